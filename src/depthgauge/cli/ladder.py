@@ -1,0 +1,153 @@
+"""`depthgauge ladder`: train the last k blocks for k = 0 … L, and see whether depth is used."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from depthgauge.cli.options import add_grid_options, add_run_options, build_grid, choose_device
+
+if TYPE_CHECKING:
+    from depthgauge.store.study_folder import StudyFolder
+    from depthgauge.studies.plan import Grid
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add `ladder` to the command line."""
+    parser = subparsers.add_parser(
+        "ladder",
+        help="depth-utility ladder: accuracy over the number of trained blocks",
+        description="Train the last k blocks, keep the others at initialisation: accuracy over k "
+        "shows whether a rule uses depth. The same command continues where it stopped.",
+    )
+    add_grid_options(parser)
+    add_run_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Train what is left of the ladder, then print and write it."""
+    grid = build_grid(args)
+    folder = Path(args.out) if args.out else default_folder(grid)
+    if args.dry_run:
+        return show_plan(grid, folder, args.json)
+    ladder, failed = train_ladder(grid, folder, args)
+    if args.json:
+        print(json.dumps(ladder, indent=2))
+    else:
+        print_ladder(ladder, folder)
+    return failed
+
+
+def default_folder(grid: Grid) -> Path:
+    """A folder that only this task, network and recipe lead to."""
+    import hashlib  # noqa: PLC0415
+
+    digest = hashlib.sha256(json.dumps(grid.base, sort_keys=True).encode()).hexdigest()[:6]
+    name = f"ladder-{grid.task.name}-d{grid.net.width}-L{grid.net.blocks}-{digest}"
+    return Path("runs") / name
+
+
+def show_plan(grid: Grid, folder: Path, as_json: bool) -> int:
+    """Print the runs and which are done already."""
+    from depthgauge.store.study_folder import StudyFolder  # noqa: PLC0415
+
+    study = StudyFolder(folder)
+    runs = [
+        {
+            "cohort": number,
+            "rule": planned.config.rule.label,
+            "k": planned.config.k,
+            "seed": planned.config.seed,
+            "run": f"runs/{planned.config.identity}",
+            "done": study.run(planned.config).result is not None,
+        }
+        for number, cohort in enumerate(grid.cohorts())
+        for planned in cohort
+    ]
+    if as_json:
+        print(json.dumps({"out": str(folder), "config": grid.base, "runs": runs}, indent=2))
+        return 0
+    for entry in runs:
+        state = "done" if entry["done"] else "to do"
+        print("{rule:12} k={k} seed={seed} {run}".format(**entry), state)
+    done = sum(bool(entry["done"]) for entry in runs)
+    print(f"{len(runs)} runs of {grid.recipe.epochs} epochs in {folder}: {done} done")
+    return 0
+
+
+def train_ladder(grid: Grid, folder: Path, args: argparse.Namespace) -> tuple[dict[str, Any], int]:
+    """Train what is left and write `ladder.json`, `ladder.md` and the figure; also the status."""
+    import torch  # noqa: PLC0415
+
+    from depthgauge.store.study_folder import StudyFolder  # noqa: PLC0415
+    from depthgauge.studies.ladder import collect_ladder  # noqa: PLC0415
+
+    device = choose_device(args.device)
+    study = StudyFolder(folder)
+    torch.set_num_threads(study.open("ladder", grid.base, args.threads, torch.get_num_threads()))
+    failed = _train(study, grid, device, args.save_every)
+    ladder = collect_ladder(study, grid.base, grid.task.chance)
+    write_ladder(ladder, folder)
+    diverged = any(
+        run["status"] == "diverged"
+        for rungs in ladder["results"].values()
+        for runs in rungs.values()
+        for run in runs.values()
+    )
+    return ladder, int(failed or diverged)
+
+
+def _train(study: StudyFolder, grid: Grid, device: str, save_every: float) -> bool:
+    from depthgauge.cli.progress import study_progress  # noqa: PLC0415
+    from depthgauge.studies.runner import epochs_behind, left_to_do, train_cohorts  # noqa: PLC0415
+
+    cohorts = grid.cohorts()
+    left = left_to_do(study, cohorts)
+    steps = -(-len(grid.task.train) // grid.recipe.batch_size)
+    total = sum(
+        len(cohort) * steps * (grid.recipe.epochs - epochs_behind(study, cohort)) for cohort in left
+    )
+    with study_progress(total) as progress:
+        failures = train_cohorts(study, cohorts, grid.task, device, save_every, progress.advance)
+    for failure in failures:
+        names = ", ".join(failure.labels)
+        print(
+            f"depthgauge: {failure.runs} runs of {names} failed: {failure.reason}",
+            file=sys.stderr,
+        )
+    return bool(failures)
+
+
+def write_ladder(ladder: dict[str, Any], folder: Path) -> None:
+    """`ladder.json`, `ladder.md`, `ladder.png` and `ladder.svg`."""
+    from depthgauge.report.ladder_figure import draw_ladders  # noqa: PLC0415
+    from depthgauge.report.ladder_table import caption, ladder_rows, markdown_table  # noqa: PLC0415
+    from depthgauge.report.ladder_words import ladder_words  # noqa: PLC0415
+    from depthgauge.store.files import write_json, write_text  # noqa: PLC0415
+
+    write_json(folder / "ladder.json", ladder)
+    words = "".join(f"- {sentence}\n" for sentence in ladder_words(ladder))
+    table = markdown_table(*ladder_rows(ladder))
+    write_text(folder / "ladder.md", f"{caption(ladder)}\n\n{table}\n{words}")
+    if ladder["results"]:
+        draw_ladders([ladder], [folder / "ladder.png", folder / "ladder.svg"])
+
+
+def print_ladder(ladder: dict[str, Any], folder: Path) -> None:
+    """The table, the words, and where everything is."""
+    from rich.console import Console  # noqa: PLC0415
+
+    from depthgauge.report.ladder_table import caption, ladder_rows, terminal_table  # noqa: PLC0415
+    from depthgauge.report.ladder_words import ladder_words  # noqa: PLC0415
+
+    console = Console(highlight=False)
+    console.print(terminal_table(*ladder_rows(ladder), title=caption(ladder)))
+    for sentence in ladder_words(ladder):
+        console.print(sentence, markup=False)
+    console.print()
+    for name in ("ladder.json", "ladder.md", "ladder.png"):
+        console.print(f"{folder / name}", markup=False, soft_wrap=True)

@@ -1,0 +1,58 @@
+"""`depthgauge`: parses, calls, and turns errors into one sentence and an exit status."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from depthgauge import __version__
+from depthgauge.cli import data, ladder
+from depthgauge.errors import UserError
+
+BAD_INPUT = 2
+INTERRUPTED = 130
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse, with errors as one sentence."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong and where help is."""
+        raise UserError(f"{message}; `{self.prog} --help` shows what is possible")
+
+
+def build_parser() -> Parser:
+    """The whole command line."""
+    parser = Parser(
+        prog="depthgauge",
+        description="Does a learning rule train the depth of a network, or do its deep blocks idle?",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"depthgauge {__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    for module in (ladder, data):
+        module.add_parser(commands)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command; the exit status is 0 done, 1 a run failed, 2 bad input."""
+    try:
+        args = build_parser().parse_args(argv)
+        status: int = args.run(args)
+    except UserError as error:
+        print(f"depthgauge: {error}", file=sys.stderr)
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        print(
+            "depthgauge: interrupted; the same command goes on from the last checkpoint",
+            file=sys.stderr,
+        )
+        return INTERRUPTED
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

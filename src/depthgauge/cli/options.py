@@ -1,0 +1,141 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from depthgauge.config import NetConfig, Recipe
+    from depthgauge.studies.plan import Grid
+
+
+def whole(minimum: int) -> type[int]:
+    """A parser of whole numbers that are not below `minimum`."""
+
+    def parse(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            number = minimum - 1
+        if number < minimum:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {minimum} on")
+        return number
+
+    return parse  # type: ignore[return-value]
+
+
+def rung(text: str) -> int | str:
+    """A k, or `all`."""
+    return text if text == "all" else whole(0)(text)
+
+
+def add_grid_options(parser: argparse.ArgumentParser) -> None:
+    """What is trained: task, network, rules, k, seeds, recipe."""
+    parser.add_argument("--task", default="teacher", help="a task's name or your .npz (teacher)")
+    parser.add_argument("--net", default="residual_mlp", help="the network (residual_mlp)")
+    parser.add_argument("--width", type=whole(1), help="width of the stream (the task's own)")
+    parser.add_argument("--blocks", type=whole(0), default=4, help="number of blocks L (4)")
+    parser.add_argument(
+        "--rules",
+        nargs="+",
+        default=["bp", "fa", "dfa"],
+        metavar="RULE",
+        help="names, names with options such as dfa[normalise=batch], or file.py:Class",
+    )
+    parser.add_argument(
+        "--k",
+        nargs="+",
+        type=rung,
+        default=["all"],
+        metavar="K",
+        help="how many of the last blocks are trained: numbers, or all (all)",
+    )
+    add_seeds(parser)
+    parser.add_argument("--epochs", type=whole(1), help="epochs of training (the task's own)")
+    parser.add_argument("--batch-size", type=whole(1), default=128, help="(128)")
+    parser.add_argument("--dtype", choices=["float32", "float64"], default="float32")
+    parser.add_argument(
+        "--validation",
+        type=whole(0),
+        default=0,
+        metavar="N",
+        help="hold N training samples out and judge on them instead of the test set",
+    )
+
+
+def add_seeds(parser: argparse.ArgumentParser) -> None:
+    """`--seeds`, the published three by default."""
+    parser.add_argument(
+        "--seeds",
+        nargs="+",
+        type=whole(0),
+        default=[42, 123, 456],
+        metavar="SEED",
+        help="(42 123 456)",
+    )
+
+
+def add_run_options(parser: argparse.ArgumentParser) -> None:
+    """Where and how it runs."""
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1, … (auto)")
+    parser.add_argument("--threads", type=whole(1), help="threads of arithmetic (all cores)")
+    parser.add_argument(
+        "--save-every",
+        type=float,
+        default=60.0,
+        metavar="SECONDS",
+        help="time between checkpoints, written at the end of an epoch (60)",
+    )
+    parser.add_argument("--out", help="folder of the study; the same one continues it")
+    parser.add_argument("--dry-run", action="store_true", help="show the runs, train nothing")
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+
+
+def build_grid(args: argparse.Namespace) -> Grid:
+    """The grid that the options describe."""
+    from depthgauge.nets.registry import find_net  # noqa: PLC0415
+    from depthgauge.rules.registry import choose_rule  # noqa: PLC0415
+    from depthgauge.studies.plan import Grid  # noqa: PLC0415
+    from depthgauge.tasks.registry import load_task  # noqa: PLC0415
+
+    find_net(args.net)
+    rules = [choose_rule(text) for text in args.rules]
+    net, recipe = build_net_config(args), build_recipe(args)
+    ks = list(range(net.blocks + 1)) if "all" in args.k else args.k
+    return Grid(load_task(args.task, args.validation), net, recipe, rules, ks, args.seeds)
+
+
+def build_net_config(args: argparse.Namespace) -> NetConfig:
+    """The network; a task may come with a width of its own."""
+    from depthgauge.config import NetConfig  # noqa: PLC0415
+    from depthgauge.tasks.registry import find_task  # noqa: PLC0415
+
+    width = args.width or find_task(args.task).width
+    return NetConfig(name=args.net, width=width, blocks=args.blocks)
+
+
+def build_recipe(args: argparse.Namespace) -> Recipe:
+    """The recipe; a task may come with a number of epochs of its own."""
+    from depthgauge.config import Recipe  # noqa: PLC0415
+    from depthgauge.tasks.registry import find_task  # noqa: PLC0415
+
+    epochs = args.epochs or find_task(args.task).epochs
+    return Recipe(epochs=epochs, batch_size=args.batch_size, dtype=args.dtype)
+
+
+def choose_device(name: str) -> str:
+    """`auto` is a GPU where there is one, else the processor."""
+    import torch  # noqa: PLC0415
+
+    from depthgauge.errors import UserError  # noqa: PLC0415
+
+    if name == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        torch.empty(1, device=name)
+    except (RuntimeError, AssertionError) as error:
+        raise UserError(
+            f"--device {name} cannot be used here: {str(error).splitlines()[0]}"
+        ) from error
+    return name

@@ -1,0 +1,1 @@
+"""What is read off a network: one file for each reading. A gauge never trains."""

@@ -1,0 +1,38 @@
+"""How close an untrained stack is to the identity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from depthgauge.nets.contract import ResidualNet
+from depthgauge.gauges.norms import median_over_samples, sample_norms
+
+
+@dataclass(frozen=True)
+class IdentityReading:
+    """Medians over the samples.
+
+    `per_block_ratio[l]` is ‖f_l‖/‖h_l‖, `rel_dev` is ‖h_L − h_0‖/‖h_0‖, `cos` is cos(h_L, h_0).
+    """
+
+    per_block_ratio: tuple[float, ...]
+    rel_dev: float
+    cos: float
+
+
+@torch.no_grad()
+def read_identity(net: ResidualNet, x: Tensor) -> IdentityReading:
+    """Read `net` on the samples `x`."""
+    trace = net.trace(x)
+    first, last = trace.states[0], trace.states[-1]
+    branches, streams = sample_norms(trace.branches), sample_norms(trace.states)
+    deviation = sample_norms([last - first])[0] / streams[0]
+    cosine = (first.double() * last.double()).sum(-1) / (streams[0] * streams[-1])
+    return IdentityReading(
+        tuple(median_over_samples(branches / streams[:-1]).tolist()),
+        float(median_over_samples(deviation)),
+        float(median_over_samples(cosine)),
+    )

@@ -1,0 +1,42 @@
+"""What rules and gauges may rely on in a network."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from torch import Tensor, nn
+
+
+@dataclass(frozen=True)
+class Trace:
+    """One forward pass, opened up.
+
+    `states` are h_0 … h_L (L+1 tensors), `branches` are f_0 … f_{L−1}, and
+    `logits = out_head(out_ln(h_L))`.
+    """
+
+    states: tuple[Tensor, ...]
+    branches: tuple[Tensor, ...]
+    logits: Tensor
+
+
+class ResidualNet(Protocol):
+    """A network whose blocks return their branch; the network adds it to the stream.
+
+    h_0 = embed(x),   f_l = blocks[l](h_l),   h_{l+1} = h_l + f_l,   logits = readout(h_L)
+    """
+
+    embed: nn.Linear
+    blocks: nn.ModuleList
+    out_ln: nn.Module
+    out_head: nn.Linear
+    num_blocks: int
+
+    def readout(self, stream: Tensor) -> Tensor:
+        """Logits from the last state of the stream."""
+        ...
+
+    def trace(self, x: Tensor) -> Trace:
+        """The forward pass with everything a rule or gauge may want to see."""
+        ...

@@ -1,0 +1,82 @@
+"""The reference network: a pre-LayerNorm residual multilayer perceptron."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+from depthgauge.nets.contract import Trace
+
+
+class Block(nn.Module):
+    """One branch: LayerNorm → Linear → GELU → Linear, the last one small at the start.
+
+    The second Linear starts at N(0, `w2_std`²) with zero bias, so that an untrained stack is close
+    to the identity.
+    """
+
+    def __init__(self, width: int, w2_std: float = 0.01) -> None:
+        super().__init__()
+        self.ln = nn.LayerNorm(width)
+        self.fc1 = nn.Linear(width, width)
+        self.fc2 = nn.Linear(width, width)
+        self.activation = nn.GELU()
+        nn.init.normal_(self.fc2.weight, std=w2_std)
+        nn.init.zeros_(self.fc2.bias)
+
+    def forward(self, stream: Tensor) -> Tensor:
+        """The branch f(h); adding it to the stream is the network's job."""
+        branch: Tensor = self.fc2(self.activation(self.fc1(self.ln(stream))))
+        return branch
+
+
+class ResidualMLP(nn.Module):
+    """h_0 = embed(x), h_{l+1} = h_l + block_l(h_l), logits = out_head(out_ln(h_L)).
+
+    Its parts are created in the order embed, blocks, out_ln, out_head, so that
+    `torch.manual_seed(seed)` directly before gives the published initialisation.
+
+    Args:
+        input_dim: features of a sample.
+        d_hidden: width d of the stream.
+        num_classes: number of logits.
+        num_blocks: L; with 0 the network is shallow.
+        residual_add: with False, h_{l+1} = block_l(h_l): no skip connection.
+        w2_std: standard deviation of the second Linear's weights at the start.
+        terminal_norm: with False there is no LayerNorm before the readout.
+    """
+
+    def __init__(
+        self,
+        input_dim: int,
+        d_hidden: int,
+        num_classes: int,
+        num_blocks: int,
+        residual_add: bool = True,
+        w2_std: float = 0.01,
+        terminal_norm: bool = True,
+    ) -> None:
+        super().__init__()
+        self.embed = nn.Linear(input_dim, d_hidden)
+        self.blocks = nn.ModuleList(Block(d_hidden, w2_std) for _ in range(num_blocks))
+        self.out_ln = nn.LayerNorm(d_hidden) if terminal_norm else nn.Identity()
+        self.out_head = nn.Linear(d_hidden, num_classes)
+        self.num_blocks = num_blocks
+        self.residual_add = residual_add
+
+    def readout(self, stream: Tensor) -> Tensor:
+        """Logits from the last state of the stream."""
+        logits: Tensor = self.out_head(self.out_ln(stream))
+        return logits
+
+    def trace(self, x: Tensor) -> Trace:
+        """The forward pass with every state and branch kept."""
+        states, branches = [self.embed(x)], []
+        for block in self.blocks:
+            branch = block(states[-1])
+            branches.append(branch)
+            states.append(states[-1] + branch if self.residual_add else branch)
+        return Trace(tuple(states), tuple(branches), self.readout(states[-1]))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Logits."""
+        return self.trace(x).logits

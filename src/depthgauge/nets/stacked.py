@@ -1,0 +1,172 @@
+"""Many residual networks of one shape, held and run as one: the engine's network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from depthgauge.nets.residual_mlp import ResidualMLP
+from depthgauge.nets.stacked_block import (
+    PARAMETERS,
+    BlockTape,
+    Normed,
+    block_backward,
+    block_forward,
+    block_input_gradient,
+    layer_norm,
+    linear,
+)
+from depthgauge.nets.stacked_embedding import StackedEmbedding
+
+Gradients = dict[str, Tensor]
+
+
+@dataclass(frozen=True)
+class StackedTrace:
+    """A forward pass of every run: states h_0 … h_L, logits, and what backward needs."""
+
+    states: tuple[Tensor, ...]
+    logits: Tensor
+    block_tapes: tuple[BlockTape, ...]
+    out_norm: Normed | None
+    read: Tensor
+
+
+class StackedResidualMLP:
+    """Networks with a leading run axis, ordered so that frozen blocks cost nothing.
+
+    Run r trains its last `trained_blocks[r]` blocks. Runs come in falling order of that number,
+    so the runs that train block l are always the first ones, and a slice selects them.
+
+    `template` is one of the networks, for its structure. `parameters` maps the names of `ResidualMLP.state_dict()` to stacked tensors; `trained_runs`
+    says for each name how many runs train it. The embedding keeps an order of its own
+    (see `StackedEmbedding`); `of_run` hides that.
+
+    Args:
+        nets: one initialised network for each run.
+        groups: for each run, which input batch it sees (runs of one seed share theirs).
+        trained_blocks: for each run its k, falling.
+        dtype: of parameters and arithmetic.
+        device: where they live.
+    """
+
+    def __init__(
+        self,
+        nets: Sequence[ResidualMLP],
+        groups: Sequence[int],
+        trained_blocks: Sequence[int],
+        dtype: torch.dtype = torch.float32,
+        device: torch.device | str = "cpu",
+    ) -> None:
+        if list(trained_blocks) != sorted(trained_blocks, reverse=True):
+            raise ValueError("runs must come in falling order of their number of trained blocks")
+        self.num_runs, self.num_blocks = len(nets), nets[0].num_blocks
+        self.residual_add = nets[0].residual_add
+        self.template = nets[0]
+        states = [net.state_dict() for net in nets]
+        stacked = {
+            name: torch.stack([state[name] for state in states]).to(device, dtype)
+            for name in states[0]
+        }
+        self.embedding = StackedEmbedding(stacked["embed.weight"], stacked["embed.bias"], groups)
+        stacked["embed.weight"] = self.embedding.weight
+        stacked["embed.bias"] = self.embedding.bias
+        self.parameters: dict[str, Tensor] = stacked
+        self.terminal_norm = "out_ln.weight" in stacked
+        self.trained_runs = {name: self._count_trained(name, trained_blocks) for name in stacked}
+        self._blocks = [
+            {name: stacked[f"blocks.{index}.{name}"] for name in PARAMETERS}
+            for index in range(self.num_blocks)
+        ]
+
+    def _count_trained(self, name: str, trained_blocks: Sequence[int]) -> int:
+        if not name.startswith("blocks."):
+            return self.num_runs
+        needed = self.num_blocks - int(name.split(".")[1])
+        return sum(k >= needed for k in trained_blocks)
+
+    def of_run(self, name: str, stacked: Tensor, run: int) -> Tensor:
+        """The part of a stacked tensor (a parameter, its gradient or moment) that is `run`'s."""
+        return stacked[self.embedding.position[run] if name.startswith("embed.") else run]
+
+    def state_of_run(self, run: int) -> dict[str, Tensor]:
+        """`state_dict` of one run, as views."""
+        return {name: self.of_run(name, p, run) for name, p in self.parameters.items()}
+
+    def new_gradients(self) -> Gradients:
+        """Buffers for the gradients of everything that is trained in at least one run."""
+        return {
+            name: torch.zeros_like(self.parameters[name][:runs])
+            for name, runs in self.trained_runs.items()
+            if runs
+        }
+
+    def forward(self, inputs: Sequence[Tensor]) -> StackedTrace:
+        """Every run on its group's batch."""
+        return self._forward_from(self.embedding.forward(inputs))
+
+    def forward_shared(self, x: Tensor) -> StackedTrace:
+        """Every run on one and the same batch."""
+        return self._forward_from(self.embedding.forward_shared(x))
+
+    def _forward_from(self, stream: Tensor) -> StackedTrace:
+        states, tapes = [stream], []
+        for block in self._blocks:
+            branch, tape = block_forward(block, stream)
+            stream = stream + branch if self.residual_add else branch
+            states.append(stream)
+            tapes.append(tape)
+        norm = layer_norm(stream) if self.terminal_norm else None
+        read = stream
+        if norm is not None:
+            weight, bias = self.parameters["out_ln.weight"], self.parameters["out_ln.bias"]
+            read = torch.addcmul(bias.unsqueeze(1), norm.normed, weight.unsqueeze(1))
+        logits = linear(read, self.parameters["out_head.weight"], self.parameters["out_head.bias"])
+        return StackedTrace(tuple(states), logits, tuple(tapes), norm, read)
+
+    def readout_backward(
+        self, trace: StackedTrace, d_logits: Tensor, out: Gradients | None = None
+    ) -> Tensor:
+        """Gradient at h_L of Σ ⟨logits, d_logits⟩; with `out`, the readout's own gradients too."""
+        d_read = torch.bmm(d_logits, self.parameters["out_head.weight"])
+        if out is not None:
+            torch.bmm(d_logits.transpose(1, 2), trace.read, out=out["out_head.weight"])
+            torch.sum(d_logits, 1, out=out["out_head.bias"])
+        if trace.out_norm is None:
+            return d_read
+        if out is not None:
+            torch.sum(d_read * trace.out_norm.normed, 1, out=out["out_ln.weight"])
+            torch.sum(d_read, 1, out=out["out_ln.bias"])
+        return trace.out_norm.input_gradient(d_read * self.parameters["out_ln.weight"].unsqueeze(1))
+
+    def block_local_backward(
+        self, trace: StackedTrace, index: int, upstream: Tensor, out: Gradients
+    ) -> None:
+        """Parameter gradients of Σ ⟨f_l, upstream⟩ in the runs that train block `index`."""
+        wanted = self._block_gradients(index, out)
+        if wanted:
+            upstream = upstream[: len(wanted["fc1.weight"])]
+            block_backward(self._blocks[index], trace.block_tapes[index], upstream, wanted)
+
+    def stream_backward(
+        self, trace: StackedTrace, d_logits: Tensor, out: Gradients | None = None
+    ) -> tuple[Tensor, ...]:
+        """g_0 … g_L by the chain rule from the logits; with `out`, all trained gradients but embed's."""
+        gradient = self.readout_backward(trace, d_logits, out)
+        along = [gradient]
+        for index in reversed(range(self.num_blocks)):
+            wanted = self._block_gradients(index, out) if out is not None else {}
+            block, tape = self._blocks[index], trace.block_tapes[index]
+            through = block_input_gradient(
+                block, tape, block_backward(block, tape, gradient, wanted)
+            )
+            gradient = gradient + through if self.residual_add else through
+            along.append(gradient)
+        return tuple(reversed(along))
+
+    def _block_gradients(self, index: int, out: Gradients) -> Gradients:
+        prefix = f"blocks.{index}."
+        return {name: out[prefix + name] for name in PARAMETERS if prefix + name in out}

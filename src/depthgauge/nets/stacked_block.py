@@ -1,0 +1,99 @@
+"""A block of many networks at once: forward and backward, written by hand with a run axis first.
+
+Every tensor has the runs as its leading axis: streams are (runs, samples, d), weights
+(runs, d, d). Rows of different runs never meet, so one run cannot disturb another.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+LAYER_NORM_EPS = 1e-5
+PARAMETERS = ("ln.weight", "ln.bias", "fc1.weight", "fc1.bias", "fc2.weight", "fc2.bias")
+
+
+@dataclass(frozen=True)
+class Normed:
+    """A LayerNorm's input and output without its affine part: x̂ = (h − mean)·rstd."""
+
+    stream: Tensor
+    normed: Tensor
+    mean: Tensor
+    rstd: Tensor
+
+    def input_gradient(self, upstream: Tensor) -> Tensor:
+        """∂/∂h of ⟨x̂(h), upstream⟩."""
+        width = [self.stream.shape[-1]]
+        dh, _, _ = torch.ops.aten.native_layer_norm_backward(
+            upstream, self.stream, width, self.mean, self.rstd, None, None, [True, False, False]
+        )
+        gradient: Tensor = dh
+        return gradient
+
+
+def layer_norm(stream: Tensor) -> Normed:
+    """Normalise every sample of every run over its features."""
+    return Normed(
+        stream, *torch.native_layer_norm(stream, [stream.shape[-1]], None, None, LAYER_NORM_EPS)
+    )
+
+
+def linear(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """`x @ weightᵀ + bias` for each run."""
+    return torch.baddbmm(bias.unsqueeze(1), x, weight.transpose(1, 2))
+
+
+@dataclass(frozen=True)
+class BlockTape:
+    """What a block's backward pass needs of its forward pass."""
+
+    norm: Normed
+    scaled: Tensor
+    hidden: Tensor
+    activated: Tensor
+
+
+def block_forward(p: dict[str, Tensor], stream: Tensor) -> tuple[Tensor, BlockTape]:
+    """f = W₂·gelu(W₁·LN(h) + b₁) + b₂, and its tape."""
+    norm = layer_norm(stream)
+    scaled = torch.addcmul(p["ln.bias"].unsqueeze(1), norm.normed, p["ln.weight"].unsqueeze(1))
+    hidden = linear(scaled, p["fc1.weight"], p["fc1.bias"])
+    activated = torch.nn.functional.gelu(hidden)
+    branch = linear(activated, p["fc2.weight"], p["fc2.bias"])
+    return branch, BlockTape(norm, scaled, hidden, activated)
+
+
+def block_backward(
+    p: dict[str, Tensor],
+    tape: BlockTape,
+    upstream: Tensor,
+    out: dict[str, Tensor],
+) -> Tensor:
+    """Gradients of Σ ⟨f, upstream⟩ with respect to the parameters; returns the one at LN's output.
+
+    Parameter gradients are written into `out` for its first runs only, as many as its tensors
+    have: the runs in which this block is trained. With an empty `out` no weight gradient is
+    computed.
+    """
+    runs = len(upstream)
+    d_activated = torch.bmm(upstream, p["fc2.weight"][:runs])
+    d_hidden: Tensor = torch.ops.aten.gelu_backward(d_activated, tape.hidden[:runs])
+    d_scaled = torch.bmm(d_hidden, p["fc1.weight"][:runs])
+    if out:
+        trained = len(out["fc1.weight"])
+        up, dz, dy = upstream[:trained], d_hidden[:trained], d_scaled[:trained]
+        torch.bmm(up.transpose(1, 2), tape.activated[:trained], out=out["fc2.weight"])
+        torch.sum(up, 1, out=out["fc2.bias"])
+        torch.bmm(dz.transpose(1, 2), tape.scaled[:trained], out=out["fc1.weight"])
+        torch.sum(dz, 1, out=out["fc1.bias"])
+        torch.sum(dy * tape.norm.normed[:trained], 1, out=out["ln.weight"])
+        torch.sum(dy, 1, out=out["ln.bias"])
+    return d_scaled
+
+
+def block_input_gradient(p: dict[str, Tensor], tape: BlockTape, d_scaled: Tensor) -> Tensor:
+    """The gradient at h from the one at LN's output."""
+    return tape.norm.input_gradient(d_scaled * p["ln.weight"].unsqueeze(1))

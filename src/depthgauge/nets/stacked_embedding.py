@@ -1,0 +1,60 @@
+"""The embeddings of many runs, multiplied together where they see the same samples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+
+class StackedEmbedding:
+    """One Linear(input → d) for each run; runs of one group share their input batch.
+
+    The weights of a group lie side by side, (runs of the group · d, input), so that a group costs
+    one large matrix product instead of one small one for each run.
+
+    Args:
+        weights: (runs, d, input).
+        biases: (runs, d).
+        groups: for each run, which input batch it sees, as 0, 1, ….
+    """
+
+    def __init__(self, weights: Tensor, biases: Tensor, groups: Sequence[int]) -> None:
+        membership = torch.tensor(list(groups), device=weights.device)
+        self.runs_of_group = [
+            (membership == group).nonzero().flatten() for group in range(max(groups) + 1)
+        ]
+        order = torch.cat(self.runs_of_group)
+        self.position = torch.argsort(order).tolist()
+        self.weight = weights[order].contiguous()
+        self.bias = biases[order].contiguous()
+        sizes = [len(runs) for runs in self.runs_of_group]
+        starts = [sum(sizes[:i]) for i in range(len(sizes))]
+        self._slices = [slice(a, a + n) for a, n in zip(starts, sizes, strict=True)]
+
+    def forward(self, inputs: Sequence[Tensor]) -> Tensor:
+        """h_0 of every run, (runs, samples, d), from one (samples, input) batch for each group."""
+        runs, width, _ = self.weight.shape
+        stream = self.weight.new_empty(runs, len(inputs[0]), width)
+        for x, members, part in zip(inputs, self.runs_of_group, self._slices, strict=True):
+            flat = torch.addmm(
+                self.bias[part].reshape(-1), x, self.weight[part].reshape(-1, x.shape[1]).T
+            )
+            stream[members] = flat.view(len(x), len(members), width).transpose(0, 1)
+        return stream
+
+    def forward_shared(self, x: Tensor) -> Tensor:
+        """h_0 of every run for one batch that all of them see."""
+        runs, width, _ = self.weight.shape
+        flat = torch.addmm(self.bias.view(-1), x, self.weight.view(-1, x.shape[1]).T)
+        return flat.view(len(x), runs, width).transpose(0, 1)[self.position].contiguous()
+
+    def backward(
+        self, inputs: Sequence[Tensor], upstream: Tensor, weight_out: Tensor, bias_out: Tensor
+    ) -> None:
+        """Gradients of Σ ⟨h_0, upstream⟩, written in this object's own order of runs."""
+        for x, members, part in zip(inputs, self.runs_of_group, self._slices, strict=True):
+            flat = upstream[members].transpose(1, 2).reshape(-1, len(x))
+            torch.mm(flat, x, out=weight_out[part].view(-1, x.shape[1]))
+            torch.sum(flat, 1, out=bias_out[part].view(-1))

@@ -1,0 +1,78 @@
+"""The ladder as a figure: accuracy over k, one curve for each rule, chance dotted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+from matplotlib import pyplot as plt  # noqa: E402
+from matplotlib.axes import Axes  # noqa: E402
+
+STYLE: dict[str, Any] = {
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": "medium",
+    "axes.titlelocation": "left",
+    "svg.hashsalt": "depthgauge",
+}
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKERS = "osD^vPX"
+SUFFIXES = (".png", ".svg", ".pdf")
+
+
+def draw_ladders(ladders: Sequence[dict[str, Any]], paths: Sequence[Path]) -> None:
+    """Draw one panel for each ladder and save the figure to every path.
+
+    A rule keeps its colour and marker over all panels.
+    """
+    rules = list(dict.fromkeys(rule for ladder in ladders for rule in ladder["summary"]))
+    with plt.rc_context(STYLE):
+        figure, panels = plt.subplots(
+            1,
+            len(ladders),
+            figsize=(1.6 + 4.2 * len(ladders), 3.8),
+            sharey=True,
+            squeeze=False,
+            layout="constrained",
+        )
+        for axes, ladder in zip(panels[0], ladders, strict=True):
+            _draw_panel(axes, ladder, rules)
+        panels[0][0].set_ylabel("accuracy (%)")
+        handles, labels = panels[0][-1].get_legend_handles_labels()
+        for axes in panels[0][:-1]:
+            for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+                if label not in labels:
+                    handles.append(handle)
+                    labels.append(label)
+        figure.legend(handles, labels, loc="outside right center", frameon=False)
+        for path in paths:
+            metadata = {"Date": None} if path.suffix == ".svg" else None
+            figure.savefig(path, dpi=160, metadata=metadata)
+        plt.close(figure)
+
+
+def _draw_panel(axes: Axes, ladder: dict[str, Any], rules: Sequence[str]) -> None:
+    config = ladder["config"]
+    for rule, rungs in ladder["summary"].items():
+        index = rules.index(rule)
+        points = sorted((int(k), r) for k, r in rungs.items() if r["mean"] is not None)
+        axes.errorbar(
+            [k for k, _ in points],
+            [100 * rung["mean"] for _, rung in points],
+            yerr=[100 * (rung["std"] or 0.0) for _, rung in points],
+            color=COLOURS[index % len(COLOURS)],
+            marker=MARKERS[index % len(MARKERS)],
+            capsize=3,
+            label=rule,
+        )
+    axes.axhline(100 * config["chance"], linestyle=":", color="0.4", label="chance")
+    blocks = config["net"]["blocks"]
+    axes.set_xticks(range(blocks + 1))
+    axes.set_xlim(-0.3, blocks + 0.3)
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel(f"k: trained blocks, counted from the last of {blocks}")
+    axes.set_title(f"{config['task']['name']}, width {config['net']['width']}, {blocks} blocks")

@@ -1,0 +1,60 @@
+"""The ladder as a table: one row for each rule, one column for each k."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich import box
+from rich.table import Table
+
+
+def ladder_rows(ladder: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Header and rows: accuracy in per cent, mean ± sample standard deviation."""
+    summary = ladder["summary"]
+    ks = sorted({int(k) for rungs in summary.values() for k in rungs})
+    header = ["rule", *(f"k = {k}" for k in ks)]
+    rows = [
+        [rule, *(_cell(rungs.get(str(k)), ladder["results"][rule].get(str(k), {})) for k in ks)]
+        for rule, rungs in summary.items()
+    ]
+    return header, rows
+
+
+def _cell(rung: dict[str, Any] | None, runs: dict[str, dict[str, Any]]) -> str:
+    if rung is None:
+        return "–"
+    diverged = sum(run["status"] == "diverged" for run in runs.values())
+    note = f" ({diverged} diverged)" if diverged else ""
+    if rung["mean"] is None:
+        return f"diverged{note if diverged > 1 else ''}"
+    spread = "" if rung["std"] is None else f" ± {100 * rung['std']:.1f}"
+    return f"{100 * rung['mean']:.1f}{spread}{note}"
+
+
+def caption(ladder: dict[str, Any]) -> str:
+    """What the table shows, in one line."""
+    config = ladder["config"]
+    task, net, recipe = config["task"], config["net"], config["recipe"]
+    seeds = sorted({int(s) for r in ladder["results"].values() for k in r.values() for s in k})
+    return (
+        f"{task['name']}, {task['evaluated_on']} accuracy in %, last k of {net['blocks']} blocks "
+        f"trained; width {net['width']}, {recipe['epochs']} epochs, "
+        f"seeds {', '.join(map(str, seeds)) or 'none'}; chance {100 * config['chance']:.1f}"
+    )
+
+
+def markdown_table(header: list[str], rows: list[list[str]]) -> str:
+    """A table as Markdown, numbers to the right."""
+    lines = [header, ["---", *("---:" for _ in header[1:])], *rows]
+    escaped = [[cell.replace("|", "\\|") for cell in line] for line in lines]
+    return "".join(f"| {' | '.join(line)} |\n" for line in escaped)
+
+
+def terminal_table(header: list[str], rows: list[list[str]], title: str) -> Table:
+    """The same table for a terminal."""
+    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", title_style="")
+    for index, name in enumerate(header):
+        table.add_column(name, justify="right" if index else "left", no_wrap=True)
+    for row in rows:
+        table.add_row(*row)
+    return table

@@ -1,0 +1,53 @@
+"""The ladder in words: who gains from depth, by how much, where it peaks, where it falls."""
+
+from __future__ import annotations
+
+from typing import Any
+
+GAIN_THRESHOLD = 2.0
+"""Percentage points below which a rule is not said to use depth (the protocol's D3)."""
+
+
+def ladder_words(ladder: dict[str, Any]) -> list[str]:
+    """One sentence for each rule, and one for each diverged rung."""
+    sentences = []
+    for rule, rungs in ladder["summary"].items():
+        means = {int(k): 100 * r["mean"] for k, r in rungs.items() if r["mean"] is not None}
+        sentences.append(_sentence(rule, dict(sorted(means.items()))))
+        for k, runs in ladder["results"][rule].items():
+            lost = [
+                f"seed {seed} in epoch {run['diverged_epoch']}"
+                for seed, run in runs.items()
+                if run["status"] == "diverged"
+            ]
+            if lost:
+                sentences.append(f"{rule} at k = {k} diverged: {', '.join(lost)}.")
+    return sentences
+
+
+def _sentence(rule: str, means: dict[int, float]) -> str:
+    if len(means) < 2:  # noqa: PLR2004
+        return f"{rule}: a ladder needs at least two finished rungs to be read."
+    (low, first), (high, last) = next(iter(means.items())), list(means.items())[-1]
+    gain = last - first
+    if gain >= GAIN_THRESHOLD:
+        verb = f"gains {gain:.1f} points from depth"
+    elif gain > -GAIN_THRESHOLD:
+        verb = f"does not gain from depth ({gain:+.1f} points)"
+    else:
+        verb = f"loses {-gain:.1f} points with depth"
+    peak = max(means, key=lambda k: means[k])
+    return (
+        f"{rule} {verb} (k = {low}: {first:.1f} %, k = {high}: {last:.1f} %); it peaks at "
+        f"k = {peak} with {means[peak]:.1f} %; {_shape(means)}."
+    )
+
+
+def _shape(means: dict[int, float]) -> str:
+    steps = list(means.items())
+    falls = [
+        f"by {before - after:.1f} from k = {a} to {b}"
+        for (a, before), (b, after) in zip(steps, steps[1:], strict=False)
+        if after < before
+    ]
+    return f"it is not monotone: it falls {', '.join(falls)}" if falls else "it rises at every rung"

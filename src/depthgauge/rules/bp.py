@@ -1,0 +1,31 @@
+"""Backpropagation: the reference every other rule is measured against."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from depthgauge.rules.contract import Context, Credit, Rule, RuleOptions
+
+
+class BPOptions(RuleOptions):
+    """The true gradient is used as it is."""
+
+    normalise: Literal["none"] = "none"
+
+
+class BP(Rule):
+    """a_l = g_{l+1}, a_emb = g_0.
+
+    The credit is the chain rule itself, so the engine takes the weight gradients from the same
+    backward pass (`end_to_end`) instead of walking through every block a second time.
+    """
+
+    name = "bp"
+    summary = "backpropagation: the true gradient"
+    needs = frozenset({"gradient"})
+    end_to_end = True
+    Options = BPOptions
+
+    def credit(self, context: Context) -> Credit:
+        """The true gradient at every block's output, and at the embedding's."""
+        return Credit(blocks=context.gradient[1:], embed=context.gradient[0])

@@ -1,0 +1,123 @@
+"""What a learning rule is: it turns a forward trace into credit, for one network and one batch."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import torch
+from pydantic import BaseModel, ConfigDict, Field
+from torch import Tensor
+
+from depthgauge.nets.contract import ResidualNet
+
+Need = Literal["error", "readout", "blocks", "gradient"]
+Normalise = Literal["sample", "batch", "none"]
+
+
+@dataclass(frozen=True)
+class Credit:
+    """`blocks[l]` estimates g_{l+1}, the gradient at block l's output; `embed` estimates g_0.
+
+    Every tensor is (samples, d), for each sample's own loss.
+    """
+
+    blocks: Sequence[Tensor]
+    embed: Tensor
+
+
+class Context:
+    """What a rule may see of one network on one batch; everything is detached.
+
+    Attributes:
+        states: h_0 … h_L, each (samples, d).
+        target: the labels, (samples,).
+        feedback: what the rule's `feedback` returned for this run.
+        progress: fraction of training that is over, in [0, 1).
+
+    What the rule lists in `needs` is there too:
+        error: softmax(logits) − onehot(target), per sample.
+        readout: a function from h_L to logits.
+        blocks: for each block a function from its input to its branch.
+        gradient: g_0 … g_L, the true gradients of each sample's own loss.
+    """
+
+    def __init__(
+        self,
+        states: Sequence[Tensor],
+        target: Tensor,
+        feedback: Mapping[str, Tensor],
+        progress: float,
+        offers: Mapping[Need, object],
+    ) -> None:
+        self.states = tuple(states)
+        self.target = target
+        self.feedback = feedback
+        self.progress = progress
+        self._offers = offers
+
+    def _declared(self, need: Need) -> object:
+        if need not in self._offers:
+            raise LookupError(f"the rule uses {need!r} but does not list it in its `needs`")
+        return self._offers[need]
+
+    @property
+    def error(self) -> Tensor:
+        """e = softmax(logits) − onehot(target), (samples, classes)."""
+        return self._declared("error")  # type: ignore[return-value]
+
+    @property
+    def readout(self) -> Callable[[Tensor], Tensor]:
+        """out_head ∘ out_ln."""
+        return self._declared("readout")  # type: ignore[return-value]
+
+    @property
+    def blocks(self) -> Sequence[Callable[[Tensor], Tensor]]:
+        """The block functions h_l ↦ f_l."""
+        return self._declared("blocks")  # type: ignore[return-value]
+
+    @property
+    def gradient(self) -> Sequence[Tensor]:
+        """g_0 … g_L."""
+        return self._declared("gradient")  # type: ignore[return-value]
+
+
+class RuleOptions(BaseModel):
+    """Options of a rule: validated, documented, and part of a run's identity."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    normalise: Normalise = Field(
+        "sample", description="divide the credit by its RMS over: each sample, the batch, or not"
+    )
+    epsilon: float = Field(
+        1e-6, ge=0, allow_inf_nan=False, description="added to that RMS before dividing"
+    )
+
+
+class Rule(ABC):
+    """A learning rule, written for one network and one batch.
+
+    The engine lifts it over many networks with `torch.func.vmap`; a rule that cannot be lifted
+    (it uses `.item()`, or a step count that depends on the data) sets `batched = False`.
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    needs: ClassVar[frozenset[Need]] = frozenset()
+    batched: ClassVar[bool] = True
+    end_to_end: ClassVar[bool] = False
+    Options: ClassVar[type[RuleOptions]] = RuleOptions
+
+    def __init__(self, options: RuleOptions | None = None) -> None:
+        self.options = options if options is not None else self.Options()
+
+    def feedback(self, net: ResidualNet, generator: torch.Generator) -> dict[str, Tensor]:  # noqa: ARG002
+        """The tensors this rule keeps for a run: saved with every checkpoint."""
+        return {}
+
+    @abstractmethod
+    def credit(self, context: Context) -> Credit:
+        """One credit tensor for each block, and one for the embedding."""

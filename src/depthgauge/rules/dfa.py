@@ -1,0 +1,33 @@
+"""Direct feedback alignment (Nøkland, 2016): the output error reaches every block at once."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from depthgauge.nets.contract import ResidualNet
+from depthgauge.rules.contract import Context, Credit, Rule
+
+
+class DFA(Rule):
+    """a_l = e·B_lᵀ with B_l = randn(d, C)/√C, fixed, one for each block; the embedding uses B_0."""
+
+    name = "dfa"
+    summary = "direct feedback alignment: the error through a fixed random matrix to each block"
+    needs = frozenset({"error"})
+
+    def feedback(self, net: ResidualNet, generator: torch.Generator) -> dict[str, Tensor]:
+        """B_0 … B_{L−1}, and one for the embedding alone where there is no block."""
+        classes, width = net.out_head.weight.shape
+        matrices = torch.empty(max(net.num_blocks, 1), width, classes)
+        for matrix in matrices:
+            matrix.normal_(generator=generator)
+        return {"B": matrices / math.sqrt(classes)}
+
+    def credit(self, context: Context) -> Credit:
+        """The error, projected."""
+        projected = [context.error @ matrix.T for matrix in context.feedback["B"]]
+        blocks = len(context.states) - 1
+        return Credit(blocks=projected[:blocks], embed=projected[0])

@@ -1,0 +1,45 @@
+"""Feedback alignment (Lillicrap et al., 2016): backwards through fixed random matrices."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from depthgauge.nets.contract import ResidualNet
+from depthgauge.rules.contract import Context, Credit, Rule
+
+
+class FA(Rule):
+    """a_{L−1} = ∂(batch-mean CE)/∂h_L, a_{l−1} = a_l·B_lᵀ, a_emb = a_0·B_0ᵀ.
+
+    B_l = randn(d, d)/√d, fixed. The chain runs on the raw credit; normalisation comes after it.
+    The loss is the batch mean, as in the published study: its gradient falls below ε as the
+    stream grows, and FA's accuracy depends on that.
+    """
+
+    name = "fa"
+    summary = "feedback alignment: the last gradient, handed down through fixed random matrices"
+    needs = frozenset({"readout"})
+
+    def feedback(self, net: ResidualNet, generator: torch.Generator) -> dict[str, Tensor]:
+        """B_0 … B_{L−1}."""
+        width = net.out_head.weight.shape[1]
+        matrices = torch.empty(net.num_blocks, width, width)
+        for matrix in matrices:
+            matrix.normal_(generator=generator)
+        return {"B": matrices / math.sqrt(width)}
+
+    def credit(self, context: Context) -> Credit:
+        """Down the chain, from the last block to the embedding."""
+
+        def batch_mean_loss(stream: Tensor) -> Tensor:
+            return cross_entropy(context.readout(stream), context.target)
+
+        chain = [torch.func.grad(batch_mean_loss)(context.states[-1])]
+        for matrix in context.feedback["B"].flip(0):
+            chain.append(chain[-1] @ matrix.T)
+        embed, *blocks = reversed(chain)
+        return Credit(blocks=blocks, embed=embed)

@@ -1,0 +1,1 @@
+"""Where results live: one folder for each run, nothing ever overwritten."""

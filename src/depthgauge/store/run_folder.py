@@ -1,0 +1,153 @@
+"""The folder of one run: configuration, metrics, checkpoint, and the result that marks it done."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+
+from depthgauge.config import SCHEMA_VERSION, RunConfig
+from depthgauge.errors import UserError
+from depthgauge.store.files import read_json, write_atomically, write_json, write_text
+from depthgauge.training.engine import RunState
+
+PARTS = ("parameters", "feedback", "moments")
+
+
+class RunFolder:
+    """`config.json`, `metrics.jsonl`, `checkpoint.safetensors`, and last of all `result.json`.
+
+    The checkpoint before the newest is kept until the run is done: a cohort that is killed while
+    it saves continues from the newest epoch that *all* its runs have.
+    """
+
+    def __init__(self, runs: Path, config: RunConfig) -> None:
+        self.config = config
+        self.path = runs / config.identity
+        self.metrics_path = self.path / "metrics.jsonl"
+        self.result_path = self.path / "result.json"
+        self.checkpoint_path = self.path / "checkpoint.safetensors"
+        self.previous_path = self.path / "checkpoint.previous.safetensors"
+
+    def create(self) -> None:
+        """Make the folder and write down what it is for."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        write_json(self.path / "config.json", self.config.model_dump(mode="json"))
+
+    @property
+    def result(self) -> dict[str, Any] | None:
+        """The finished result, or None while the run is not done."""
+        if not self.result_path.exists():
+            return None
+        result = read_json(self.result_path)
+        if not isinstance(result, dict) or result.get("identity") != self.config.identity:
+            raise UserError(
+                f"{self.result_path} is not the result of this run; nothing was changed: remove it "
+                "to have the run made again"
+            )
+        return result
+
+    def append_metrics(self, line: dict[str, Any]) -> None:
+        """Add one epoch; what is not finite becomes null."""
+        with self.metrics_path.open("a", encoding="utf-8") as handle:
+            handle.write(json.dumps(_finite(line), allow_nan=False) + "\n")
+
+    def metrics(self) -> list[dict[str, Any]]:
+        """All epochs in order; a line that a kill cut short does not count."""
+        by_epoch: dict[int, dict[str, Any]] = {}
+        if self.metrics_path.exists():
+            for text in self.metrics_path.read_text(encoding="utf-8").splitlines():
+                try:
+                    line = json.loads(text)
+                except ValueError:
+                    continue
+                by_epoch[line["epoch"]] = line
+        return [by_epoch[epoch] for epoch in sorted(by_epoch)]
+
+    def keep_metrics_until(self, epoch: int) -> None:
+        """Drop what was recorded after the checkpoint the run continues from."""
+        kept = [json.dumps(line) + "\n" for line in self.metrics() if line["epoch"] <= epoch]
+        write_text(self.metrics_path, "".join(kept))
+
+    def save(self, state: RunState) -> None:
+        """Write the checkpoint; the one before it stays beside it."""
+        _sync(self.metrics_path)
+        tensors = {
+            f"{part}/{name}": tensor.contiguous().cpu()
+            for part in PARTS
+            for name, tensor in getattr(state, part).items()
+        }
+        metadata = {"schema_version": str(SCHEMA_VERSION), "epoch": str(state.epoch)}
+
+        def write(path: Path) -> None:
+            save_file(tensors, path, metadata)
+            if self.checkpoint_path.exists():
+                os.replace(self.checkpoint_path, self.previous_path)
+
+        write_atomically(self.checkpoint_path, write)
+
+    def states(self) -> dict[int, RunState]:
+        """The checkpoints that are there and whole, by epoch."""
+        found = (_load(path) for path in (self.previous_path, self.checkpoint_path))
+        return {state.epoch: state for state in found if state is not None}
+
+    def finish(self, provenance: dict[str, Any]) -> None:
+        """Write `result.json`: from now on the run is done."""
+        metrics = self.metrics()
+        diverged = next((line["epoch"] for line in metrics if line["diverged"]), None)
+        write_json(
+            self.result_path,
+            {
+                "schema_version": SCHEMA_VERSION,
+                "identity": self.config.identity,
+                "status": "finished" if diverged is None else "diverged",
+                "final_acc": metrics[-1]["accuracy"] if diverged is None else None,
+                "diverged_epoch": diverged,
+                "final": metrics[-1],
+                "provenance": provenance,
+            },
+        )
+        self.previous_path.unlink(missing_ok=True)
+
+
+def newest_common_states(folders: Sequence[RunFolder]) -> list[RunState] | None:
+    """The states of the newest epoch that every one of the runs has, if there is one."""
+    states = [folder.states() for folder in folders]
+    common = set.intersection(*(set(own) for own in states))
+    return [own[max(common)] for own in states] if common else None
+
+
+def _load(path: Path) -> RunState | None:
+    if not path.exists():
+        return None
+    parts: dict[str, dict[str, Any]] = {part: {} for part in PARTS}
+    try:
+        with safe_open(path, framework="pt") as handle:
+            epoch = int(handle.metadata()["epoch"])
+            for key in handle.keys():  # noqa: SIM118
+                part, _, name = key.partition("/")
+                parts[part][name] = handle.get_tensor(key)
+    except (SafetensorError, OSError, KeyError, ValueError):
+        return None
+    return RunState(epoch, **parts)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    if isinstance(value, dict):
+        return {name: _finite(item) for name, item in value.items()}
+    return value
+
+
+def _sync(path: Path) -> None:
+    with path.open("rb") as handle:
+        os.fsync(handle.fileno())

@@ -1,0 +1,1 @@
+"""Grids of runs: planned, trained, summarised, compared with published figures."""

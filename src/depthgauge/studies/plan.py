@@ -1,0 +1,114 @@
+"""A study's grid of runs, and its partition into cohorts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from depthgauge.config import NetConfig, Recipe, RuleConfig, RunConfig, TaskConfig
+from depthgauge.errors import UserError
+from depthgauge.rules.registry import RuleChoice
+from depthgauge.tasks.base import Task
+
+COHORT_RUNS = 15
+"""Most runs trained together; more than this gains nothing and costs memory."""
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """A run's configuration and the rule that goes with it."""
+
+    config: RunConfig
+    choice: RuleChoice
+
+
+Cohort = list[PlannedRun]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Rules × k × seeds on one task, network and recipe."""
+
+    task: Task
+    net: NetConfig
+    recipe: Recipe
+    rules: Sequence[RuleChoice]
+    ks: Sequence[int]
+    seeds: Sequence[int]
+
+    def __post_init__(self) -> None:
+        for name, values in (("--rules", self.rules), ("--k", self.ks), ("--seeds", self.seeds)):
+            if not values:
+                raise UserError(f"{name} is empty; give at least one")
+        for name, given in (
+            ("--rules", [choice.label for choice in self.rules]),
+            ("--k", list(self.ks)),
+            ("--seeds", list(self.seeds)),
+        ):
+            twice = sorted({str(value) for value in given if given.count(value) > 1})
+            if twice:
+                raise UserError(f"{name} names {', '.join(twice)} more than once")
+        for k in self.ks:
+            if not 0 <= k <= self.net.blocks:
+                raise UserError(
+                    f"--k {k} is not possible: the network has {self.net.blocks} blocks, so k is "
+                    f"from 0 to {self.net.blocks}"
+                )
+
+    @property
+    def task_config(self) -> TaskConfig:
+        """The task, down to its bytes."""
+        return TaskConfig.model_validate(
+            {
+                "name": self.task.name,
+                "checksum": self.task.checksum,
+                "evaluated_on": self.task.evaluated_on,
+            }
+        )
+
+    @property
+    def base(self) -> dict[str, Any]:
+        """What all runs have in common."""
+        return {
+            "task": self.task_config.model_dump(mode="json"),
+            "net": self.net.model_dump(mode="json"),
+            "recipe": self.recipe.model_dump(mode="json"),
+        }
+
+    def runs(self) -> list[PlannedRun]:
+        """Every run, rule by rule, seed by seed, k falling."""
+        task = self.task_config
+        return [
+            PlannedRun(
+                RunConfig(
+                    task=task,
+                    net=self.net,
+                    rule=RuleConfig(
+                        name=choice.rule_class.name,
+                        label=choice.label,
+                        options=choice.options.model_dump(mode="json"),
+                        source=choice.source,
+                    ),
+                    recipe=self.recipe,
+                    k=k,
+                    seed=seed,
+                ),
+                choice,
+            )
+            for choice in self.rules
+            for seed in self.seeds
+            for k in sorted(self.ks, reverse=True)
+        ]
+
+    def cohorts(self) -> list[Cohort]:
+        """The runs of one rule together, whole seeds first, at most `COHORT_RUNS` in a cohort."""
+        by_rule: dict[type, list[PlannedRun]] = {}
+        for run in self.runs():
+            by_rule.setdefault(run.choice.rule_class, []).append(run)
+        parts = [
+            runs[start : start + COHORT_RUNS]
+            for runs in by_rule.values()
+            for start in range(0, len(runs), COHORT_RUNS)
+        ]
+        return [sorted(part, key=lambda run: -run.config.k) for part in parts]

@@ -1,0 +1,31 @@
+"""CIFAR-10 and CIFAR-100, read from the cache that `depthgauge data fetch` fills."""
+
+from __future__ import annotations
+
+import torch
+
+from depthgauge.tasks import cache
+from depthgauge.tasks.base import Pixels, Split, Task
+from depthgauge.tasks.cifar_sets import CHANNELS, CIFAR10, CIFAR100, HEIGHT, WIDTH, CifarSet
+
+
+def load_cifar10() -> Task:
+    """CIFAR-10: 60,000 colour images of 32×32 pixels in 10 classes."""
+    return _load(CIFAR10, mean=(0.4914, 0.4822, 0.4465), std=(0.2470, 0.2435, 0.2616))
+
+
+def load_cifar100() -> Task:
+    """CIFAR-100 with its 100 fine classes."""
+    return _load(CIFAR100, mean=(0.5071, 0.4865, 0.4409), std=(0.2673, 0.2564, 0.2762))
+
+
+def _load(dataset: CifarSet, mean: tuple[float, ...], std: tuple[float, ...]) -> Task:
+    arrays, _ = cache.read(dataset)
+    tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
+    return Task(
+        name=dataset.name,
+        train=Split(tensors["x_train"], tensors["y_train"].long()),
+        evaluation=Split(tensors["x_test"], tensors["y_test"].long()),
+        num_classes=dataset.num_classes,
+        pixels=Pixels(CHANNELS, HEIGHT, WIDTH, mean, std),
+    )

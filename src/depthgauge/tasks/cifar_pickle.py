@@ -1,0 +1,58 @@
+"""Read CIFAR's Python files without trusting them.
+
+A pickle can call any function it names. The original files name three, all of numpy and all
+harmless; a file that names anything else is refused before anything is called.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from depthgauge.errors import UserError
+
+ALLOWED = {
+    ("numpy.core.multiarray", "_reconstruct"),
+    ("numpy._core.multiarray", "_reconstruct"),
+    ("numpy", "ndarray"),
+    ("numpy", "dtype"),
+}
+
+
+class _ForbiddenNameError(Exception):
+    """The pickle asks for something that no CIFAR file needs."""
+
+
+class _RestrictedUnpickler(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) not in ALLOWED:
+            raise _ForbiddenNameError(f"{module}.{name}")
+        if name == "_reconstruct":
+            return _empty_array
+        return getattr(np, name)
+
+
+def _empty_array(subtype: type, shape: tuple[int, ...], _typecode: bytes) -> NDArray[np.uint8]:
+    """The array a pickle starts from; its real shape, type and bytes follow as its state."""
+    if subtype is not np.ndarray or shape != (0,):
+        raise _ForbiddenNameError(f"a {subtype} of shape {shape}")
+    return np.ndarray(shape, np.uint8)
+
+
+def load_restricted(content: bytes, name: str) -> dict[bytes, Any]:
+    """The dictionary pickled in `content`; strings come as bytes, as Python 2 wrote them."""
+    try:
+        loaded = _RestrictedUnpickler(io.BytesIO(content), encoding="bytes").load()
+    except _ForbiddenNameError as error:
+        raise UserError(
+            f"{name} is refused: it asks for {error}, which no original CIFAR file does"
+        ) from error
+    except Exception as error:  # a damaged pickle can fail in any way
+        raise UserError(f"{name} is truncated or not a CIFAR file ({error})") from error
+    if not isinstance(loaded, dict):
+        raise UserError(f"{name} holds a {type(loaded).__name__}, not a dictionary of images")
+    return loaded

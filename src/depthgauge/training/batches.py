@@ -1,0 +1,79 @@
+"""The batches of an epoch: shuffled, and augmented where they are images, once for each seed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from depthgauge.tasks.base import Split, Task
+from depthgauge.training.augmentation import CropAndFlip, normalise_pixels
+from depthgauge.training.streams import stream
+
+
+@dataclass(frozen=True)
+class Batch:
+    """One step's samples: for each seed its inputs, and all labels as (seeds, samples)."""
+
+    inputs: tuple[Tensor, ...]
+    labels: Tensor
+
+
+class Batches:
+    """Feeds a cohort. Runs of one seed see the same batches whatever their rule or k.
+
+    The order of samples and the augmentation of epoch t come from `stream("batches", seed, t)`.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        seeds: Sequence[int],
+        batch_size: int,
+        dtype: torch.dtype = torch.float32,
+        device: torch.device | str = "cpu",
+    ) -> None:
+        self.task, self.seeds, self.batch_size = task, list(seeds), batch_size
+        self.dtype, self.device = dtype, device
+        self._augment = CropAndFlip(task.pixels) if task.pixels is not None else None
+
+    def __len__(self) -> int:
+        return -(-len(self.task.train) // self.batch_size)
+
+    def epoch(self, number: int) -> Iterator[Batch]:
+        """All batches of epoch `number`; the last one may be short."""
+        samples = len(self.task.train)
+        generators = [stream("batches", seed, number) for seed in self.seeds]
+        orders = torch.stack([torch.randperm(samples, generator=g) for g in generators])
+        outcomes = None
+        if self._augment is not None:
+            outcomes = torch.stack([self._augment.draw(samples, g) for g in generators])
+        for start in range(0, samples, self.batch_size):
+            chosen = orders[:, start : start + self.batch_size]
+            drawn = None if outcomes is None else outcomes[:, start : start + self.batch_size]
+            inputs = tuple(
+                self._inputs(rows, None if drawn is None else drawn[i])
+                for i, rows in enumerate(chosen)
+            )
+            yield Batch(inputs, self.task.train.y[chosen].to(self.device))
+
+    def _inputs(self, rows: Tensor, outcomes: Tensor | None) -> Tensor:
+        x = self.task.train.x[rows]
+        if self._augment is not None and outcomes is not None:
+            x = self._augment.apply(x, outcomes)
+        return as_inputs(x, self.task, self.dtype, self.device)
+
+
+def as_inputs(
+    x: Tensor, task: Task, dtype: torch.dtype, device: torch.device | str = "cpu"
+) -> Tensor:
+    """Stored samples as the network sees them."""
+    x = x.to(device)
+    return x.to(dtype) if task.pixels is None else normalise_pixels(x, task.pixels, dtype)
+
+
+def evaluation_inputs(task: Task, dtype: torch.dtype, device: torch.device | str = "cpu") -> Split:
+    """The whole evaluation split, ready for the network."""
+    return Split(as_inputs(task.evaluation.x, task, dtype, device), task.evaluation.y.to(device))

@@ -1,0 +1,50 @@
+"""What is read off a cohort after every epoch, for all its runs at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from depthgauge.gauges.norms import (
+    BATCH_READ,
+    BATCHES_READ,
+    median_over_samples,
+    sample_norms,
+)
+from depthgauge.nets.stacked import StackedResidualMLP
+from depthgauge.tasks.base import Split
+from depthgauge.training.cohort import cross_entropy_and_error
+
+CHUNK = 1000
+
+Readings = list[dict[str, Any]]
+
+
+@torch.no_grad()
+def read_accuracy(net: StackedResidualMLP, split: Split) -> Readings:
+    """Each run's accuracy on the whole evaluation split."""
+    correct = torch.zeros(net.num_runs, dtype=torch.long, device=split.y.device)
+    for x, y in zip(split.x.split(CHUNK), split.y.split(CHUNK), strict=True):
+        correct += (net.forward_shared(x).logits.argmax(-1) == y).sum(1)
+    return [{"accuracy": count / len(split)} for count in correct.tolist()]
+
+
+@torch.no_grad()
+def read_norms(net: StackedResidualMLP, split: Split) -> Readings:
+    """Medians of ‖h_l‖ and of ‖g_l‖, l = 0 … L, on the first 10 batches of 128 samples.
+
+    g_l is the gradient of each sample's own loss, so it does not depend on the batch size.
+    """
+    stream_norms, gradient_norms = [], []
+    size = BATCH_READ * BATCHES_READ
+    for x, y in zip(
+        split.x[:size].split(BATCH_READ), split.y[:size].split(BATCH_READ), strict=True
+    ):
+        trace = net.forward_shared(x)
+        _, error = cross_entropy_and_error(trace.logits, y.expand(net.num_runs, -1))
+        stream_norms.append(sample_norms(trace.states))
+        gradient_norms.append(sample_norms(net.stream_backward(trace, error)))
+    streams = median_over_samples(torch.cat(stream_norms, -1)).tolist()
+    gradients = median_over_samples(torch.cat(gradient_norms, -1)).tolist()
+    return [{"h_norm": h, "g_norm": g} for h, g in zip(streams, gradients, strict=True)]
