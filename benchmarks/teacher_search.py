@@ -168,9 +168,11 @@ def accuracy_with(task: Task, trained_blocks: int, seed: int, epochs: int) -> fl
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs)
     shuffle = torch.Generator().manual_seed(seed)
     for _ in range(epochs):
-        for batch in torch.randperm(len(task.train), generator=shuffle).split(128):
+        order = torch.randperm(len(task.train), generator=shuffle)
+        for batch in torch.split(order, 128):
             optimizer.zero_grad()
-            F.cross_entropy(net(task.train.x[batch]), task.train.y[batch]).backward()
+            loss = F.cross_entropy(net(task.train.x[batch]), task.train.y[batch])
+            torch.autograd.backward(loss)
             optimizer.step()
         schedule.step()
     with torch.no_grad():

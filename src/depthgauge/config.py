@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION: Literal[1] = 1
 IDENTITY_DIGITS = 16
 
 
@@ -28,10 +28,10 @@ class NetConfig(_Config):
     """Which network; `input_dim` and `num_classes` follow from the task."""
 
     name: str = "residual_mlp"
-    width: int = Field(64, ge=1)
-    blocks: int = Field(4, ge=0)
+    width: int = Field(default=64, ge=1)
+    blocks: int = Field(default=4, ge=0)
     residual_add: bool = True
-    w2_std: float = Field(0.01, ge=0, allow_inf_nan=False)
+    w2_std: float = Field(default=0.01, ge=0, allow_inf_nan=False)
     terminal_norm: bool = True
 
 
@@ -47,10 +47,10 @@ class RuleConfig(_Config):
 class Recipe(_Config):
     """How it is trained: AdamW, cosine to zero stepped once an epoch."""
 
-    epochs: int = Field(100, ge=1)
-    batch_size: int = Field(128, ge=1)
-    learning_rate: float = Field(1e-3, gt=0, allow_inf_nan=False)
-    weight_decay: float = Field(0.01, ge=0, allow_inf_nan=False)
+    epochs: int = Field(default=100, ge=1)
+    batch_size: int = Field(default=128, ge=1)
+    learning_rate: float = Field(default=1e-3, gt=0, allow_inf_nan=False)
+    weight_decay: float = Field(default=0.01, ge=0, allow_inf_nan=False)
     dtype: Literal["float32", "float64"] = "float32"
 
 

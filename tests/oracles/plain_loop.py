@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
 import torch
 from torch import Tensor, nn
@@ -43,6 +44,7 @@ class PlainNet(nn.Module):
         width: int,
         classes: int,
         num_blocks: int,
+        *,
         residual_add: bool = True,
         w2_std: float = 0.01,
         terminal_norm: bool = True,
@@ -139,7 +141,7 @@ class PlainRun:
         trained = [self.net.blocks[index] for index in self.trained]
         blocks = [list(block.parameters()) for block in trained]
         if self.rule == "bp":
-            return [embed + sum(blocks, []) + readout]
+            return [[*embed, *chain.from_iterable(blocks), *readout]]
         return [embed, readout, *blocks]
 
     def train(self, epochs: Iterable[Sequence[SampleBatch]]) -> PlainRun:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -149,7 +150,7 @@ def relative_difference(ours: Tensor, theirs: Tensor) -> float:
 def worst_difference(cohort: Cohort, run: int, plain: PlainRun) -> float:
     """The largest of `differences`; a NaN counts as the worst."""
     far = differences(cohort, run, plain).values()
-    return max(far, key=lambda value: float("inf") if value != value else value)
+    return max(far, key=lambda value: math.inf if math.isnan(value) else value)
 
 
 def snapshot(cohort: Cohort, run: int) -> dict[str, Tensor]:

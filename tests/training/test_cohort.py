@@ -173,6 +173,12 @@ class ChainOnNormalisedCredit(PlainRun):
         return blocks, embed
 
 
+class GradientOfTheSummedLoss(PlainRun):
+    def fa_credit(self, states, y):
+        blocks, embed = super().fa_credit(states, y)
+        return [block * len(y) for block in blocks], embed * len(y)
+
+
 class FeedbackTransposed(PlainRun):
     def __init__(self, rule, seed, **settings):
         super().__init__(rule, seed, **settings)
@@ -209,6 +215,7 @@ class RateFallsOneEpochLate(PlainRun):
         ("dfa", FeedbackDrawnFirst),
         ("fa", FeedbackDrawnFirst),
         ("fa", ChainOnNormalisedCredit),
+        ("fa", GradientOfTheSummedLoss),
         ("fa", FeedbackTransposed),
         ("bp", RateSteppedEveryBatch),
         ("bp", RateFallsOneEpochLate),
@@ -218,7 +225,6 @@ def test_a_wrong_plain_loop_is_noticed(rule, mistaken):
     setting, run = Setting(recipe=SHORT), Run(rule, 42, 2)
     cohort = train_cohort(make_cohort([run], setting), setting)
     found = worst_difference(cohort, 0, train_plain(run, setting, mistaken))
-    print(rule, mistaken, found)
     assert found > 100 * TOLERANCE
 
 
@@ -234,7 +240,9 @@ def digits() -> Setting:
     x = torch.tensor(data.data, dtype=torch.float32).div(8).sub(1)
     y = torch.tensor(data.target, dtype=torch.int64)
     task = Task("digits", Split(x[:1400], y[:1400]), Split(x[1400:], y[1400:]), 10)
-    return Setting(task, NetConfig(width=32, blocks=2), Recipe(epochs=5, batch_size=64, learning_rate=5e-3))
+    return Setting(
+        task, NetConfig(width=32, blocks=2), Recipe(epochs=5, batch_size=64, learning_rate=5e-3)
+    )
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -244,6 +252,5 @@ def test_float32_accuracy_on_digits(rule, digits):
     held = digits.task.evaluation
     for number, run in enumerate(runs):
         expected = train_plain(run, digits).correct(held.x, held.y)
-        print(run, found[number], expected, len(held))
         assert expected > 0.5 * len(held)
         assert abs(found[number] - expected) <= 4

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -90,7 +91,8 @@ def train_ladder(grid: Grid, folder: Path, args: argparse.Namespace) -> tuple[di
     study = StudyFolder(folder)
     torch.set_num_threads(study.open("ladder", grid.base, args.threads, torch.get_num_threads()))
     failed = _train(study, grid, device, args.save_every)
-    ladder = collect_ladder(study, grid.base, grid.task.chance)
+    labels = [choice.label for choice in grid.rules]
+    ladder = collect_ladder(study, grid.base, grid.task.chance, labels)
     write_ladder(ladder, folder)
     diverged = any(
         run["status"] == "diverged"
@@ -107,12 +109,19 @@ def _train(study: StudyFolder, grid: Grid, device: str, save_every: float) -> bo
 
     cohorts = grid.cohorts()
     left = left_to_do(study, cohorts)
-    steps = -(-len(grid.task.train) // grid.recipe.batch_size)
+    steps = math.ceil(len(grid.task.train) / grid.recipe.batch_size)
     total = sum(
         len(cohort) * steps * (grid.recipe.epochs - epochs_behind(study, cohort)) for cohort in left
     )
     with study_progress(total) as progress:
-        failures = train_cohorts(study, cohorts, grid.task, device, save_every, progress.advance)
+        failures = train_cohorts(
+            study,
+            cohorts,
+            grid.task,
+            device=device,
+            save_every=save_every,
+            on_step=progress.advance,
+        )
     for failure in failures:
         names = ", ".join(failure.labels)
         print(
@@ -125,8 +134,9 @@ def _train(study: StudyFolder, grid: Grid, device: str, save_every: float) -> bo
 def write_ladder(ladder: dict[str, Any], folder: Path) -> None:
     """`ladder.json`, `ladder.md`, `ladder.png` and `ladder.svg`."""
     from depthgauge.report.ladder_figure import draw_ladders  # noqa: PLC0415
-    from depthgauge.report.ladder_table import caption, ladder_rows, markdown_table  # noqa: PLC0415
+    from depthgauge.report.ladder_table import caption, ladder_rows  # noqa: PLC0415
     from depthgauge.report.ladder_words import ladder_words  # noqa: PLC0415
+    from depthgauge.report.table import markdown_table  # noqa: PLC0415
     from depthgauge.store.files import write_json, write_text  # noqa: PLC0415
 
     write_json(folder / "ladder.json", ladder)
@@ -141,8 +151,9 @@ def print_ladder(ladder: dict[str, Any], folder: Path) -> None:
     """The table, the words, and where everything is."""
     from rich.console import Console  # noqa: PLC0415
 
-    from depthgauge.report.ladder_table import caption, ladder_rows, terminal_table  # noqa: PLC0415
+    from depthgauge.report.ladder_table import caption, ladder_rows  # noqa: PLC0415
     from depthgauge.report.ladder_words import ladder_words  # noqa: PLC0415
+    from depthgauge.report.table import terminal_table  # noqa: PLC0415
 
     console = Console(highlight=False)
     console.print(terminal_table(*ladder_rows(ladder), title=caption(ladder)))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from depthgauge import __version__
-from depthgauge.cli import data, ladder
+from depthgauge.cli import data, identity, ladder, lists, plot, reproduce
 from depthgauge.errors import UserError
 
 BAD_INPUT = 2
@@ -27,12 +27,12 @@ def build_parser() -> Parser:
     """The whole command line."""
     parser = Parser(
         prog="depthgauge",
-        description="Does a learning rule train the depth of a network, or do its deep blocks idle?",
+        description="Does a learning rule train a network's depth, or do its deep blocks idle?",
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"depthgauge {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for module in (ladder, data):
+    for module in (ladder, identity, reproduce, plot, data, lists):
         module.add_parser(commands)
     return parser
 

@@ -33,9 +33,7 @@ def rung(text: str) -> int | str:
 def add_grid_options(parser: argparse.ArgumentParser) -> None:
     """What is trained: task, network, rules, k, seeds, recipe."""
     parser.add_argument("--task", default="teacher", help="a task's name or your .npz (teacher)")
-    parser.add_argument("--net", default="residual_mlp", help="the network (residual_mlp)")
-    parser.add_argument("--width", type=whole(1), help="width of the stream (the task's own)")
-    parser.add_argument("--blocks", type=whole(0), default=4, help="number of blocks L (4)")
+    add_net_options(parser, fewest_blocks=0)
     parser.add_argument(
         "--rules",
         nargs="+",
@@ -61,6 +59,15 @@ def add_grid_options(parser: argparse.ArgumentParser) -> None:
         default=0,
         metavar="N",
         help="hold N training samples out and judge on them instead of the test set",
+    )
+
+
+def add_net_options(parser: argparse.ArgumentParser, fewest_blocks: int) -> None:
+    """Which network."""
+    parser.add_argument("--net", default="residual_mlp", help="the network (residual_mlp)")
+    parser.add_argument("--width", type=whole(1), help="width of the stream (the task's own)")
+    parser.add_argument(
+        "--blocks", type=whole(fewest_blocks), default=4, help="number of blocks L (4)"
     )
 
 

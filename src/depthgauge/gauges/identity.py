@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from depthgauge.nets.contract import ResidualNet
 from depthgauge.gauges.norms import median_over_samples, sample_norms
+from depthgauge.nets.contract import ResidualNet
 
 
 @dataclass(frozen=True)

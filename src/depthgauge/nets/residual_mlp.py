@@ -51,6 +51,7 @@ class ResidualMLP(nn.Module):
         d_hidden: int,
         num_classes: int,
         num_blocks: int,
+        *,
         residual_add: bool = True,
         w2_std: float = 0.01,
         terminal_norm: bool = True,
@@ -58,7 +59,7 @@ class ResidualMLP(nn.Module):
         super().__init__()
         self.embed = nn.Linear(input_dim, d_hidden)
         self.blocks = nn.ModuleList(Block(d_hidden, w2_std) for _ in range(num_blocks))
-        self.out_ln = nn.LayerNorm(d_hidden) if terminal_norm else nn.Identity()
+        self.out_ln: nn.Module = nn.LayerNorm(d_hidden) if terminal_norm else nn.Identity()
         self.out_head = nn.Linear(d_hidden, num_classes)
         self.num_blocks = num_blocks
         self.residual_add = residual_add

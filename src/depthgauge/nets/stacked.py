@@ -41,9 +41,9 @@ class StackedResidualMLP:
     Run r trains its last `trained_blocks[r]` blocks. Runs come in falling order of that number,
     so the runs that train block l are always the first ones, and a slice selects them.
 
-    `template` is one of the networks, for its structure. `parameters` maps the names of `ResidualMLP.state_dict()` to stacked tensors; `trained_runs`
-    says for each name how many runs train it. The embedding keeps an order of its own
-    (see `StackedEmbedding`); `of_run` hides that.
+    `template` is one of the networks, for its structure. `parameters` maps the names of
+    `ResidualMLP.state_dict()` to stacked tensors; `trained_runs` says for each name how many runs
+    train it. The embedding keeps an order of its own (see `StackedEmbedding`); `of_run` hides that.
 
     Args:
         nets: one initialised network for each run.
@@ -154,7 +154,7 @@ class StackedResidualMLP:
     def stream_backward(
         self, trace: StackedTrace, d_logits: Tensor, out: Gradients | None = None
     ) -> tuple[Tensor, ...]:
-        """g_0 … g_L by the chain rule from the logits; with `out`, all trained gradients but embed's."""
+        """g_0 … g_L by the chain rule; with `out`, parameter gradients too, but the embedding's."""
         gradient = self.readout_backward(trace, d_logits, out)
         along = [gradient]
         for index in reversed(range(self.num_blocks)):

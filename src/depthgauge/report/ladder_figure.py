@@ -9,8 +9,8 @@ from typing import Any
 import matplotlib as mpl
 
 mpl.use("Agg")
-from matplotlib import pyplot as plt  # noqa: E402
-from matplotlib.axes import Axes  # noqa: E402
+from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
 
 STYLE: dict[str, Any] = {
     "axes.spines.top": False,
@@ -30,7 +30,7 @@ def draw_ladders(ladders: Sequence[dict[str, Any]], paths: Sequence[Path]) -> No
     A rule keeps its colour and marker over all panels.
     """
     rules = list(dict.fromkeys(rule for ladder in ladders for rule in ladder["summary"]))
-    with plt.rc_context(STYLE):
+    with mpl.rc_context(STYLE):  # type: ignore[arg-type]
         figure, panels = plt.subplots(
             1,
             len(ladders),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 GAIN_THRESHOLD = 2.0
@@ -47,7 +48,7 @@ def _shape(means: dict[int, float]) -> str:
     steps = list(means.items())
     falls = [
         f"by {before - after:.1f} from k = {a} to {b}"
-        for (a, before), (b, after) in zip(steps, steps[1:], strict=False)
+        for (a, before), (b, after) in pairwise(steps)
         if after < before
     ]
     return f"it is not monotone: it falls {', '.join(falls)}" if falls else "it rises at every rung"

@@ -65,7 +65,7 @@ class Context:
 
     @property
     def error(self) -> Tensor:
-        """e = softmax(logits) − onehot(target), (samples, classes)."""
+        """E = softmax(logits) − onehot(target), (samples, classes)."""
         return self._declared("error")  # type: ignore[return-value]
 
     @property
@@ -90,10 +90,11 @@ class RuleOptions(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     normalise: Normalise = Field(
-        "sample", description="divide the credit by its RMS over: each sample, the batch, or not"
+        default="sample",
+        description="divide the credit by its RMS over: each sample, the batch, or not",
     )
     epsilon: float = Field(
-        1e-6, ge=0, allow_inf_nan=False, description="added to that RMS before dividing"
+        default=1e-6, ge=0, allow_inf_nan=False, description="added to that RMS before dividing"
     )
 
 
@@ -114,7 +115,7 @@ class Rule(ABC):
     def __init__(self, options: RuleOptions | None = None) -> None:
         self.options = options if options is not None else self.Options()
 
-    def feedback(self, net: ResidualNet, generator: torch.Generator) -> dict[str, Tensor]:  # noqa: ARG002
+    def feedback(self, net: ResidualNet, generator: torch.Generator) -> dict[str, Tensor]:
         """The tensors this rule keeps for a run: saved with every checkpoint."""
         return {}
 

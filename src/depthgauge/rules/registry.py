@@ -129,5 +129,6 @@ def _parse_options(rule_class: type[Rule], text: str) -> RuleOptions:
         name = ".".join(str(part) for part in first["loc"])
         valid = ", ".join(rule_class.Options.model_fields)
         raise UserError(
-            f"option {name!r} of the rule {rule_class.name}: {first['msg']}; its options are: {valid}"
+            f"option {name!r} of the rule {rule_class.name}: {first['msg']}; "
+            f"its options are: {valid}"
         ) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import resource
 import shlex
@@ -19,26 +20,26 @@ from depthgauge import __version__
 @cache
 def git_commit() -> str | None:
     """The commit of the checkout this package runs from, `-dirty` if changed; None if installed."""
-    here = Path(__file__).resolve().parent
+    here = Path(__file__).resolve()
+    if _git(here.parent, "ls-files", "--error-unmatch", here.name) is None:
+        return None
+    return _git(here.parent, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    """What git prints, or None where it fails or is not installed."""
     try:
-        described = subprocess.run(
-            ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"],  # noqa: S607
-            cwd=here,
+        done = subprocess.run(  # noqa: S603
+            ["git", *arguments],  # noqa: S607
+            cwd=folder,
             capture_output=True,
             text=True,
             check=True,
             timeout=10,
         )
-        tracked = subprocess.run(
-            ["git", "ls-files", "--error-unmatch", Path(__file__).name],  # noqa: S607
-            cwd=here,
-            capture_output=True,
-            check=False,
-            timeout=10,
-        )
     except (OSError, subprocess.SubprocessError):
         return None
-    return described.stdout.strip() if tracked.returncode == 0 else None
+    return done.stdout.strip()
 
 
 @cache
@@ -52,23 +53,23 @@ def processor() -> str:
     return platform.processor() or platform.machine()
 
 
-def environment(device: str) -> dict[str, Any]:
+def environment() -> dict[str, Any]:
     """Software and machine."""
     return {
         "version": __version__,
         "commit": git_commit(),
         "python": platform.python_version(),
         "torch": torch.__version__,
-        "device": device,
         "processor": processor(),
+        "cores": os.cpu_count(),
         "system": platform.system(),
         "threads": torch.get_num_threads(),
     }
 
 
 def command_line() -> str:
-    """The command as it was typed, without the path of the program."""
-    return shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
+    """The command as it was typed, whatever way the program was started."""
+    return shlex.join(["depthgauge", *sys.argv[1:]])
 
 
 def peak_memory_bytes() -> int:

@@ -38,17 +38,13 @@ class Grid:
     seeds: Sequence[int]
 
     def __post_init__(self) -> None:
-        for name, values in (("--rules", self.rules), ("--k", self.ks), ("--seeds", self.seeds)):
+        labels = [choice.label for choice in self.rules]
+        given = {"--rules": labels, "--k": self.ks, "--seeds": self.seeds}
+        for name, values in given.items():
             if not values:
                 raise UserError(f"{name} is empty; give at least one")
-        for name, given in (
-            ("--rules", [choice.label for choice in self.rules]),
-            ("--k", list(self.ks)),
-            ("--seeds", list(self.seeds)),
-        ):
-            twice = sorted({str(value) for value in given if given.count(value) > 1})
-            if twice:
-                raise UserError(f"{name} names {', '.join(twice)} more than once")
+            if len(set(values)) < len(values):
+                raise UserError(f"{name} names something twice: {' '.join(map(str, values))}")
         for k in self.ks:
             if not 0 <= k <= self.net.blocks:
                 raise UserError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from depthgauge.errors import UserError
 from depthgauge.store.provenance import command_line, environment, peak_memory_bytes
@@ -42,6 +43,7 @@ def train_cohorts(
     study: StudyFolder,
     cohorts: Sequence[PlannedCohort],
     task: Task,
+    *,
     device: str,
     save_every: float,
     on_step: Callable[[str, int], None],
@@ -54,14 +56,8 @@ def train_cohorts(
     for cohort in left_to_do(study, cohorts):
         labels = tuple(dict.fromkeys(run.config.rule.label for run in cohort))
         try:
-            _train(
-                study,
-                cohort,
-                task,
-                device,
-                save_every,
-                lambda runs, name=labels[0]: on_step(name, runs),
-            )
+            on_run_steps = partial(on_step, labels[0])
+            _train(study, cohort, task, device=device, save_every=save_every, on_step=on_run_steps)
         except UserError:
             raise
         except Exception as error:
@@ -73,6 +69,7 @@ def _train(
     study: StudyFolder,
     planned: PlannedCohort,
     task: Task,
+    *,
     device: str,
     save_every: float,
     on_step: Callable[[int], None],
@@ -94,7 +91,8 @@ def _train(
         save_every=save_every,
         on_step=lambda steps: on_step(steps * len(planned)),
     )
-    provenance = environment(device) | {
+    provenance = environment() | {
+        "device": device,
         "command": command_line(),
         "cohort": [folder.config.identity for folder in folders],
         "resumed_from_epoch": start[0].epoch if start else None,

@@ -22,8 +22,8 @@ from depthgauge.errors import UserError
 from depthgauge.tasks.base import Split, Task
 
 _NAMES = ("x_train", "y_train", "x_test", "y_test")
-_MIN_CLASSES = 2
-_NOT_A_SPLIT_HINT = "write it with numpy.savez(file, x_train=…, y_train=…, x_test=…, y_test=…)"
+_HOW_TO_WRITE = "write it with numpy.savez(file, x_train=…, y_train=…, x_test=…, y_test=…)"
+_UNREADABLE = (OSError, ValueError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
 
 _Array = NDArray[Any]
 
@@ -34,7 +34,7 @@ def load_arrays(path: str | Path) -> Task:
     Raises:
         UserError: the file cannot be read, or an array in it is not fit for classification.
     """
-    path = Path(path).expanduser()
+    path = Path(path)
     raw = _read(path)
     train = _split(path, raw, "train")
     test = _split(path, raw, "test")
@@ -46,12 +46,12 @@ def _read(path: Path) -> dict[str, _Array]:
     """The four arrays as they are stored; pickled objects are never loaded."""
     if not path.is_file():
         raise UserError(f"{path} is not a file; give the path of an existing .npz file")
-    not_npz = f"{path} is not a readable .npz file; {_NOT_A_SPLIT_HINT}"
+    not_npz = f"{path} is not a readable .npz file; {_HOW_TO_WRITE}"
     try:
         archive = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+    except _UNREADABLE as error:
         raise UserError(not_npz) from error
-    if not isinstance(archive, Mapping):
+    if not isinstance(archive, np.lib.npyio.NpzFile):
         raise UserError(not_npz)
     with archive:
         return {name: _member(path, archive, name) for name in _NAMES}
@@ -66,13 +66,13 @@ def _member(path: Path, archive: Mapping[str, _Array], name: str) -> _Array:
         )
     try:
         array = archive[name]
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+    except _UNREADABLE as error:
         raise UserError(
             f"{path}: {name} cannot be read (a damaged file, or an array of Python objects); "
             "store plain numbers"
         ) from error
     if not isinstance(array, np.ndarray):
-        raise UserError(f"{path}: {name} is not an array; {_NOT_A_SPLIT_HINT}")
+        raise UserError(f"{path}: {name} is not an array; {_HOW_TO_WRITE}")
     return array
 
 
@@ -133,9 +133,9 @@ def _check_agreement(path: Path, train: Split, test: Split) -> None:
             f"{path}: x_train has {train.x.shape[1]} features but x_test has {test.x.shape[1]}; "
             "they must be equally many"
         )
-    if len(train.y.unique()) < _MIN_CLASSES:
-        raise UserError(f"{path}: y_train has a single class; it needs at least {_MIN_CLASSES}")
     largest = int(train.y.max())
+    if int(train.y.min()) == largest:
+        raise UserError(f"{path}: y_train has a single class, {largest}; it needs at least two")
     if largest >= len(train):
         raise UserError(
             f"{path}: y_train has the label {largest} but only {len(train)} samples; "

@@ -14,7 +14,7 @@ from depthgauge.errors import UserError
 
 @dataclass(frozen=True)
 class Split:
-    """Samples and their labels: `x` is (n, features), float32 or uint8 pixels; `y` is (n,) int64."""
+    """Samples `x`, (n, features) float32 or uint8 pixels, and their labels `y`, (n,) int64."""
 
     x: Tensor
     y: Tensor

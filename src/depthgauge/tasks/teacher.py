@@ -3,11 +3,11 @@
     h_0 = x,  h_j = sin(2·W_j h_{j−1}/√n_{j−1} + b_j) for j = 1..3,  s = V h_3
     y = argmax_c (s_c − m_c)/σ_c + o_c
 
-Every entry of W_j, b_j and V is drawn once from N(0, 1); n_j is the number of units of layer j. The
-inputs are uniform with zero mean and unit variance. m and σ are the mean and standard deviation of
-the scores, and the offsets o make all classes about equally frequent; the three are fitted on points
-that are in neither split. There is no label noise. docs/tasks/teacher.md tells how this design was
-chosen among others.
+Every entry of W_j, b_j and V is drawn once from N(0, 1); n_j is the number of units of layer j.
+The inputs are uniform with zero mean and unit variance. m and σ are the mean and the standard
+deviation of the scores, and the offsets o make all classes about equally frequent; all three are
+fitted on points that are in neither split. There is no label noise. docs/tasks/teacher.md tells how
+this design was chosen among others.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -40,7 +41,7 @@ class Batches:
         self._augment = CropAndFlip(task.pixels) if task.pixels is not None else None
 
     def __len__(self) -> int:
-        return -(-len(self.task.train) // self.batch_size)
+        return math.ceil(len(self.task.train) / self.batch_size)
 
     def epoch(self, number: int) -> Iterator[Batch]:
         """All batches of epoch `number`; the last one may be short."""

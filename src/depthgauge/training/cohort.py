@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from depthgauge.config import RunConfig
-from depthgauge.nets.registry import find_net
+from depthgauge.nets.registry import build_net
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.stacked import StackedResidualMLP, StackedTrace
 from depthgauge.rules.contract import Rule
@@ -25,18 +25,9 @@ def initialise(config: RunConfig, task: Task, rule: Rule) -> tuple[ResidualMLP, 
 
     The global random state is what the published initialisation uses; it is put back after.
     """
-    net_class = find_net(config.net.name)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)
-        net = net_class(
-            task.input_dim,
-            config.net.width,
-            task.num_classes,
-            config.net.blocks,
-            residual_add=config.net.residual_add,
-            w2_std=config.net.w2_std,
-            terminal_norm=config.net.terminal_norm,
-        )
+        net = build_net(config.net, task)
         return net, rule.feedback(net, torch.default_generator)
 
 
@@ -75,7 +66,7 @@ class Cohort:
         self.optimizer = CohortAdamW(self.net, self.recipe)
 
     def lift_rules(self) -> None:
-        """Lift the rules over the runs with their present feedback: once for each set of options."""
+        """Lift the rules over the runs, once for each set of options, with the present feedback."""
         by_options: dict[str, list[int]] = {}
         for run, rule in enumerate(self.rules):
             by_options.setdefault(rule.options.model_dump_json(), []).append(run)

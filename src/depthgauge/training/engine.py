@@ -53,6 +53,7 @@ def train_cohort(
     cohort: Cohort,
     task: Task,
     recorder: Recorder,
+    *,
     observers: Sequence[Observer] = EVERY_EPOCH,
     start: Sequence[RunState] | None = None,
     save_every: float = 60.0,

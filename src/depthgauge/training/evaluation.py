@@ -25,7 +25,7 @@ Readings = list[dict[str, Any]]
 def read_accuracy(net: StackedResidualMLP, split: Split) -> Readings:
     """Each run's accuracy on the whole evaluation split."""
     correct = torch.zeros(net.num_runs, dtype=torch.long, device=split.y.device)
-    for x, y in zip(split.x.split(CHUNK), split.y.split(CHUNK), strict=True):
+    for x, y in zip(torch.split(split.x, CHUNK), torch.split(split.y, CHUNK), strict=True):
         correct += (net.forward_shared(x).logits.argmax(-1) == y).sum(1)
     return [{"accuracy": count / len(split)} for count in correct.tolist()]
 
@@ -39,7 +39,9 @@ def read_norms(net: StackedResidualMLP, split: Split) -> Readings:
     stream_norms, gradient_norms = [], []
     size = BATCH_READ * BATCHES_READ
     for x, y in zip(
-        split.x[:size].split(BATCH_READ), split.y[:size].split(BATCH_READ), strict=True
+        torch.split(split.x[:size], BATCH_READ),
+        torch.split(split.y[:size], BATCH_READ),
+        strict=True,
     ):
         trace = net.forward_shared(x)
         _, error = cross_entropy_and_error(trace.logits, y.expand(net.num_runs, -1))

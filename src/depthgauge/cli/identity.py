@@ -1,0 +1,82 @@
+"""`depthgauge identity`: how close the untrained stack is to the identity."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from depthgauge.cli.options import add_net_options, add_seeds, build_net_config, whole
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add `identity` to the command line."""
+    parser = subparsers.add_parser(
+        "identity", help="how close the untrained stack is to the identity"
+    )
+    parser.add_argument("--task", default="teacher", help="a task's name or your .npz (teacher)")
+    add_net_options(parser, fewest_blocks=1)
+    add_seeds(parser)
+    parser.add_argument(
+        "--samples", type=whole(1), default=256, help="test samples that are read (256)"
+    )
+    parser.add_argument("--out", metavar="FILE", help="save the JSON document there")
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Measure, save, print."""
+    from depthgauge.studies.identity import measure_identity  # noqa: PLC0415
+    from depthgauge.tasks.registry import load_task  # noqa: PLC0415
+
+    document = measure_identity(
+        load_task(args.task), build_net_config(args), args.seeds, args.samples
+    )
+    if args.out:
+        _save(document, Path(args.out))
+    if args.json:
+        print(json.dumps(document, indent=2))
+    else:
+        _print(document)
+    return 0
+
+
+def _save(document: dict[str, Any], path: Path) -> None:
+    from depthgauge.errors import UserError  # noqa: PLC0415
+    from depthgauge.store.files import write_json  # noqa: PLC0415
+
+    if path.exists():
+        raise UserError(f"{path} exists already and is not overwritten; choose another --out")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_json(path, document)
+
+
+def _print(document: dict[str, Any]) -> None:
+    from rich.console import Console  # noqa: PLC0415
+
+    from depthgauge.report.table import terminal_table  # noqa: PLC0415
+
+    header = ["seed", "‖f_l‖/‖h_l‖ of each block", "‖h_L − h_0‖/‖h_0‖", "cos(h_L, h_0)"]
+    rows = [
+        [
+            seed,
+            " ".join(f"{ratio:.4f}" for ratio in reading["per_block_ratio"]),
+            f"{reading['rel_dev']:.4f}",
+            f"{reading['cos']:.4f}",
+        ]
+        for seed, reading in document["per_seed"].items()
+    ]
+    config = document["config"]
+    title = (
+        f"untrained {config['net']['name']}, width {config['net']['width']}, "
+        f"{config['net']['blocks']} blocks, medians over {config['samples']} samples of "
+        f"{config['task']}"
+    )
+    console = Console(highlight=False)
+    console.print(terminal_table(header, rows, title))
+    console.print(
+        f"A block changes the stream by {100 * document['per_block_ratio_grand_mean']:.1f} %, the "
+        f"whole stack by {100 * document['rel_dev_mean']:.1f} %."
+    )

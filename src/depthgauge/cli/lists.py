@@ -1,0 +1,66 @@
+"""`depthgauge rules`, `nets`, `tasks`: what there is."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from typing import Any
+
+Entry = dict[str, Any]
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the three lists to the command line."""
+    for name, listing in (("rules", _rules), ("nets", _nets), ("tasks", _tasks)):
+        parser = subparsers.add_parser(name, help=f"what {name} there are")
+        parser.add_argument("--json", action="store_true", help="print one JSON document")
+        parser.set_defaults(run=run, listing=listing)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print one list."""
+    listing: Callable[[], list[Entry]] = args.listing
+    entries = listing()
+    if args.json:
+        print(json.dumps(entries, indent=2))
+        return 0
+    for entry in entries:
+        print(f"{entry['name']:14} {entry['summary']}")
+        for option in entry.get("options", []):
+            print(f"{'':14}   {option['name']}={option['default']}  {option['description']}")
+    return 0
+
+
+def _rules() -> list[Entry]:
+    from depthgauge.rules.registry import known_rules, load_known  # noqa: PLC0415
+
+    return [
+        {
+            "name": rule.name,
+            "summary": rule.summary,
+            "needs": sorted(rule.needs),
+            "options": [
+                {"name": name, "default": field.default, "description": field.description or ""}
+                for name, field in rule.Options.model_fields.items()
+            ],
+        }
+        for rule in map(load_known, known_rules())
+    ]
+
+
+def _nets() -> list[Entry]:
+    from depthgauge.nets.registry import NETS  # noqa: PLC0415
+
+    return [
+        {"name": name, "summary": (net.__doc__ or "").splitlines()[0]} for name, net in NETS.items()
+    ]
+
+
+def _tasks() -> list[Entry]:
+    from depthgauge.tasks.registry import TASKS  # noqa: PLC0415
+
+    return [
+        {"name": name, "summary": task.summary, "epochs": task.epochs, "width": task.width}
+        for name, task in TASKS.items()
+    ]

@@ -1,0 +1,84 @@
+"""`depthgauge reproduce NAME`: a published experiment, measured beside published."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from depthgauge.cli.ladder import default_folder, print_ladder, show_plan, train_ladder
+from depthgauge.cli.options import add_grid_options, add_run_options, build_grid
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add `reproduce` and the experiments it knows."""
+    parser = subparsers.add_parser(
+        "reproduce", help="a published experiment, measured beside published"
+    )
+    experiments = parser.add_subparsers(metavar="NAME", required=True)
+    ladder = experiments.add_parser(
+        "memo-ladder",
+        help="the published ladders on CIFAR-10: --width 256 --blocks 4, --width 512 --blocks 2",
+    )
+    add_grid_options(ladder)
+    ladder.set_defaults(task="cifar10")
+    add_run_options(ladder)
+    ladder.set_defaults(run=run_ladder)
+
+
+def run_ladder(args: argparse.Namespace) -> int:
+    """Train what is left of the published grid and compare."""
+    from depthgauge.store.files import write_json, write_text  # noqa: PLC0415
+    from depthgauge.studies.published import compare_ladder, published_ladder  # noqa: PLC0415
+
+    grid = build_grid(args)
+    published_ladder(grid.net.width, grid.net.blocks)
+    folder = Path(args.out) if args.out else default_folder(grid)
+    if args.dry_run:
+        return show_plan(grid, folder, args.json)
+    ladder, status = train_ladder(grid, folder, args)
+    comparison = compare_ladder(ladder)
+    write_json(folder / "comparison.json", comparison)
+    write_text(folder / "comparison.md", _markdown(comparison))
+    if args.json:
+        print(json.dumps(ladder | {"comparison": comparison}, indent=2))
+    else:
+        print_ladder(ladder, folder)
+        _print(comparison, folder)
+    return status
+
+
+def _markdown(comparison: dict[str, Any]) -> str:
+    from depthgauge.report.comparison_table import (  # noqa: PLC0415
+        HEADER,
+        comparison_rows,
+        comparison_words,
+    )
+    from depthgauge.report.table import markdown_table  # noqa: PLC0415
+
+    parts = [markdown_table(HEADER, comparison_rows(comparison["rungs"]))]
+    if comparison["cross_checks"]:
+        rows = comparison_rows(comparison["cross_checks"])
+        parts.append("Cross-checks:\n\n" + markdown_table(HEADER, rows))
+    parts.append("".join(f"- {sentence}\n" for sentence in comparison_words(comparison)))
+    return "\n".join(parts)
+
+
+def _print(comparison: dict[str, Any], folder: Path) -> None:
+    from rich.console import Console  # noqa: PLC0415
+
+    from depthgauge.report.comparison_table import (  # noqa: PLC0415
+        HEADER,
+        comparison_rows,
+        comparison_words,
+    )
+    from depthgauge.report.table import terminal_table  # noqa: PLC0415
+
+    console = Console(highlight=False)
+    for title, key in (("measured beside published", "rungs"), ("cross-checks", "cross_checks")):
+        if comparison[key]:
+            console.print(terminal_table(HEADER, comparison_rows(comparison[key]), title))
+    for sentence in comparison_words(comparison):
+        console.print(sentence)
+    console.print(f"{folder / 'comparison.md'}", markup=False, soft_wrap=True)

@@ -1,0 +1,233 @@
+"""Finding a rule by what is typed on the command line."""
+
+from __future__ import annotations
+
+import shutil
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+import torch
+
+from depthgauge.errors import UserError
+from depthgauge.rules import registry
+from depthgauge.rules.bp import BP
+from depthgauge.rules.contract import Context, Rule
+from depthgauge.rules.dfa import DFA
+from depthgauge.rules.fa import FA
+from depthgauge.rules.registry import choose_rule, known_rules
+
+EXAMPLES = Path(__file__).with_name("example_rules.py")
+
+
+@pytest.fixture
+def rule_file(tmp_path) -> Path:
+    return Path(shutil.copy(EXAMPLES, tmp_path / "my_rules.py"))
+
+
+@pytest.mark.parametrize(("name", "rule_class"), [("bp", BP), ("fa", FA), ("dfa", DFA)])
+def test_by_name(name, rule_class):
+    choice = choose_rule(name)
+    assert choice.rule_class is rule_class
+    assert choice.label == name
+    assert choice.source == ""
+    assert type(choice.build()) is rule_class
+    assert choice.build().options == rule_class.Options()
+
+
+def test_the_published_options_are_the_defaults():
+    assert choose_rule("dfa").options.model_dump() == {"normalise": "sample", "epsilon": 1e-6}
+    assert choose_rule("fa").options.model_dump() == {"normalise": "sample", "epsilon": 1e-6}
+    assert choose_rule("bp").options.normalise == "none"
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("dfa[normalise=batch]", "dfa[normalise=batch]"),
+        ("dfa[epsilon=1e-3,normalise=none]", "dfa[normalise=none,epsilon=0.001]"),
+        (" fa[ normalise = batch , epsilon = 0 ] ", "fa[normalise=batch,epsilon=0.0]"),
+        ("dfa[normalise=sample]", "dfa"),
+        ("dfa[]", "dfa"),
+    ],
+)
+def test_a_label_names_the_options_that_differ_from_the_defaults(text, label):
+    choice = choose_rule(text)
+    assert choice.label == label
+    assert choose_rule(label).options == choice.options
+
+
+def test_options_reach_the_rule():
+    rule = choose_rule("fa[normalise=batch,epsilon=0.5]").build()
+    assert (rule.options.normalise, rule.options.epsilon) == ("batch", 0.5)
+
+
+def test_by_file_and_class(rule_file):
+    choice = choose_rule(f"{rule_file}:TrueGradient[normalise=none]")
+    assert issubclass(choice.rule_class, Rule)
+    assert choice.label == "true_gradient[normalise=none]"
+    assert choice.build().options.normalise == "none"
+
+
+def test_an_edited_file_is_a_different_rule(rule_file):
+    text = f"{rule_file}:TrueGradient"
+    first, same = choose_rule(text), choose_rule(text)
+    assert len(first.source) == 64
+    assert same.source == first.source
+    rule_file.write_text(rule_file.read_text().replace('name = "true_gradient"', 'name = "edited"'))
+    edited = choose_rule(text)
+    assert edited.source != first.source
+    assert edited.label == "edited"
+    assert choose_rule(f"{EXAMPLES}:TrueGradient").source == first.source
+
+
+def install(monkeypatch, name: str, value: str) -> None:
+    """Pretend that a third-party package offers a rule."""
+
+    def entry_points(*, group: str) -> list[EntryPoint]:
+        assert group == "depthgauge.rules"
+        return [EntryPoint(name, value, group)]
+
+    monkeypatch.setattr(registry, "entry_points", entry_points)
+
+
+def test_by_entry_point(monkeypatch):
+    install(monkeypatch, "theirs", "rules.example_rules:OneByOneDFA")
+    assert known_rules().keys() >= {"bp", "fa", "dfa", "theirs"}
+    choice = choose_rule("theirs[normalise=batch]")
+    assert issubclass(choice.rule_class, DFA)
+    assert choice.label == "one_by_one_dfa[normalise=batch]"
+    assert "theirs" in sentence("sgd")
+
+
+def test_a_third_party_cannot_replace_a_built_in_rule(monkeypatch):
+    install(monkeypatch, "bp", "rules.example_rules:OneByOneDFA")
+    assert choose_rule("bp").rule_class is BP
+
+
+def sentence(text: str) -> str:
+    """What the user is told."""
+    with pytest.raises(UserError) as caught:
+        choose_rule(text)
+    told = str(caught.value)
+    assert "\n" not in told
+    return told
+
+
+def test_an_unknown_name_is_answered_with_the_known_ones():
+    told = sentence("sgd")
+    assert "'sgd'" in told
+    for name in ("bp", "fa", "dfa", "file.py:Class"):
+        assert name in told
+
+
+@pytest.mark.parametrize("text", ["dfa[speed=3]", "fa[normalise=batch,speed=3]", "bp[speed=3]"])
+def test_an_unknown_option_is_answered_with_the_known_ones(text):
+    told = sentence(text)
+    assert "'speed'" in told
+    assert "normalise, epsilon" in told
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "right"),
+    [
+        ("dfa[normalise=layer]", "'normalise'", "'batch'"),
+        ("bp[normalise=sample]", "'normalise'", "'none'"),
+        ("dfa[epsilon=small]", "'epsilon'", "number"),
+        ("dfa[epsilon=-1]", "'epsilon'", "greater than or equal to 0"),
+        ("dfa[epsilon=nan]", "'epsilon'", "finite"),
+        ("dfa[epsilon=inf]", "'epsilon'", "finite"),
+        ("dfa[normalise]", "'normalise'", "'batch'"),
+    ],
+)
+def test_a_bad_value_is_named_with_what_would_be_right(text, name, right):
+    told = sentence(text)
+    assert name in told
+    assert right in told
+
+
+@pytest.mark.parametrize(
+    "text", ["dfa[normalise=batch", "dfa]", "", "[normalise=batch]", "dfa[a][b]"]
+)
+def test_text_that_is_not_a_rule(text):
+    assert "dfa[normalise=batch]" in sentence(text)
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    assert "nowhere.py" in sentence(f"{tmp_path}/nowhere.py:Mine")
+
+
+def test_a_class_that_is_not_there(rule_file):
+    told = sentence(f"{rule_file}:Mine")
+    assert "Mine" in told
+    assert "my_rules.py" in told
+
+
+@pytest.mark.parametrize(
+    ("code", "part"),
+    [
+        ("class Mine(:\n", "SyntaxError"),
+        ("import no_such_module\n", "no_such_module"),
+        ("raise ValueError('too early')\n", "too early"),
+    ],
+)
+def test_a_file_that_cannot_be_imported(tmp_path, code, part):
+    path = tmp_path / "broken.py"
+    path.write_text(code)
+    told = sentence(f"{path}:Mine")
+    assert "broken.py" in told
+    assert part in told
+
+
+@pytest.mark.parametrize(
+    ("code", "part"),
+    [
+        ("Mine = 3\n", "not a rule"),
+        ("class Mine: pass\n", "not a rule"),
+        ("from depthgauge.rules.dfa import DFA\nclass Mine(DFA): summary = None\n", "`summary`"),
+        ("from depthgauge.rules.contract import Rule\nclass Mine(Rule): pass\n", "`name`"),
+    ],
+)
+def test_a_class_that_is_not_a_proper_rule(tmp_path, code, part):
+    path = tmp_path / "improper.py"
+    path.write_text(code)
+    assert part in sentence(f"{path}:Mine")
+
+
+@pytest.mark.xfail(strict=True, reason="a broken plug-in ends in a traceback", raises=Exception)
+@pytest.mark.parametrize("value", ["no_such_package:Rule", "depthgauge.rules.dfa:NoSuchRule"])
+def test_an_installed_rule_that_cannot_be_loaded_is_named(monkeypatch, value):
+    install(monkeypatch, "theirs", value)
+    assert "theirs" in sentence("theirs")
+
+
+@pytest.mark.xfail(strict=True, reason="noticed only when the rule is built", raises=Exception)
+def test_a_rule_without_credit_is_named(tmp_path):
+    path = tmp_path / "unfinished.py"
+    path.write_text(
+        "from depthgauge.rules.contract import Rule\n"
+        "class Mine(Rule):\n"
+        "    name = summary = 'unfinished'\n"
+    )
+    assert "credit" in sentence(f"{path}:Mine")
+
+
+@pytest.mark.xfail(strict=True, reason="an unknown need is passed over", raises=Exception)
+def test_an_unknown_need_is_answered_with_the_known_ones(tmp_path):
+    path = tmp_path / "needy.py"
+    path.write_text(
+        "from depthgauge.rules.dfa import DFA\n"
+        "class Mine(DFA):\n"
+        "    needs = frozenset({'errors'})\n"
+    )
+    told = sentence(f"{path}:Mine")
+    assert "'errors'" in told
+    assert "gradient" in told
+
+
+def test_a_rule_from_a_file_works(rule_file):
+    rule = choose_rule(f"{rule_file}:OneByOneDFA").build()
+    error = torch.tensor([[-1.0, 0.5, 0.25]])
+    states, feedback = [torch.zeros(1, 2)] * 2, {"B": torch.ones(1, 2, 3)}
+    context = Context(states, torch.tensor([0]), feedback, 0.0, {"error": error})
+    assert rule.credit(context).embed.tolist() == [[-0.25, -0.25]]
