@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from depthgauge.cli.options import add_net_options, add_seeds, build_net_config, whole
+from depthgauge.cli.options import add_net_options, add_seeds, add_task, build_net_config, whole
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -15,7 +15,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser = subparsers.add_parser(
         "identity", help="how close the untrained stack is to the identity"
     )
-    parser.add_argument("--task", default="teacher", help="a task's name or your .npz (teacher)")
+    add_task(parser)
     add_net_options(parser, fewest_blocks=1)
     add_seeds(parser)
     parser.add_argument(

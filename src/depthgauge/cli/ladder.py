@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from depthgauge.cli.options import add_grid_options, add_run_options, build_grid, choose_device
+from depthgauge.cli.options import add_grid_options, add_run_options, add_task, build_grid, choose_device
 
 if TYPE_CHECKING:
     from depthgauge.store.study_folder import StudyFolder
@@ -24,6 +24,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         description="Train the last k blocks, keep the others at initialisation: accuracy over k "
         "shows whether a rule uses depth. The same command continues where it stopped.",
     )
+    add_task(parser)
     add_grid_options(parser)
     add_run_options(parser)
     parser.set_defaults(run=run)

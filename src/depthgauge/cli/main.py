@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -13,6 +14,7 @@ from depthgauge.errors import UserError
 
 BAD_INPUT = 2
 INTERRUPTED = 130
+BROKEN_PIPE = 141
 
 
 class Parser(argparse.ArgumentParser):
@@ -51,6 +53,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             file=sys.stderr,
         )
         return INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
     return status
 
 

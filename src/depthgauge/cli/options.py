@@ -31,8 +31,7 @@ def rung(text: str) -> int | str:
 
 
 def add_grid_options(parser: argparse.ArgumentParser) -> None:
-    """What is trained: task, network, rules, k, seeds, recipe."""
-    parser.add_argument("--task", default="teacher", help="a task's name or your .npz (teacher)")
+    """What is trained, besides the task: network, rules, k, seeds, recipe."""
     add_net_options(parser, fewest_blocks=0)
     parser.add_argument(
         "--rules",
@@ -60,6 +59,11 @@ def add_grid_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="hold N training samples out and judge on them instead of the test set",
     )
+
+
+def add_task(parser: argparse.ArgumentParser) -> None:
+    """`--task`, the embedded one by default."""
+    parser.add_argument("--task", default="teacher", help="a task's name or your .npz (teacher)")
 
 
 def add_net_options(parser: argparse.ArgumentParser, fewest_blocks: int) -> None:

@@ -22,9 +22,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         help="the published ladders on CIFAR-10: --width 256 --blocks 4, --width 512 --blocks 2",
     )
     add_grid_options(ladder)
-    ladder.set_defaults(task="cifar10")
     add_run_options(ladder)
-    ladder.set_defaults(run=run_ladder)
+    ladder.set_defaults(run=run_ladder, task="cifar10")
 
 
 def run_ladder(args: argparse.Namespace) -> int:

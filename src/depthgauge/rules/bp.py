@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import Field
+
 from depthgauge.rules.contract import Context, Credit, Rule, RuleOptions
 
 
 class BPOptions(RuleOptions):
     """The true gradient is used as it is."""
 
-    normalise: Literal["none"] = "none"
+    normalise: Literal["none"] = Field(
+        default="none", description="the true gradient is used as it is"
+    )
 
 
 class BP(Rule):

@@ -1,0 +1,35 @@
+# Two commands do everything on a fresh clone: make demo, make test.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo test test-all check bench clean
+
+demo: $(READY)
+	$(BIN)/depthgauge ladder
+
+test: $(READY)
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto
+
+test-all: $(READY)
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto -m ""
+
+check: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(READY)
+	$(BIN)/python benchmarks/cohort.py
+
+# torch comes first and pinned: asking for it in any other way may fetch a much larger build.
+$(READY): requirements.lock pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --no-compile torch==2.13.0
+	$(BIN)/pip install --quiet --no-compile -r requirements.lock
+	$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
+	touch $@
+
+clean:
+	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
