@@ -7,9 +7,11 @@ import math
 import pytest
 import torch
 from oracles.plain_loop import PlainNet
+from training.small_runs import CLASSES, FEATURES, make_task
 
+from depthgauge.config import NetConfig
 from depthgauge.errors import UserError
-from depthgauge.nets.registry import find_net
+from depthgauge.nets.registry import find_net, initial_net
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.tasks.registry import load_task
 from depthgauge.training.batches import as_inputs
@@ -65,6 +67,18 @@ def test_a_net_is_found_by_name():
     assert find_net("residual_mlp") is ResidualMLP
     with pytest.raises(UserError, match=r"'transformer'.*residual_mlp"):
         find_net("transformer")
+
+
+def test_a_net_is_built_from_its_configuration_and_seed():
+    options = {"residual_add": False, "w2_std": 0.3, "terminal_norm": False}
+    before = torch.get_rng_state()
+    net = initial_net(NetConfig(width=16, blocks=2, **options), make_task(), 7)
+    assert torch.equal(torch.get_rng_state(), before)
+    expected = seeded(7, FEATURES, 16, CLASSES, 2, **options)
+    assert net.residual_add is False
+    assert net.state_dict().keys() == expected.state_dict().keys()
+    for name, parameter in expected.state_dict().items():
+        assert torch.equal(net.state_dict()[name], parameter)
 
 
 @pytest.fixture(scope="module")

@@ -30,11 +30,11 @@ def test_fa_hands_the_gradient_of_the_batch_mean_down_the_chain():
 
     two = tuple(state.expand(2, 2) for state in STATES)
     target = torch.tensor([0, 1])
-    matrices = torch.tensor([[[0.0, 1.0], [1.0, 0.0]], [[2.0, 0.0], [0.0, 3.0]]])
+    matrices = torch.tensor([[[0.0, 1.0], [2.0, 0.0]], [[2.0, 0.0], [0.0, 3.0]]])
     credit = FA().credit(Context(two, target, {"B": matrices}, 0.0, {"readout": readout}))
     assert credit.blocks[1].tolist() == [[-0.25, 0.25], [0.25, -0.25]]
     assert credit.blocks[0].tolist() == [[-0.5, 0.75], [0.5, -0.75]]
-    assert credit.embed.tolist() == [[0.75, -0.5], [-0.75, 0.5]]
+    assert credit.embed.tolist() == [[0.75, -1.0], [-0.75, 1.0]]
 
 
 def test_bp_is_the_gradient_at_each_blocks_output():

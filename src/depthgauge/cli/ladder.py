@@ -9,7 +9,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from depthgauge.cli.options import add_grid_options, add_run_options, add_task, build_grid, choose_device
+from depthgauge.cli.options import (
+    add_grid_options,
+    add_run_options,
+    add_task,
+    build_grid,
+    choose_device,
+)
 
 if TYPE_CHECKING:
     from depthgauge.store.study_folder import StudyFolder

@@ -78,6 +78,7 @@ TASKS: dict[str, TaskEntry] = {
     "teacher": TaskEntry(
         "random points labelled by a random deep network; embedded, needs depth, the default",
         _teacher,
+        epochs=20,
     ),
     "digits": TaskEntry("1,797 handwritten digits of 8×8 pixels; bundled, easy", _digits),
     "cifar10": TaskEntry(
