@@ -57,7 +57,7 @@ class BlockTape:
 
 
 def block_forward(p: dict[str, Tensor], stream: Tensor) -> tuple[Tensor, BlockTape]:
-    """F = W₂·gelu(W₁·LN(h) + b₁) + b₂, and its tape."""
+    """The branch W₂·gelu(W₁·LN(h) + b₁) + b₂ and its tape."""
     norm = layer_norm(stream)
     scaled = torch.addcmul(p["ln.bias"].unsqueeze(1), norm.normed, p["ln.weight"].unsqueeze(1))
     hidden = linear(scaled, p["fc1.weight"], p["fc1.bias"])

@@ -32,15 +32,15 @@ def _sentence(rule: str, means: dict[int, float]) -> str:
     (low, first), (high, last) = next(iter(means.items())), list(means.items())[-1]
     gain = last - first
     if gain >= GAIN_THRESHOLD:
-        verb = f"gains {gain:.1f} points from depth"
+        verb = f"gains {gain:.1f} points from depth:"
     elif gain > -GAIN_THRESHOLD:
-        verb = f"does not gain from depth ({gain:+.1f} points)"
+        verb = f"does not gain from depth ({gain:+.1f} points):"
     else:
-        verb = f"loses {-gain:.1f} points with depth"
+        verb = f"loses {-gain:.1f} points with depth:"
     peak = max(means, key=lambda k: means[k])
     return (
-        f"{rule} {verb} (k = {low}: {first:.1f} %, k = {high}: {last:.1f} %); it peaks at "
-        f"k = {peak} with {means[peak]:.1f} %; {_shape(means)}."
+        f"{rule} {verb} {first:.1f} % at k = {low}, {last:.1f} % at k = {high}. "
+        f"It peaks at k = {peak} with {means[peak]:.1f} % and {_shape(means)}."
     )
 
 
@@ -51,4 +51,4 @@ def _shape(means: dict[int, float]) -> str:
         for (a, before), (b, after) in pairwise(steps)
         if after < before
     ]
-    return f"it is not monotone: it falls {', '.join(falls)}" if falls else "it rises at every rung"
+    return f"is not monotone: it falls {', '.join(falls)}" if falls else "rises at every rung"

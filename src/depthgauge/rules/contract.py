@@ -65,7 +65,7 @@ class Context:
 
     @property
     def error(self) -> Tensor:
-        """E = softmax(logits) − onehot(target), (samples, classes)."""
+        """The error e = softmax(logits) − onehot(target), (samples, classes)."""
         return self._declared("error")  # type: ignore[return-value]
 
     @property

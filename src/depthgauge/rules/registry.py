@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import inspect
 import re
 import sys
 from dataclasses import dataclass
@@ -15,11 +16,12 @@ from functools import cached_property
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
+from typing import get_args
 
 from pydantic import ValidationError
 
 from depthgauge.errors import UserError
-from depthgauge.rules.contract import Rule, RuleOptions
+from depthgauge.rules.contract import Need, Rule, RuleOptions
 
 ENTRY_POINT_GROUP = "depthgauge.rules"
 BUILT_IN = {
@@ -82,7 +84,11 @@ def load_known(name: str) -> type[Rule]:
             "your own is written path/to/file.py:Class"
         )
     module, _, attribute = rules[name].partition(":")
-    return _checked(getattr(import_module(module), attribute), name)
+    try:
+        candidate = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise UserError(f"the installed rule {name!r} cannot be loaded: {error}") from error
+    return _checked(candidate, name)
 
 
 def _load_from_file(reference: str) -> tuple[type[Rule], str]:
@@ -116,12 +122,22 @@ def _checked(candidate: object, reference: str) -> type[Rule]:
     for attribute in ("name", "summary"):
         if not isinstance(getattr(candidate, attribute, None), str):
             raise UserError(f"the rule {reference} must set `{attribute}` to a text")
+    if inspect.isabstract(candidate):
+        raise UserError(f"the rule {reference} does not define `credit`")
+    unknown = sorted(candidate.needs - set(get_args(Need)))
+    if unknown:
+        raise UserError(
+            f"the rule {reference} needs {', '.join(map(repr, unknown))}, which does not exist; a "
+            f"rule may need: {', '.join(get_args(Need))}"
+        )
     return candidate
 
 
 def _parse_options(rule_class: type[Rule], text: str) -> RuleOptions:
     pairs = [part.partition("=") for part in text.split(",") if part.strip()]
     values = {name.strip(): value.strip() for name, _, value in pairs}
+    if len(values) < len(pairs):
+        raise UserError(f"the rule {rule_class.name} is given an option twice: {text}")
     try:
         return rule_class.Options.model_validate(values)
     except ValidationError as error:

@@ -82,9 +82,9 @@ TASKS: dict[str, TaskEntry] = {
     ),
     "digits": TaskEntry("1,797 handwritten digits of 8×8 pixels; bundled, easy", _digits),
     "cifar10": TaskEntry(
-        "60,000 colour photographs of 32×32 pixels, 10 classes", _cifar10, 100, 256
+        "60,000 colour photographs of 32×32 pixels, 10 classes", _cifar10, epochs=100, width=256
     ),
     "cifar100": TaskEntry(
-        "60,000 colour photographs of 32×32 pixels, 100 classes", _cifar100, 100, 256
+        "60,000 colour photographs of 32×32 pixels, 100 classes", _cifar100, epochs=100, width=256
     ),
 }

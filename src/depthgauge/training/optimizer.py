@@ -62,7 +62,7 @@ class CohortAdamW:
     def restore(self, runs: list[dict[str, Tensor]], steps: int) -> None:
         """Continue from the `moments_of_run` of every run, after `steps` steps."""
         for name, parameter in self._optimized.items():
-            state = {"step": torch.tensor(float(steps))}
+            state = {"step": torch.tensor(float(steps), device=parameter.device)}
             for moment in MOMENTS:
                 state[moment] = torch.zeros_like(parameter)
                 for run in range(self.net.trained_runs[name]):
