@@ -18,6 +18,7 @@ from depthgauge.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from depthgauge.executors.job import Job
     from depthgauge.store.study_folder import StudyFolder
     from depthgauge.studies.plan import Grid
 
@@ -89,50 +90,38 @@ def show_plan(grid: Grid, folder: Path, as_json: bool) -> int:
 
 def train_ladder(grid: Grid, folder: Path, args: argparse.Namespace) -> tuple[dict[str, Any], int]:
     """Train what is left and write `ladder.json`, `ladder.md` and the figure; also the status."""
-    import torch  # noqa: PLC0415
-
+    from depthgauge.executors.job import Job  # noqa: PLC0415
+    from depthgauge.executors.local import threads_for  # noqa: PLC0415
     from depthgauge.store.study_folder import StudyFolder  # noqa: PLC0415
-    from depthgauge.studies.ladder import collect_ladder  # noqa: PLC0415
+    from depthgauge.studies.ladder import collect_ladder, has_diverged  # noqa: PLC0415
 
     device = choose_device(args.device)
     study = StudyFolder(folder)
-    torch.set_num_threads(study.open("ladder", grid.base, args.threads, torch.get_num_threads()))
-    failed = _train(study, grid, device, args.save_every)
+    threads = study.open("ladder", grid.base, args.threads, threads_for(len(grid.cohorts())))
+    job = Job(folder, args.task, args.validation, device, threads, args.save_every)
+    failed = _train(study, grid, job)
     labels = [choice.label for choice in grid.rules]
     ladder = collect_ladder(study, grid.base, grid.task.chance, labels)
     write_ladder(ladder, folder)
-    diverged = any(
-        run["status"] == "diverged"
-        for rungs in ladder["results"].values()
-        for runs in rungs.values()
-        for run in runs.values()
-    )
-    return ladder, int(failed or diverged)
+    return ladder, int(failed or has_diverged(ladder))
 
 
-def _train(study: StudyFolder, grid: Grid, device: str, save_every: float) -> bool:
+def _train(study: StudyFolder, grid: Grid, job: Job) -> bool:
+    """Train the cohorts that are left, with a progress bar; True if any failed."""
     from depthgauge.cli.progress import study_progress  # noqa: PLC0415
-    from depthgauge.studies.runner import epochs_behind, left_to_do, train_cohorts  # noqa: PLC0415
+    from depthgauge.executors.local import run_locally  # noqa: PLC0415
+    from depthgauge.studies.runner import epochs_behind, left_to_do  # noqa: PLC0415
 
-    cohorts = grid.cohorts()
-    left = left_to_do(study, cohorts)
+    left = left_to_do(study, grid.cohorts())
     steps = math.ceil(len(grid.task.train) / grid.recipe.batch_size)
     total = sum(
         len(cohort) * steps * (grid.recipe.epochs - epochs_behind(study, cohort)) for cohort in left
     )
     with study_progress(total) as progress:
-        failures = train_cohorts(
-            study,
-            cohorts,
-            grid.task,
-            device=device,
-            save_every=save_every,
-            on_step=progress.advance,
-        )
+        failures = run_locally(job, left, grid.task, progress.advance)
     for failure in failures:
-        names = ", ".join(failure.labels)
         print(
-            f"depthgauge: {failure.runs} runs of {names} failed: {failure.reason}",
+            f"depthgauge: {failure.runs} runs of {failure.label} failed: {failure.reason}",
             file=sys.stderr,
         )
     return bool(failures)

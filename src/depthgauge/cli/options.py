@@ -90,7 +90,9 @@ def add_seeds(parser: argparse.ArgumentParser) -> None:
 def add_run_options(parser: argparse.ArgumentParser) -> None:
     """Where and how it runs."""
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1, … (auto)")
-    parser.add_argument("--threads", type=whole(1), help="threads of arithmetic (all cores)")
+    parser.add_argument(
+        "--threads", type=whole(1), help="threads of each cohort; cohorts share the cores (chosen)"
+    )
     parser.add_argument(
         "--save-every",
         type=float,

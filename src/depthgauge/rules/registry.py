@@ -35,12 +35,13 @@ BUILT_IN = {
 class RuleChoice:
     """A rule class with validated options, ready to be put into a run's configuration.
 
-    `source` is the SHA-256 of the file it came from, so that an edited rule is a different rule;
-    empty for rules that come with an installed package.
+    `text` is how the user wrote it. `source` is the SHA-256 of the file it came from, so that an
+    edited rule is a different rule; empty for rules that come with an installed package.
     """
 
     rule_class: type[Rule]
     options: RuleOptions
+    text: str
     source: str = ""
 
     @cached_property
@@ -72,7 +73,8 @@ def choose_rule(text: str) -> RuleChoice:
         rule_class, source = _load_from_file(reference)
     else:
         rule_class = load_known(reference)
-    return RuleChoice(rule_class, _parse_options(rule_class, match["options"] or ""), source)
+    options = _parse_options(rule_class, match["options"] or "")
+    return RuleChoice(rule_class, options, text, source)
 
 
 def load_known(name: str) -> type[Rule]:

@@ -22,15 +22,18 @@ class StudyFolder:
         self.path, self.runs = path, path / "runs"
         self.study_path = path / "study.json"
 
-    def open(self, kind: str, base: dict[str, Any], threads: int | None, available: int) -> int:
-        """Claim the folder for a study, or check that it is this study's; returns its threads."""
+    def open(self, kind: str, base: dict[str, Any], threads: int | None, otherwise: int) -> int:
+        """Claim the folder for a study, or check that it is this study's; returns its threads.
+
+        A new study gets the `threads` asked for, or `otherwise`.
+        """
         if self.study_path.exists():
             return self._reopen(kind, base, threads)
         if self.path.is_file() or (self.path.is_dir() and any(self.path.iterdir())):
             raise UserError(
                 f"{self.path} has something else in it; choose an empty or new folder with --out"
             )
-        threads = threads or available
+        threads = threads or otherwise
         self.path.mkdir(parents=True, exist_ok=True)
         write_json(
             self.study_path,

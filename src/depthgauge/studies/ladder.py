@@ -73,6 +73,16 @@ def _results(folders: Iterable[RunFolder], rules: Sequence[str]) -> Rungs:
     return results
 
 
+def has_diverged(ladder: dict[str, Any]) -> bool:
+    """Whether any run of the ladder has."""
+    return any(
+        run["status"] == "diverged"
+        for rungs in ladder["results"].values()
+        for runs in rungs.values()
+        for run in runs.values()
+    )
+
+
 def summarise(runs: Iterable[dict[str, Any]]) -> dict[str, Any]:
     """Mean, sample standard deviation (ddof 1; null for one run) and n over finished runs."""
     values = [run["final_acc"] for run in runs if run["final_acc"] is not None]

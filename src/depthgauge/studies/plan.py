@@ -22,8 +22,13 @@ class PlannedRun:
     config: RunConfig
     choice: RuleChoice
 
+    @classmethod
+    def from_texts(cls, config: str, choice: RuleChoice) -> PlannedRun:
+        """The run of a configuration written as JSON."""
+        return cls(RunConfig.model_validate_json(config), choice)
 
-Cohort = list[PlannedRun]
+
+PlannedCohort = list[PlannedRun]
 
 
 @dataclass(frozen=True)
@@ -97,7 +102,7 @@ class Grid:
             for k in sorted(self.ks, reverse=True)
         ]
 
-    def cohorts(self) -> list[Cohort]:
+    def cohorts(self) -> list[PlannedCohort]:
         """The runs of one rule together, whole seeds first, at most `COHORT_RUNS` in a cohort."""
         by_rule: dict[type, list[PlannedRun]] = {}
         for run in self.runs():

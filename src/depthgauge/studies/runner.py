@@ -1,30 +1,18 @@
-"""Trains the cohorts of a study that are not done yet, one after the other, into its folder."""
+"""Trains one cohort of a study into its folder, from where it stopped."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
 
-from depthgauge.errors import UserError
 from depthgauge.store.provenance import command_line, environment, peak_memory_bytes
 from depthgauge.store.recorder import StoreRecorder
 from depthgauge.store.run_folder import newest_common_states
 from depthgauge.store.study_folder import StudyFolder
-from depthgauge.studies.plan import Cohort as PlannedCohort
+from depthgauge.studies.plan import PlannedCohort
 from depthgauge.tasks.base import Task
 from depthgauge.training.cohort import Cohort
 from depthgauge.training.engine import train_cohort
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A cohort that could not be trained, and why."""
-
-    labels: tuple[str, ...]
-    runs: int
-    reason: str
 
 
 def left_to_do(study: StudyFolder, cohorts: Sequence[PlannedCohort]) -> list[PlannedCohort]:
@@ -39,33 +27,7 @@ def epochs_behind(study: StudyFolder, cohort: PlannedCohort) -> int:
     return states[0].epoch if states else 0
 
 
-def train_cohorts(
-    study: StudyFolder,
-    cohorts: Sequence[PlannedCohort],
-    task: Task,
-    *,
-    device: str,
-    save_every: float,
-    on_step: Callable[[str, int], None],
-) -> list[Failure]:
-    """Train what is left; a cohort that raises is reported and the others go on.
-
-    `on_step` hears the rule's label and the number of run-steps behind it.
-    """
-    failures = []
-    for cohort in left_to_do(study, cohorts):
-        labels = tuple(dict.fromkeys(run.config.rule.label for run in cohort))
-        try:
-            on_run_steps = partial(on_step, labels[0])
-            _train(study, cohort, task, device=device, save_every=save_every, on_step=on_run_steps)
-        except UserError:
-            raise
-        except Exception as error:
-            failures.append(Failure(labels, len(cohort), f"{type(error).__name__}: {error}"))
-    return failures
-
-
-def _train(
+def train_planned(
     study: StudyFolder,
     planned: PlannedCohort,
     task: Task,
@@ -74,6 +36,7 @@ def _train(
     save_every: float,
     on_step: Callable[[int], None],
 ) -> None:
+    """Train a cohort to its end and write its results; `on_step` hears the run-steps done."""
     began = time.monotonic()
     folders = [study.run(run.config) for run in planned]
     start = newest_common_states(folders)

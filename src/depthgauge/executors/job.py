@@ -1,0 +1,83 @@
+"""What an executor is asked to do, in a form that can be sent to another process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from depthgauge.errors import UserError
+from depthgauge.rules.registry import choose_rule
+from depthgauge.store.study_folder import StudyFolder
+from depthgauge.studies.plan import PlannedCohort, PlannedRun
+from depthgauge.studies.runner import train_planned
+from depthgauge.tasks.base import Task
+from depthgauge.tasks.registry import load_task
+
+OnStep = Callable[[str, int], None]
+"""Hears a rule's label and how many run-steps it has just done."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """The parts of a study that all its cohorts share."""
+
+    folder: Path
+    task: str
+    validation: int
+    device: str
+    threads: int
+    save_every: float
+
+    def load_task(self) -> Task:
+        """The task, from its name."""
+        return load_task(self.task, self.validation)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A cohort that could not be trained, and why."""
+
+    label: str
+    runs: int
+    reason: str
+
+
+def label_of(cohort: PlannedCohort) -> str:
+    """What a cohort is called in progress bars and messages."""
+    return ", ".join(dict.fromkeys(run.config.rule.label for run in cohort))
+
+
+def train_or_explain(
+    job: Job, cohort: PlannedCohort, task: Task, on_step: OnStep
+) -> Failure | None:
+    """Train a cohort; what goes wrong inside it becomes a sentence, so that others go on."""
+    label = label_of(cohort)
+    try:
+        train_planned(
+            StudyFolder(job.folder),
+            cohort,
+            task,
+            device=job.device,
+            save_every=job.save_every,
+            on_step=lambda run_steps: on_step(label, run_steps),
+        )
+    except UserError as error:
+        return Failure(label, len(cohort), str(error))
+    except Exception as error:
+        return Failure(label, len(cohort), f"{type(error).__name__}: {error}")
+    return None
+
+
+Parcel = list[tuple[str, str]]
+"""A cohort to be sent: for each run its configuration as JSON and its rule as it was typed."""
+
+
+def pack(cohort: PlannedCohort) -> Parcel:
+    """A cohort as plain texts: a rule from a user's file cannot be sent as a class."""
+    return [(run.config.model_dump_json(), run.choice.text) for run in cohort]
+
+
+def unpack(parcel: Sequence[tuple[str, str]]) -> PlannedCohort:
+    """The cohort again, on the other side."""
+    return [PlannedRun.from_texts(config, choose_rule(rule)) for config, rule in parcel]
