@@ -29,7 +29,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(args: argparse.Namespace) -> int:
     """Fetch, then print what is in the cache now."""
-    from depthgauge.tasks.fetch import fetch  # noqa: PLC0415 – keeps `--help` fast
+    from depthgauge.tasks.fetch import fetch
 
     fetched = fetch(args.name, args.source)
     print(_as_json(fetched) if args.json else _as_text(fetched))

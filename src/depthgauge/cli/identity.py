@@ -28,8 +28,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(args: argparse.Namespace) -> int:
     """Measure, save, print."""
-    from depthgauge.studies.identity import measure_identity  # noqa: PLC0415
-    from depthgauge.tasks.registry import load_task  # noqa: PLC0415
+    from depthgauge.studies.identity import measure_identity
+    from depthgauge.tasks.registry import load_task
 
     document = measure_identity(
         load_task(args.task), build_net_config(args), args.seeds, args.samples
@@ -44,8 +44,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _save(document: dict[str, Any], path: Path) -> None:
-    from depthgauge.errors import UserError  # noqa: PLC0415
-    from depthgauge.store.files import write_json  # noqa: PLC0415
+    from depthgauge.errors import UserError
+    from depthgauge.store.files import write_json
 
     if path.exists():
         raise UserError(f"{path} exists already and is not overwritten; choose another --out")
@@ -54,9 +54,9 @@ def _save(document: dict[str, Any], path: Path) -> None:
 
 
 def _print(document: dict[str, Any]) -> None:
-    from rich.console import Console  # noqa: PLC0415
+    from rich.console import Console
 
-    from depthgauge.report.table import terminal_table  # noqa: PLC0415
+    from depthgauge.report.table import terminal_table
 
     header = ["seed", "‖f_l‖/‖h_l‖ of each block", "‖h_L − h_0‖/‖h_0‖", "cos(h_L, h_0)"]
     rows = [

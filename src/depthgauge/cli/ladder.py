@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
 
 def default_folder(grid: Grid) -> Path:
     """A folder that only this task, network and recipe lead to."""
-    import hashlib  # noqa: PLC0415
+    import hashlib
 
     digest = hashlib.sha256(json.dumps(grid.base, sort_keys=True).encode()).hexdigest()[:6]
     name = f"ladder-{grid.task.name}-d{grid.net.width}-L{grid.net.blocks}-{digest}"
@@ -62,7 +62,7 @@ def default_folder(grid: Grid) -> Path:
 
 def show_plan(grid: Grid, folder: Path, as_json: bool) -> int:
     """Print the runs and which are done already."""
-    from depthgauge.store.study_folder import StudyFolder  # noqa: PLC0415
+    from depthgauge.store.study_folder import StudyFolder
 
     study = StudyFolder(folder)
     runs = [
@@ -90,10 +90,10 @@ def show_plan(grid: Grid, folder: Path, as_json: bool) -> int:
 
 def train_ladder(grid: Grid, folder: Path, args: argparse.Namespace) -> tuple[dict[str, Any], int]:
     """Train what is left and write `ladder.json`, `ladder.md` and the figure; also the status."""
-    from depthgauge.executors.job import Job  # noqa: PLC0415
-    from depthgauge.executors.local import threads_for  # noqa: PLC0415
-    from depthgauge.store.study_folder import StudyFolder  # noqa: PLC0415
-    from depthgauge.studies.ladder import collect_ladder, has_diverged  # noqa: PLC0415
+    from depthgauge.executors.job import Job
+    from depthgauge.executors.local import threads_for
+    from depthgauge.store.study_folder import StudyFolder
+    from depthgauge.studies.ladder import collect_ladder, has_diverged
 
     device = choose_device(args.device)
     study = StudyFolder(folder)
@@ -108,9 +108,9 @@ def train_ladder(grid: Grid, folder: Path, args: argparse.Namespace) -> tuple[di
 
 def _train(study: StudyFolder, grid: Grid, job: Job) -> bool:
     """Train the cohorts that are left, with a progress bar; True if any failed."""
-    from depthgauge.cli.progress import study_progress  # noqa: PLC0415
-    from depthgauge.executors.local import run_locally  # noqa: PLC0415
-    from depthgauge.studies.runner import epochs_behind, left_to_do  # noqa: PLC0415
+    from depthgauge.cli.progress import study_progress
+    from depthgauge.executors.local import run_locally
+    from depthgauge.studies.runner import epochs_behind, left_to_do
 
     left = left_to_do(study, grid.cohorts())
     steps = math.ceil(len(grid.task.train) / grid.recipe.batch_size)
@@ -129,11 +129,11 @@ def _train(study: StudyFolder, grid: Grid, job: Job) -> bool:
 
 def write_ladder(ladder: dict[str, Any], folder: Path) -> None:
     """`ladder.json`, `ladder.md`, `ladder.png` and `ladder.svg`."""
-    from depthgauge.report.ladder_figure import draw_ladders  # noqa: PLC0415
-    from depthgauge.report.ladder_table import caption, ladder_rows  # noqa: PLC0415
-    from depthgauge.report.ladder_words import ladder_words  # noqa: PLC0415
-    from depthgauge.report.table import markdown_table  # noqa: PLC0415
-    from depthgauge.store.files import write_json, write_text  # noqa: PLC0415
+    from depthgauge.report.ladder_figure import draw_ladders
+    from depthgauge.report.ladder_table import caption, ladder_rows
+    from depthgauge.report.ladder_words import ladder_words
+    from depthgauge.report.table import markdown_table
+    from depthgauge.store.files import write_json, write_text
 
     write_json(folder / "ladder.json", ladder)
     words = "".join(f"- {sentence}\n" for sentence in ladder_words(ladder))
@@ -145,11 +145,11 @@ def write_ladder(ladder: dict[str, Any], folder: Path) -> None:
 
 def print_ladder(ladder: dict[str, Any], folder: Path) -> None:
     """The table, the words, and where everything is."""
-    from rich.console import Console  # noqa: PLC0415
+    from rich.console import Console
 
-    from depthgauge.report.ladder_table import caption, ladder_rows  # noqa: PLC0415
-    from depthgauge.report.ladder_words import ladder_words  # noqa: PLC0415
-    from depthgauge.report.table import terminal_table  # noqa: PLC0415
+    from depthgauge.report.ladder_table import caption, ladder_rows
+    from depthgauge.report.ladder_words import ladder_words
+    from depthgauge.report.table import terminal_table
 
     console = Console(highlight=False)
     console.print(terminal_table(*ladder_rows(ladder), title=caption(ladder)))

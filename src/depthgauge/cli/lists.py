@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _rules() -> list[Entry]:
-    from depthgauge.rules.registry import known_rules, load_known  # noqa: PLC0415
+    from depthgauge.rules.registry import known_rules, load_known
 
     return [
         {
@@ -50,7 +50,7 @@ def _rules() -> list[Entry]:
 
 
 def _nets() -> list[Entry]:
-    from depthgauge.nets.registry import NETS  # noqa: PLC0415
+    from depthgauge.nets.registry import NETS
 
     return [
         {"name": name, "summary": (net.__doc__ or "").splitlines()[0]} for name, net in NETS.items()
@@ -58,7 +58,7 @@ def _nets() -> list[Entry]:
 
 
 def _tasks() -> list[Entry]:
-    from depthgauge.tasks.registry import TASKS  # noqa: PLC0415
+    from depthgauge.tasks.registry import TASKS
 
     return [
         {"name": name, "summary": task.summary, "epochs": task.epochs, "width": task.width}

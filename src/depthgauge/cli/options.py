@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,7 +12,7 @@ if TYPE_CHECKING:
     from depthgauge.studies.plan import Grid
 
 
-def whole(minimum: int) -> type[int]:
+def whole(minimum: int) -> Callable[[str], int]:
     """A parser of whole numbers that are not below `minimum`."""
 
     def parse(text: str) -> int:
@@ -22,7 +24,18 @@ def whole(minimum: int) -> type[int]:
             raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {minimum} on")
         return number
 
-    return parse  # type: ignore[return-value]
+    return parse
+
+
+def seconds(text: str) -> float:
+    """A time that is not negative."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not number >= 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds from 0 on")
+    return number
 
 
 def rung(text: str) -> int | str:
@@ -95,7 +108,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--save-every",
-        type=float,
+        type=seconds,
         default=60.0,
         metavar="SECONDS",
         help="time between checkpoints, written at the end of an epoch (60)",
@@ -107,10 +120,10 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
 
 def build_grid(args: argparse.Namespace) -> Grid:
     """The grid that the options describe."""
-    from depthgauge.nets.registry import find_net  # noqa: PLC0415
-    from depthgauge.rules.registry import choose_rule  # noqa: PLC0415
-    from depthgauge.studies.plan import Grid  # noqa: PLC0415
-    from depthgauge.tasks.registry import load_task  # noqa: PLC0415
+    from depthgauge.nets.registry import find_net
+    from depthgauge.rules.registry import choose_rule
+    from depthgauge.studies.plan import Grid
+    from depthgauge.tasks.registry import load_task
 
     find_net(args.net)
     rules = [choose_rule(text) for text in args.rules]
@@ -121,8 +134,8 @@ def build_grid(args: argparse.Namespace) -> Grid:
 
 def build_net_config(args: argparse.Namespace) -> NetConfig:
     """The network; a task may come with a width of its own."""
-    from depthgauge.config import NetConfig  # noqa: PLC0415
-    from depthgauge.tasks.registry import find_task  # noqa: PLC0415
+    from depthgauge.config import NetConfig
+    from depthgauge.tasks.registry import find_task
 
     width = args.width or find_task(args.task).width
     return NetConfig(name=args.net, width=width, blocks=args.blocks)
@@ -130,8 +143,8 @@ def build_net_config(args: argparse.Namespace) -> NetConfig:
 
 def build_recipe(args: argparse.Namespace) -> Recipe:
     """The recipe; a task may come with a number of epochs of its own."""
-    from depthgauge.config import Recipe  # noqa: PLC0415
-    from depthgauge.tasks.registry import find_task  # noqa: PLC0415
+    from depthgauge.config import Recipe
+    from depthgauge.tasks.registry import find_task
 
     epochs = args.epochs or find_task(args.task).epochs
     return Recipe(epochs=epochs, batch_size=args.batch_size, dtype=args.dtype)
@@ -139,9 +152,9 @@ def build_recipe(args: argparse.Namespace) -> Recipe:
 
 def choose_device(name: str) -> str:
     """`auto` is a GPU where there is one, else the processor."""
-    import torch  # noqa: PLC0415
+    import torch
 
-    from depthgauge.errors import UserError  # noqa: PLC0415
+    from depthgauge.errors import UserError
 
     if name == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"

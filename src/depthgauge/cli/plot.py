@@ -20,9 +20,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run_ladder(args: argparse.Namespace) -> int:
     """Draw the ladders into one figure."""
-    from depthgauge.errors import UserError  # noqa: PLC0415
-    from depthgauge.report.ladder_figure import SUFFIXES, draw_ladders  # noqa: PLC0415
-    from depthgauge.studies.ladder import read_ladder  # noqa: PLC0415
+    from depthgauge.errors import UserError
+    from depthgauge.report.ladder_figure import SUFFIXES, draw_ladders
+    from depthgauge.studies.ladder import read_ladder
 
     output = Path(args.output)
     if output.suffix not in SUFFIXES:

@@ -28,8 +28,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run_ladder(args: argparse.Namespace) -> int:
     """Train what is left of the published grid and compare."""
-    from depthgauge.store.files import write_json, write_text  # noqa: PLC0415
-    from depthgauge.studies.published import compare_ladder, published_ladder  # noqa: PLC0415
+    from depthgauge.store.files import write_json, write_text
+    from depthgauge.studies.published import compare_ladder, published_ladder
 
     grid = build_grid(args)
     published_ladder(grid.net.width, grid.net.blocks)
@@ -49,12 +49,12 @@ def run_ladder(args: argparse.Namespace) -> int:
 
 
 def _markdown(comparison: dict[str, Any]) -> str:
-    from depthgauge.report.comparison_table import (  # noqa: PLC0415
+    from depthgauge.report.comparison_table import (
         HEADER,
         comparison_rows,
         comparison_words,
     )
-    from depthgauge.report.table import markdown_table  # noqa: PLC0415
+    from depthgauge.report.table import markdown_table
 
     parts = [markdown_table(HEADER, comparison_rows(comparison["rungs"]))]
     if comparison["cross_checks"]:
@@ -65,14 +65,14 @@ def _markdown(comparison: dict[str, Any]) -> str:
 
 
 def _print(comparison: dict[str, Any], folder: Path) -> None:
-    from rich.console import Console  # noqa: PLC0415
+    from rich.console import Console
 
-    from depthgauge.report.comparison_table import (  # noqa: PLC0415
+    from depthgauge.report.comparison_table import (
         HEADER,
         comparison_rows,
         comparison_words,
     )
-    from depthgauge.report.table import terminal_table  # noqa: PLC0415
+    from depthgauge.report.table import terminal_table
 
     console = Console(highlight=False)
     for title, key in (("measured beside published", "rungs"), ("cross-checks", "cross_checks")):

@@ -163,7 +163,7 @@ class StackedResidualMLP:
             through = block_input_gradient(
                 block, tape, block_backward(block, tape, gradient, wanted)
             )
-            gradient = gradient + through if self.residual_add else through
+            gradient = through.add_(gradient) if self.residual_add else through
             along.append(gradient)
         return tuple(reversed(along))
 

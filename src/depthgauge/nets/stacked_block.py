@@ -95,5 +95,5 @@ def block_backward(
 
 
 def block_input_gradient(p: dict[str, Tensor], tape: BlockTape, d_scaled: Tensor) -> Tensor:
-    """The gradient at h from the one at LN's output."""
-    return tape.norm.input_gradient(d_scaled * p["ln.weight"].unsqueeze(1))
+    """The gradient at h from the one at LN's output, which it overwrites."""
+    return tape.norm.input_gradient(d_scaled.mul_(p["ln.weight"].unsqueeze(1)))

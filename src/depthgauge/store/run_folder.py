@@ -92,10 +92,10 @@ class RunFolder:
 
         write_atomically(self.checkpoint_path, write)
 
-    def states(self) -> dict[int, RunState]:
-        """The checkpoints that are there and whole, by epoch."""
-        found = (_load(path) for path in (self.previous_path, self.checkpoint_path))
-        return {state.epoch: state for state in found if state is not None}
+    def saved(self) -> dict[int, Path]:
+        """The checkpoints that are there and readable, by epoch."""
+        found = ((_epoch_of(path), path) for path in (self.previous_path, self.checkpoint_path))
+        return {epoch: path for epoch, path in found if epoch is not None}
 
     def finish(self, provenance: dict[str, Any]) -> None:
         """Write `result.json`: from now on the run is done."""
@@ -116,26 +116,33 @@ class RunFolder:
         self.previous_path.unlink(missing_ok=True)
 
 
-def newest_common_states(folders: Sequence[RunFolder]) -> list[RunState] | None:
-    """The states of the newest epoch that every one of the runs has, if there is one."""
-    states = [folder.states() for folder in folders]
-    common = set.intersection(*(set(own) for own in states))
-    return [own[max(common)] for own in states] if common else None
+def newest_common_epoch(folders: Sequence[RunFolder]) -> int | None:
+    """The newest epoch that every one of the runs has saved, if there is one."""
+    common = set.intersection(*(set(folder.saved()) for folder in folders))
+    return max(common, default=None)
 
 
-def _load(path: Path) -> RunState | None:
-    if not path.exists():
-        return None
-    parts: dict[str, dict[str, Any]] = {part: {} for part in PARTS}
+def load_states(folders: Sequence[RunFolder], epoch: int) -> list[RunState]:
+    """Every run's state of that epoch."""
+    return [_load(folder.saved()[epoch]) for folder in folders]
+
+
+def _epoch_of(path: Path) -> int | None:
+    """The epoch of a checkpoint; None if it is not there or was cut short."""
     try:
         with safe_open(path, framework="pt") as handle:
-            epoch = int(handle.metadata()["epoch"])
-            for key in handle.keys():  # noqa: SIM118
-                part, _, name = key.partition("/")
-                parts[part][name] = handle.get_tensor(key)
-    except (SafetensorError, OSError, KeyError, ValueError):
+            return int(handle.metadata()["epoch"])
+    except (SafetensorError, OSError, KeyError, TypeError, ValueError):
         return None
-    return RunState(epoch, **parts)
+
+
+def _load(path: Path) -> RunState:
+    parts: dict[str, dict[str, Any]] = {part: {} for part in PARTS}
+    with safe_open(path, framework="pt") as handle:
+        for key in handle.keys():  # noqa: SIM118
+            part, _, name = key.partition("/")
+            parts[part][name] = handle.get_tensor(key)
+        return RunState(int(handle.metadata()["epoch"]), **parts)
 
 
 def _finite(value: Any) -> Any:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from depthgauge.config import SCHEMA_VERSION, RunConfig
 from depthgauge.errors import UserError
 from depthgauge.store.files import read_json, write_json
@@ -70,7 +72,16 @@ class StudyFolder:
     def all_runs(self) -> list[RunFolder]:
         """Every run of the study that has been started."""
         found = sorted(self.runs.glob("*/config.json")) if self.runs.is_dir() else []
-        return [RunFolder(self.runs, RunConfig.model_validate(read_json(path))) for path in found]
+        return [RunFolder(self.runs, _read_config(path)) for path in found]
+
+
+def _read_config(path: Path) -> RunConfig:
+    try:
+        return RunConfig.model_validate(read_json(path))
+    except ValidationError as error:
+        raise UserError(
+            f"{path} is not the configuration of a run of this version; nothing was changed"
+        ) from error
 
 
 def _differences(old: dict[str, Any], new: dict[str, Any], prefix: str = "") -> list[str]:

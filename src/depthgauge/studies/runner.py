@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from depthgauge.store.provenance import command_line, environment, peak_memory_bytes
 from depthgauge.store.recorder import StoreRecorder
-from depthgauge.store.run_folder import newest_common_states
+from depthgauge.store.run_folder import load_states, newest_common_epoch
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.studies.plan import PlannedCohort
 from depthgauge.tasks.base import Task
@@ -23,8 +23,7 @@ def left_to_do(study: StudyFolder, cohorts: Sequence[PlannedCohort]) -> list[Pla
 
 def epochs_behind(study: StudyFolder, cohort: PlannedCohort) -> int:
     """How many epochs of a cohort need not be trained again."""
-    states = newest_common_states([study.run(run.config) for run in cohort])
-    return states[0].epoch if states else 0
+    return newest_common_epoch([study.run(run.config) for run in cohort]) or 0
 
 
 def train_planned(
@@ -39,10 +38,10 @@ def train_planned(
     """Train a cohort to its end and write its results; `on_step` hears the run-steps done."""
     began = time.monotonic()
     folders = [study.run(run.config) for run in planned]
-    start = newest_common_states(folders)
+    epoch = newest_common_epoch(folders)
     for folder in folders:
         folder.create()
-        folder.keep_metrics_until(start[0].epoch if start else -1)
+        folder.keep_metrics_until(-1 if epoch is None else epoch)
     cohort = Cohort(
         [run.config for run in planned], [run.choice.build() for run in planned], task, device
     )
@@ -50,7 +49,7 @@ def train_planned(
         cohort,
         task,
         StoreRecorder(folders),
-        start=start,
+        start=None if epoch is None else load_states(folders, epoch),
         save_every=save_every,
         on_step=lambda steps: on_step(steps * len(planned)),
     )
@@ -58,7 +57,7 @@ def train_planned(
         "device": device,
         "command": command_line(),
         "cohort": [folder.config.identity for folder in folders],
-        "resumed_from_epoch": start[0].epoch if start else None,
+        "resumed_from_epoch": epoch,
         "wall_seconds": time.monotonic() - began,
         "peak_memory_bytes": peak_memory_bytes(),
     }

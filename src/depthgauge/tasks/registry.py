@@ -45,31 +45,31 @@ def find_task(name: str) -> TaskEntry:
 
 
 def _arrays(path: str) -> Task:
-    from depthgauge.tasks.arrays import load_arrays  # noqa: PLC0415
+    from depthgauge.tasks.arrays import load_arrays
 
     return load_arrays(path)
 
 
 def _teacher() -> Task:
-    from depthgauge.tasks.teacher import load_teacher  # noqa: PLC0415
+    from depthgauge.tasks.teacher import load_teacher
 
     return load_teacher()
 
 
 def _digits() -> Task:
-    from depthgauge.tasks.digits import load_digits  # noqa: PLC0415
+    from depthgauge.tasks.digits import load_digits
 
     return load_digits()
 
 
 def _cifar10() -> Task:
-    from depthgauge.tasks.cifar import load_cifar10  # noqa: PLC0415
+    from depthgauge.tasks.cifar import load_cifar10
 
     return load_cifar10()
 
 
 def _cifar100() -> Task:
-    from depthgauge.tasks.cifar import load_cifar100  # noqa: PLC0415
+    from depthgauge.tasks.cifar import load_cifar100
 
     return load_cifar100()
 

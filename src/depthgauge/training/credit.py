@@ -12,7 +12,7 @@ from torch.utils._pytree import tree_map
 
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.stacked import StackedResidualMLP, StackedTrace
-from depthgauge.rules.contract import Context, Need, Normalise, Rule
+from depthgauge.rules.contract import Context, Credit, Need, Normalise, Rule
 
 Parameters = dict[str, Tensor]
 
@@ -56,6 +56,7 @@ class LiftedRule:
 
         def one_run(run: dict[str, Any]) -> tuple[tuple[Tensor, ...], Tensor]:
             credit = self.rule.credit(self._context(run, progress))
+            self._check(credit, run["states"])
             options = self.rule.options
             blocks = [normalised(a, options.normalise, options.epsilon) for a in credit.blocks]
             return tuple(blocks), normalised(credit.embed, options.normalise, options.epsilon)
@@ -64,6 +65,16 @@ class LiftedRule:
             lifted: tuple[Sequence[Tensor], Tensor] = torch.func.vmap(one_run)(seen)
             return lifted
         return _one_by_one(one_run, seen, len(labels) if self.runs is None else len(self.runs))
+
+    def _check(self, credit: Credit, states: Sequence[Tensor]) -> None:
+        """One credit tensor for each block and one for the embedding, shaped like the stream."""
+        got = [tuple(tensor.shape) for tensor in (credit.embed, *credit.blocks)]
+        if got != [tuple(state.shape) for state in states]:
+            raise ValueError(
+                f"the rule {self.rule.name} returned credit of the shapes {got}; expected are one "
+                f"for the embedding and one for each of {len(states) - 1} blocks, all "
+                f"{tuple(states[0].shape)}"
+            )
 
     def _seen(self, trace: StackedTrace, error: Tensor, labels: Tensor) -> dict[str, Any]:
         seen: dict[str, Any] = {"states": trace.states, "target": labels}
