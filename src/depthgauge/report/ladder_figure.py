@@ -21,6 +21,7 @@ STYLE: dict[str, Any] = {
 }
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = "osD^vPX"
+CHANCE = "chance"
 SUFFIXES = (".png", ".svg", ".pdf")
 
 
@@ -42,13 +43,15 @@ def draw_ladders(ladders: Sequence[dict[str, Any]], paths: Sequence[Path]) -> No
         for axes, ladder in zip(panels[0], ladders, strict=True):
             _draw_panel(axes, ladder, rules)
         panels[0][0].set_ylabel("accuracy (%)")
-        handles, labels = panels[0][-1].get_legend_handles_labels()
-        for axes in panels[0][:-1]:
-            for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-                if label not in labels:
-                    handles.append(handle)
-                    labels.append(label)
-        figure.legend(handles, labels, loc="outside right center", frameon=False)
+        handles = {
+            label: handle
+            for axes in panels[0]
+            for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
+        }
+        order = [label for label in (*rules, CHANCE) if label in handles]
+        figure.legend(
+            [handles[label] for label in order], order, loc="outside right center", frameon=False
+        )
         for path in paths:
             metadata = {"Date": None} if path.suffix == ".svg" else None
             figure.savefig(path, dpi=160, metadata=metadata)
@@ -69,7 +72,7 @@ def _draw_panel(axes: Axes, ladder: dict[str, Any], rules: Sequence[str]) -> Non
             capsize=3,
             label=rule,
         )
-    axes.axhline(100 * config["chance"], linestyle=":", color="0.4", label="chance")
+    axes.axhline(100 * config["chance"], linestyle=":", color="0.4", label=CHANCE)
     blocks = config["net"]["blocks"]
     axes.set_xticks(range(blocks + 1))
     axes.set_xlim(-0.3, blocks + 0.3)
