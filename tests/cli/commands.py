@@ -1,0 +1,113 @@
+"""Running commands in the process of a test, and what bad input must look like."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import depthgauge
+from depthgauge.cli.main import main
+
+SMALL = ("--task", "digits", "--width", "8", "--blocks", "2", "--epochs", "1", "--threads", "1")
+
+RULE_FILE = '''
+"""Rules that somebody wrote for themselves."""
+
+import torch
+
+from depthgauge.rules.contract import Credit, Rule
+from depthgauge.rules.dfa import DFA
+
+
+class Mine(Rule):
+    name = "mine"
+    summary = "every block is told to shrink"
+
+    def credit(self, context):
+        return Credit(blocks=context.states[1:], embed=context.states[0])
+
+
+class Broken(Mine):
+    name = "broken"
+
+    def credit(self, context):
+        raise ZeroDivisionError("the author divided by zero")
+
+
+class Exploding(DFA):
+    name = "exploding"
+
+    def credit(self, context):
+        credit = super().credit(context)
+        return Credit(blocks=[b * float("nan") for b in credit.blocks], embed=credit.embed)
+'''
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command left behind."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> Any:
+        """Standard output as the one JSON document that it must be."""
+        return json.loads(self.out)
+
+
+def run(*arguments: object) -> Done:
+    """`depthgauge arguments…`"""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            status: Any = main([str(argument) for argument in arguments])
+        except SystemExit as end:
+            status = end.code or 0
+    return Done(status, out.getvalue(), err.getvalue())
+
+
+def start(*arguments: object, threads: int = 1, **options: Any) -> subprocess.Popen[str]:
+    """A Python process of its own, which finds the package wherever it is started."""
+    source = str(Path(depthgauge.__file__).parent.parent)
+    path = os.pathsep.join(filter(None, (source, os.environ.get("PYTHONPATH"))))
+    return subprocess.Popen(
+        [sys.executable, *map(str, arguments)],
+        env=os.environ
+        | {"PYTHONPATH": path, "OMP_NUM_THREADS": str(threads), "PYTHONUNBUFFERED": ""},
+        text=True,
+        **options,
+    )
+
+
+def run_ladder(folder: Path, *more: object, rules: tuple[str, ...] = ("bp", "dfa")) -> Done:
+    """A ladder that takes a moment; later options replace earlier ones."""
+    return run(
+        "ladder", *SMALL, "--rules", *rules, "--seeds", 1, 2, "--out", folder, "--json", *more
+    )
+
+
+def write_rules(folder: Path) -> Path:
+    path = folder / "my_rules.py"
+    path.write_text(RULE_FILE)
+    return path
+
+
+def assert_bad_input(done: Done, *words: str) -> None:
+    """Exit status 2, nothing on standard output, one sentence with `words` on standard error."""
+    assert done.status == 2, done
+    assert done.out == ""
+    assert done.err.startswith("depthgauge: ")
+    assert done.err.count("\n") == 1, done.err
+    assert done.err.endswith("\n")
+    assert "Traceback" not in done.err
+    for word in words:
+        assert word in done.err

@@ -1,0 +1,78 @@
+"""`depthgauge plot`: figures from finished studies."""
+
+from __future__ import annotations
+
+import json
+import os
+import xml.etree.ElementTree as ET
+
+import pytest
+from cli.commands import assert_bad_input, run
+from report.ladders import curve, make_ladder
+from store.small_runs_on_disk import contents
+
+
+def write_ladder(path, *accuracies):
+    path.write_text(json.dumps(make_ladder({"bp": curve(*accuracies)}, task=path.stem)))
+    return path
+
+
+def test_two_studies_in_one_figure(trained, tmp_path):
+    other = write_ladder(tmp_path / "other.json", 0.1, 0.2)
+    before = contents(trained)
+    done = run("plot", "ladder", trained, other, "-o", "both.png")
+    assert (done.status, done.out, done.err) == (0, "both.png\n", "")
+    assert (tmp_path / "both.png").read_bytes().startswith(b"\x89PNG")
+    assert contents(trained) == before
+
+
+def test_one_panel_for_each_ladder(tmp_path):
+    files = [write_ladder(tmp_path / f"{n}.json", 0.1, 0.2) for n in ("first", "second", "third")]
+    assert run("plot", "ladder", *files, "--output", "three.svg").status == 0
+    root = ET.parse(tmp_path / "three.svg").getroot()
+    panels = [e for e in root.iter() if (e.get("id") or "").startswith("axes_")]
+    assert len(panels) == 3
+    text = (tmp_path / "three.svg").read_text()
+    assert all(name in text for name in ("first", "second", "third"))
+
+
+@pytest.mark.parametrize("name", ["figure.gif", "figure", ".png/"])
+def test_a_format_that_is_not_written_is_bad_input(trained, name):
+    assert_bad_input(run("plot", "ladder", trained, "-o", name), ".png, .svg, .pdf")
+
+
+@pytest.mark.parametrize("content", [None, "{", "[]", '{"config": {}}'])
+def test_what_is_not_a_ladder_is_bad_input(tmp_path, content):
+    path = tmp_path / "ladder.json"
+    if content is not None:
+        path.write_text(content)
+    assert_bad_input(run("plot", "ladder", path, "-o", "figure.png"), "ladder.json")
+    assert not (tmp_path / "figure.png").exists()
+
+
+def test_a_folder_without_a_ladder_is_bad_input(tmp_path):
+    assert_bad_input(run("plot", "ladder", tmp_path), str(tmp_path))
+    assert os.listdir(tmp_path) == []
+
+
+def test_no_folder_at_all_is_bad_input():
+    assert_bad_input(run("plot", "ladder"), "DIR")
+
+
+@pytest.mark.xfail(
+    strict=True, reason="read_ladder checks three names only; draw_ladders then fails: a traceback"
+)
+@pytest.mark.parametrize("damage", [{"config": {}}, {"summary": {"bp": {"0": {}}}}])
+def test_a_ladder_with_something_missing_is_bad_input(tmp_path, damage):
+    path = tmp_path / "ladder.json"
+    path.write_text(json.dumps(make_ladder({"bp": curve(0.1, 0.2)}) | damage))
+    assert_bad_input(run("plot", "ladder", path, "-o", "figure.png"), "ladder.json")
+
+
+@pytest.mark.xfail(
+    strict=True,
+    raises=OSError,
+    reason="plot: a folder that does not exist gives a traceback of matplotlib",
+)
+def test_an_output_that_cannot_be_written_is_bad_input(trained):
+    assert_bad_input(run("plot", "ladder", trained, "-o", "nowhere/figure.png"), "nowhere")

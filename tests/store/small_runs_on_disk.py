@@ -1,0 +1,119 @@
+"""Run folders with something in them, made without training."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import safe_open
+from torch import Tensor
+
+from depthgauge.config import NetConfig, Recipe, RuleConfig, RunConfig, TaskConfig
+from depthgauge.store.run_folder import RunFolder, load_states
+from depthgauge.training.engine import RunState
+
+TASK = TaskConfig(name="tiny", checksum="0" * 64)
+NET = NetConfig(width=3, blocks=2)
+RECIPE = Recipe(epochs=3)
+BASE = {
+    "task": TASK.model_dump(mode="json"),
+    "net": NET.model_dump(mode="json"),
+    "recipe": RECIPE.model_dump(mode="json"),
+}
+
+
+def run_config(rule: str = "dfa", k: int = 2, seed: int = 42, source: str = "") -> RunConfig:
+    return RunConfig(
+        task=TASK,
+        net=NET,
+        rule=RuleConfig(name=rule, label=rule, source=source),
+        recipe=RECIPE,
+        k=k,
+        seed=seed,
+    )
+
+
+def metrics_line(epoch: int, accuracy: float = 0.5, *, diverged: bool = False) -> dict[str, Any]:
+    return {
+        "epoch": epoch,
+        "train_loss": None if epoch == 0 else 2.0 / epoch,
+        "accuracy": accuracy,
+        "h_norm": [1.0, 2.0, 3.0],
+        "g_norm": [0.1, 0.2, 0.3],
+        "diverged": diverged,
+    }
+
+
+def state(epoch: int, seed: int = 0) -> RunState:
+    """Random tensors of several shapes and both float types, some bits awkward."""
+    generator = torch.Generator().manual_seed(1000 * seed + epoch)
+    awkward = torch.tensor([-0.0, float("nan"), float("inf"), 1e-45, 3e38])
+    parameters = {
+        "embed.weight": torch.randn(3, 4, generator=generator),
+        "blocks.0.fc1.weight": torch.randn(4, 3, generator=generator).T,
+        "out_head.bias": awkward,
+    }
+    moments = {
+        f"{moment}.embed.weight": torch.rand(3, 4, generator=generator).double()
+        for moment in ("exp_avg", "exp_avg_sq")
+    }
+    feedback = {"B": torch.randn(2, 3, 5, generator=generator)}
+    return RunState(epoch, parameters, feedback, moments)
+
+
+def started(runs: Path, config: RunConfig, *epochs: int) -> RunFolder:
+    """A folder that has trained and saved `epochs`, one after the other."""
+    folder = RunFolder(runs, config)
+    folder.create()
+    for epoch in epochs:
+        folder.append_metrics(metrics_line(epoch))
+        folder.save(state(epoch, config.seed))
+    return folder
+
+
+def finished(
+    runs: Path, config: RunConfig, accuracy: float, diverged_in: int | None = None
+) -> RunFolder:
+    """A folder with a result, as far as the store is concerned."""
+    folder = RunFolder(runs, config)
+    folder.create()
+    for epoch in range(config.recipe.epochs + 1):
+        diverged = diverged_in is not None and epoch >= diverged_in
+        folder.append_metrics(metrics_line(epoch, accuracy, diverged=diverged))
+    folder.finish({"commit": "abc"})
+    return folder
+
+
+def saved_states(folder: RunFolder) -> dict[int, RunState]:
+    """Every checkpoint that can be loaded, by epoch."""
+    return {epoch: load_states([folder], epoch)[0] for epoch in folder.saved()}
+
+
+def bits(tensor: Tensor) -> tuple[torch.dtype, tuple[int, ...], bytes]:
+    """All there is to a tensor: equal only where every bit is."""
+    return tensor.dtype, tuple(tensor.shape), tensor.contiguous().numpy().tobytes()
+
+
+def state_bits(found: RunState) -> dict[str, Any]:
+    parts = {part: getattr(found, part) for part in ("parameters", "feedback", "moments")}
+    return {"epoch": found.epoch} | {
+        part: {name: bits(tensor) for name, tensor in tensors.items()}
+        for part, tensors in parts.items()
+    }
+
+
+def checkpoint_bits(path: Path) -> dict[str, Any]:
+    """All there is to a checkpoint; the order of things in the file does not count."""
+    with safe_open(path, framework="pt") as handle:
+        tensors = {name: bits(handle.get_tensor(name)) for name in handle.keys()}  # noqa: SIM118
+        return {"metadata": handle.metadata(), "tensors": tensors}
+
+
+def contents(folder: Path) -> dict[str, tuple[int, bytes]]:
+    """Every file below `folder`: when it was written, and its bytes."""
+    return {
+        str(path.relative_to(folder)): (path.stat().st_mtime_ns, path.read_bytes())
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }

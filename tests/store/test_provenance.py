@@ -1,0 +1,112 @@
+"""Where a number comes from."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import torch
+
+from depthgauge import __version__
+from depthgauge.store import provenance
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A git checkout of one commit; provenance believes that it lives there."""
+    if shutil.which("git") is None:
+        pytest.skip("git is not installed")
+    file = tmp_path / "package" / "provenance.py"
+    file.parent.mkdir()
+    file.write_text("# tracked\n")
+    for name in list(os.environ):
+        if name.startswith("GIT_"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    git(tmp_path, "init", "--quiet")
+    git(tmp_path, "add", ".")
+    who = ("-c", "user.name=A", "-c", "user.email=a@example.org")
+    git(tmp_path, *who, "commit", "--quiet", "--message", "one")
+    monkeypatch.setattr(provenance, "__file__", str(file))
+    return tmp_path
+
+
+def git(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        ["git", *arguments], cwd=folder, capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
+
+
+def commit_now() -> str | None:
+    """Asked afresh: the package remembers its answer."""
+    return provenance.git_commit.__wrapped__()
+
+
+def test_the_commit_of_a_clean_checkout(checkout):
+    assert commit_now() == git(checkout, "rev-parse", "HEAD")
+
+
+def test_a_tag_does_not_hide_the_commit(checkout):
+    git(checkout, "-c", "user.name=A", "-c", "user.email=a@b.c", "tag", "-a", "v1", "-m", "one")
+    assert commit_now() == git(checkout, "rev-parse", "HEAD")
+
+
+def test_a_changed_checkout_is_marked_dirty(checkout):
+    (checkout / "package" / "provenance.py").write_text("# changed\n")
+    assert commit_now() == git(checkout, "rev-parse", "HEAD") + "-dirty"
+
+
+def test_an_installed_package_inside_someone_elses_checkout_has_no_commit(checkout, monkeypatch):
+    installed = checkout / "environment" / "provenance.py"
+    installed.parent.mkdir()
+    installed.write_text("# not tracked\n")
+    monkeypatch.setattr(provenance, "__file__", str(installed))
+    assert commit_now() is None
+
+
+def test_without_git_there_is_no_commit(checkout, monkeypatch):
+    monkeypatch.setenv("PATH", str(checkout / "nothing here"))
+    assert commit_now() is None
+
+
+def test_the_environment_names_software_and_machine():
+    found = provenance.environment()
+    assert found["version"] == __version__
+    assert found["torch"] == torch.__version__
+    assert found["threads"] == torch.get_num_threads()
+    assert found["cores"] == os.cpu_count()
+    assert found["processor"]
+    assert set(found) == {
+        "version",
+        "commit",
+        "python",
+        "torch",
+        "processor",
+        "cores",
+        "system",
+        "threads",
+    }
+    json.dumps(found, allow_nan=False)
+
+
+@pytest.mark.parametrize("program", ["/usr/bin/depthgauge", "/x/depthgauge/cli/main.py", "-c"])
+def test_the_command_can_be_typed_again(monkeypatch, program):
+    arguments = ["ladder", "--rules", "dfa[normalise=batch]", "my rule.py:Mine"]
+    monkeypatch.setattr("sys.argv", [program, *arguments])
+    assert provenance.command_line() == (
+        "depthgauge ladder --rules 'dfa[normalise=batch]' 'my rule.py:Mine'"
+    )
+
+
+def test_the_peak_of_memory_is_in_bytes_and_never_falls():
+    before = provenance.peak_memory_bytes()
+    assert 2**26 < before < 2**44  # torch alone is more than 64 MB; in kilobytes it would be less
+    held = bytearray(2**24)
+    after = provenance.peak_memory_bytes()
+    del held
+    assert provenance.peak_memory_bytes() >= after >= before

@@ -1,0 +1,225 @@
+"""A grid of runs: what is in it, in which order, and which runs are trained together."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel
+from studies.small_grids import NET, RECIPE, TASK, chosen, grid
+
+from depthgauge.config import NetConfig, Recipe, RuleConfig, RunConfig, TaskConfig
+from depthgauge.errors import UserError
+from depthgauge.studies.plan import COHORT_RUNS, Grid
+from depthgauge.tasks.base import hold_out_validation
+
+CONFIG = RunConfig(
+    task=TaskConfig(name="tiny", checksum="0" * 64),
+    net=NetConfig(width=8, blocks=2),
+    rule=RuleConfig(name="dfa", label="dfa", options={"normalise": "sample", "epsilon": 1e-6}),
+    recipe=Recipe(epochs=3),
+    k=2,
+    seed=42,
+)
+
+
+# The grid
+
+
+def test_every_rule_seed_and_k_once_and_in_order():
+    runs = grid("dfa", "bp", ks=(1, 0, 2), seeds=(9, 4)).runs()
+    assert [(r.config.rule.label, r.config.seed, r.config.k) for r in runs] == [
+        (rule, seed, k) for rule in ("dfa", "bp") for seed in (9, 4) for k in (2, 1, 0)
+    ]
+
+
+def test_a_run_carries_everything_that_it_depends_on():
+    planned = grid("dfa[normalise=batch]", ks=(1,), seeds=(7,))
+    (run,) = planned.runs()
+    assert run.config == RunConfig(
+        task=TaskConfig(name="tiny", checksum=TASK.checksum, evaluated_on="test"),
+        net=NET,
+        rule=RuleConfig(
+            name="dfa",
+            label="dfa[normalise=batch]",
+            options={"normalise": "batch", "epsilon": 1e-6},
+        ),
+        recipe=RECIPE,
+        k=1,
+        seed=7,
+    )
+    assert run.choice.build().options.normalise == "batch"
+
+
+def test_the_base_is_what_all_runs_share():
+    planned = grid("bp", "dfa")
+    assert set(planned.base) == {"task", "net", "recipe"}
+    for run in planned.runs():
+        config = run.config.model_dump(mode="json")
+        assert {name: config[name] for name in planned.base} == planned.base
+
+
+def test_a_validation_split_is_another_task():
+    held = Grid(hold_out_validation(TASK, 20), NET, RECIPE, [chosen("bp")], [0], [1])
+    assert held.base["task"]["evaluated_on"] == "validation"
+    assert held.base["task"]["checksum"] != TASK.checksum
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("--k", {"ks": ()}),
+        ("--seeds", {"seeds": ()}),
+        ("--k", {"ks": (1, 0, 1)}),
+        ("--seeds", {"seeds": (3, 3)}),
+        ("--k 3 .* from 0 to 2", {"ks": (0, 3)}),
+        ("--k -1 .* from 0 to 2", {"ks": (-1,)}),
+    ],
+)
+def test_a_grid_that_cannot_be_is_refused(name, arguments):
+    with pytest.raises(UserError, match=name):
+        grid("bp", **arguments)
+
+
+@pytest.mark.parametrize("rules", [[], ["bp", "dfa", "bp"], ["dfa", "dfa[normalise=sample]"]])
+def test_no_rule_or_the_same_rule_twice_is_refused(rules):
+    with pytest.raises(UserError, match="--rules"):
+        Grid(TASK, NET, RECIPE, [chosen(rule) for rule in rules], [0], [1])
+
+
+def test_a_rule_may_come_twice_with_different_options():
+    labels = {run.config.rule.label for run in grid("dfa", "dfa[normalise=none]").runs()}
+    assert labels == {"dfa", "dfa[normalise=none]"}
+
+
+# Cohorts
+
+
+def places(cohort: Any) -> list[tuple[str, int, int]]:
+    return [(run.config.rule.label, run.config.seed, run.config.k) for run in cohort]
+
+
+def test_one_rule_with_three_seeds_and_five_rungs_is_one_cohort():
+    deep = NetConfig(width=4, blocks=4)
+    (cohort,) = grid("dfa", ks=range(5), seeds=(42, 123, 456), net=deep).cohorts()
+    assert places(cohort) == [("dfa", s, k) for k in (4, 3, 2, 1, 0) for s in (42, 123, 456)]
+
+
+def test_rules_are_trained_one_after_the_other():
+    cohorts = grid("fa", "bp", "dfa").cohorts()
+    assert [{label for label, _, _ in places(c)} for c in cohorts] == [{"fa"}, {"bp"}, {"dfa"}]
+
+
+def test_the_same_rule_with_other_options_is_trained_together():
+    (cohort,) = grid("dfa", "dfa[normalise=batch]", ks=(0, 2), seeds=(1, 2)).cohorts()
+    assert len(cohort) == 8
+    assert [k for _, _, k in places(cohort)] == [2] * 4 + [0] * 4
+
+
+def test_whole_seeds_come_first():
+    first, second = grid("bp", ks=(0, 1, 2), seeds=range(7)).cohorts()
+    assert {seed for _, seed, _ in places(first)} == {0, 1, 2, 3, 4}
+    assert {seed for _, seed, _ in places(second)} == {5, 6}
+
+
+@given(
+    rules=st.permutations(["bp", "fa", "dfa", "dfa[normalise=batch]", "fa[epsilon=0.5]"]),
+    how_many=st.integers(1, 5),
+    ks=st.sets(st.integers(0, 6), min_size=1),
+    seeds=st.sets(st.integers(0, 50), min_size=1, max_size=9),
+)
+def test_cohorts_are_a_partition_of_the_runs(rules, how_many, ks, seeds):
+    net = NetConfig(width=4, blocks=6)
+    planned = grid(*rules[:how_many], ks=list(ks), seeds=list(seeds), net=net)
+    cohorts = planned.cohorts()
+    together = [place for cohort in cohorts for place in places(cohort)]
+    assert sorted(together) == sorted(places(planned.runs()))
+    for cohort in cohorts:
+        falling = [k for _, _, k in places(cohort)]
+        assert falling == sorted(falling, reverse=True)
+        assert 1 <= len(cohort) <= COHORT_RUNS
+        assert len({run.choice.rule_class for run in cohort}) == 1
+
+
+# The name of a run: no field may be left out of the hash
+
+
+def leaves(model: BaseModel, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    for name in type(model).model_fields:
+        value = getattr(model, name)
+        if isinstance(value, BaseModel):
+            yield from leaves(value, (*path, name))
+        else:
+            yield (*path, name)
+
+
+def another(value: Any) -> Any:
+    """A value of the same type that differs."""
+    choices = {"test": "validation", "float32": "float64"}
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, dict):
+        return value | {"more": 1}
+    if isinstance(value, str):
+        return choices.get(value, value + "x")
+    return value + 1
+
+
+def with_another(model: BaseModel, path: tuple[str, ...]) -> BaseModel:
+    name, *rest = path
+    value = getattr(model, name)
+    changed = with_another(value, tuple(rest)) if rest else another(value)
+    return model.model_copy(update={name: changed})
+
+
+FIELDS = sorted(leaves(CONFIG))
+
+
+def test_the_fields_are_found():
+    assert len(FIELDS) == 21
+    assert ("net", "residual_add") in FIELDS
+    assert ("rule", "source") in FIELDS
+
+
+@pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")  # schema_version 2 is to come
+@pytest.mark.parametrize("path", FIELDS, ids=".".join)
+def test_a_run_that_differs_in_one_field_has_another_identity(path):
+    changed = with_another(CONFIG, path)
+    assert changed != CONFIG
+    assert changed.identity != CONFIG.identity
+
+
+@pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
+def test_no_two_of_them_share_an_identity():
+    names = {with_another(CONFIG, path).identity for path in FIELDS}
+    assert len(names) == len(FIELDS)
+
+
+def test_one_option_of_the_rule_is_enough():
+    options = [{"normalise": n, "epsilon": e} for n in ("sample", "batch") for e in (1e-6, 2e-6)]
+    names = {
+        CONFIG.model_copy(update={"rule": CONFIG.rule.model_copy(update={"options": one})}).identity
+        for one in options
+    }
+    assert len(names) == 4
+
+
+def test_the_identity_does_not_depend_on_the_order_in_which_options_are_written():
+    for order in itertools.permutations(CONFIG.rule.options.items()):
+        rule = CONFIG.rule.model_copy(update={"options": dict(order)})
+        assert CONFIG.model_copy(update={"rule": rule}).identity == CONFIG.identity
+
+
+def test_the_identity_survives_being_written_down():
+    again = RunConfig.model_validate_json(CONFIG.model_dump_json())
+    assert again == CONFIG
+    assert again.identity == CONFIG.identity
+
+
+def test_finished_runs_are_found_again_by_later_versions():
+    """If this fails, every study that exists would be trained anew: raise the schema version."""
+    assert CONFIG.identity == "5647849e8e85dbbe"
