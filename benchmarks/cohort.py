@@ -24,6 +24,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from itertools import chain, count
 from multiprocessing.connection import Connection
 
 import torch
@@ -69,7 +70,8 @@ class OneCohort:
             for seed in SEEDS
         ]
         self.cohort = Cohort(configs, [choice.build() for _ in configs], task)
-        self.batches = Batches(task, self.cohort.seeds, BATCH).epoch(0)
+        batches = Batches(task, self.cohort.seeds, BATCH)
+        self.batches = chain.from_iterable(map(batches.epoch, count()))
 
     def run_steps(self) -> int:
         """Train; returns how many run-steps that was."""

@@ -5,6 +5,8 @@ Tensors in memory, batched augmentation, autograd, fused AdamW. BP and DFA, last
 
 from __future__ import annotations
 
+from itertools import chain, count
+
 import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy, one_hot
@@ -26,7 +28,7 @@ class PlainLoop:
         trained = [p for p in self.net.parameters() if p.requires_grad]
         self.optimizer = torch.optim.AdamW(trained, lr=1e-3, weight_decay=0.01, fused=True)
         self.feedback = torch.randn(blocks, width, task.num_classes) / task.num_classes**0.5
-        self.batches = Batches(task, [0], 128).epoch(0)
+        self.batches = chain.from_iterable(map(Batches(task, [0], 128).epoch, count()))
 
     def steps(self, count: int) -> None:
         """Train on the next `count` batches."""

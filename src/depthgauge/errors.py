@@ -1,4 +1,4 @@
-"""The one error that is shown to the user as a sentence."""
+"""Errors as sentences."""
 
 
 class UserError(Exception):
@@ -7,3 +7,8 @@ class UserError(Exception):
     The command line prints the message on standard error and exits with status 2; nothing else
     that the user typed is lost or overwritten.
     """
+
+
+def one_line(error: Exception) -> str:
+    """An exception's kind and text on one line, for a sentence."""
+    return " ".join(f"{type(error).__name__}: {error}".split())

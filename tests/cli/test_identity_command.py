@@ -80,17 +80,10 @@ def test_bad_input(options, words):
     assert_bad_input(run(*COMMAND, *options), *words)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="identity: a seed given twice counts twice in means and spreads; ladder refuses it",
-)
 def test_a_seed_given_twice_is_bad_input():
     assert_bad_input(run(*COMMAND, "--seeds", 4, 5, 4), "--seeds")
 
 
-@pytest.mark.xfail(
-    strict=True, raises=OSError, reason="identity._save: an OSError is not turned into a sentence"
-)
 def test_a_file_that_cannot_be_written_is_bad_input(tmp_path):
     (tmp_path / "file").write_text("")
     assert_bad_input(run(*COMMAND, "--out", tmp_path / "file" / "identity.json"))

@@ -55,11 +55,6 @@ def test_an_unknown_option_is_bad_input(arguments):
     assert_bad_input(run(*arguments), "--help")
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="build_parser: allow_abbrev=False is not handed to the sub-parsers, so --seed, "
-    "--epoch and --js are taken for --seeds, --epochs and --json",
-)
 def test_options_cannot_be_abbreviated():
     assert_bad_input(run("rules", "--js"))
 
@@ -75,11 +70,6 @@ def test_an_interruption_is_said_in_one_line(monkeypatch):
     assert "same command" in done.err
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="main: short output is flushed only when the interpreter ends, outside the try, so a "
-    "closed pipe gives 'Exception ignored … BrokenPipeError' and status 120",
-)
 def test_a_closed_pipe_is_no_reason_to_complain():
     read, write = os.pipe()
     os.close(read)

@@ -59,9 +59,6 @@ def test_no_folder_at_all_is_bad_input():
     assert_bad_input(run("plot", "ladder"), "DIR")
 
 
-@pytest.mark.xfail(
-    strict=True, reason="read_ladder checks three names only; draw_ladders then fails: a traceback"
-)
 @pytest.mark.parametrize("damage", [{"config": {}}, {"summary": {"bp": {"0": {}}}}])
 def test_a_ladder_with_something_missing_is_bad_input(tmp_path, damage):
     path = tmp_path / "ladder.json"
@@ -69,10 +66,5 @@ def test_a_ladder_with_something_missing_is_bad_input(tmp_path, damage):
     assert_bad_input(run("plot", "ladder", path, "-o", "figure.png"), "ladder.json")
 
 
-@pytest.mark.xfail(
-    strict=True,
-    raises=OSError,
-    reason="plot: a folder that does not exist gives a traceback of matplotlib",
-)
 def test_an_output_that_cannot_be_written_is_bad_input(trained):
     assert_bad_input(run("plot", "ladder", trained, "-o", "nowhere/figure.png"), "nowhere")

@@ -13,8 +13,8 @@ from depthgauge.config import NetConfig
 from depthgauge.errors import UserError
 from depthgauge.nets.registry import find_net, initial_net
 from depthgauge.nets.residual_mlp import ResidualMLP
+from depthgauge.tasks.inputs import as_inputs
 from depthgauge.tasks.registry import load_task
-from depthgauge.training.batches import as_inputs
 
 
 def seeded(seed: int, *shape: int, **options) -> ResidualMLP:

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from depthgauge.nets.loss import cross_entropy_and_error
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.stacked import StackedResidualMLP
 from depthgauge.nets.stacked_embedding import StackedEmbedding
-from depthgauge.training.cohort import cross_entropy_and_error
 
 FEATURES, WIDTH, CLASSES, BLOCKS, SAMPLES = 6, 8, 4, 3, 5
 GROUPS = [1, 0, 1, 0, 2]

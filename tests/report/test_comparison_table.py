@@ -12,8 +12,8 @@ def rung(what, values, figure, alike=True):
     return asdict(compare(what, values, figure, alike))
 
 
-def document(*rungs, measured=100):
-    return {"rungs": list(rungs), "measured_epochs": measured, "published_epochs": 100}
+def document(*rungs, unlike=()):
+    return {"rungs": list(rungs), "unlike": list(unlike)}
 
 
 def test_a_row_inside():
@@ -49,7 +49,7 @@ def test_words_name_what_is_outside():
 
 
 def test_words_when_the_epochs_differ():
-    words = " ".join(comparison_words(document(measured=30)))
+    words = " ".join(comparison_words(document(unlike=["epochs 30 instead of 100"])))
     assert "30 epochs" in words
     assert "100" in words
     assert "inside" not in words

@@ -112,10 +112,6 @@ def test_a_study_file_that_cannot_be_understood_is_refused(study, text):
     assert_refused(study, "study.json")
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="StudyFolder._reopen takes kind, base and threads for granted: KeyError, ValueError",
-)
 @pytest.mark.parametrize(
     "damage", [{"kind": None}, {"base": None}, {"base": []}, {"threads": None}, {"threads": "two"}]
 )
@@ -125,20 +121,11 @@ def test_a_study_file_with_a_part_missing_is_refused(study, damage):
     assert_refused(study, "study.json")
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="StudyFolder.open: the temporary file of a killed claim counts as something else",
-)
 def test_a_claim_that_was_killed_half_way_does_not_block_the_folder(tmp_path):
     (tmp_path / ".study.json.4711.tmp").write_text('{"schema_ver')
     assert StudyFolder(tmp_path).open("ladder", BASE, None, 2) == 2
 
 
-@pytest.mark.xfail(
-    strict=True,
-    raises=OSError,
-    reason="StudyFolder.open: an OSError of mkdir or write is not turned into a UserError",
-)
 def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
     (tmp_path / "file").write_text("not a folder")
     assert_refused(StudyFolder(tmp_path / "file" / "study"))

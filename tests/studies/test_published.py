@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from depthgauge.config import Recipe
 from depthgauge.errors import UserError
 from depthgauge.studies.published import (
     PUBLISHED_SEEDS,
@@ -24,7 +25,11 @@ def ladder(results: dict[str, dict[str, list[float | None]]], **config: Any) -> 
     """A ladder document with only what a comparison looks at."""
     net = {"width": config.get("width", 256), "blocks": config.get("blocks", 4)}
     return {
-        "config": {"net": net, "recipe": {"epochs": config.get("epochs", 100)}},
+        "config": {
+            "net": net,
+            "task": {"evaluated_on": config.get("evaluated_on", "test")},
+            "recipe": Recipe(epochs=config.get("epochs", 100)).model_dump(),
+        },
         "results": {
             rule: {
                 k: {str(seed): {"final_acc": value} for seed, value in enumerate(values)}
@@ -165,7 +170,7 @@ def test_every_rung_that_was_published_is_compared():
     assert [rung["n"] for rung in found["rungs"]] == [2, 1]
     assert [rung["published"] for rung in found["rungs"]] == [0.389, 0.617]
     assert all(rung["inside"] for rung in found["rungs"])
-    assert found["measured_epochs"] == found["published_epochs"] == 100
+    assert found["unlike"] == []
 
 
 def test_a_rule_with_options_is_not_the_published_rule():
@@ -178,7 +183,13 @@ def test_other_epochs_are_not_alike():
     assert rung["inside"] is None
     assert rung["half_width"] is None
     assert all(check["inside"] is None for check in found["cross_checks"])
-    assert (found["measured_epochs"], found["published_epochs"]) == (30, 100)
+    assert found["unlike"] == ["epochs 30 instead of 100"]
+
+
+def test_another_split_is_not_alike():
+    found = compare_ladder(ladder({"bp": {"4": [0.617]}}, evaluated_on="validation"))
+    assert found["unlike"] == ["evaluated_on validation instead of test"]
+    assert found["rungs"][0]["inside"] is None
 
 
 def test_diverged_runs_are_left_out():

@@ -290,10 +290,6 @@ def test_corrupt_newest_checkpoints_cost_one_epoch(tmp_path, monkeypatch, undist
     assert outcome(study) == undisturbed
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="RunFolder.finish: 'IndexError: list index out of range' does not say what is missing",
-)
 def test_metrics_that_were_removed_are_missed_in_clear_words(tmp_path):
     planned = grid("bp", ks=(0,), seeds=(1,))
     study = study_of(planned, tmp_path)

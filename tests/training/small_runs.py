@@ -14,7 +14,8 @@ from depthgauge.config import NetConfig, Recipe, RuleConfig, RunConfig, TaskConf
 from depthgauge.rules.contract import Rule
 from depthgauge.rules.registry import choose_rule
 from depthgauge.tasks.base import Split, Task
-from depthgauge.training.batches import Batches, evaluation_inputs
+from depthgauge.tasks.inputs import evaluation_inputs
+from depthgauge.training.batches import Batches
 from depthgauge.training.cohort import DTYPES, Cohort
 
 SAMPLES, FEATURES, CLASSES = 72, 12, 5

@@ -8,7 +8,8 @@ from oracles.plain_crops import all_crops
 from scipy.stats import chisquare
 from training.small_images import PIXELS, random_images
 
-from depthgauge.training.augmentation import CropAndFlip, normalise_pixels
+from depthgauge.tasks.inputs import normalise_pixels
+from depthgauge.training.augmentation import CropAndFlip
 
 OUTCOMES = 9 * 9 * 2
 

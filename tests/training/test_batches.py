@@ -8,8 +8,8 @@ from oracles.plain_crops import all_crops
 from training.small_images import PIXELS, random_images
 
 from depthgauge.tasks.base import Split, Task
-from depthgauge.training.augmentation import normalise_pixels
-from depthgauge.training.batches import Batch, Batches, as_inputs, evaluation_inputs
+from depthgauge.tasks.inputs import as_inputs, evaluation_inputs, normalise_pixels
+from depthgauge.training.batches import Batch, Batches
 
 SAMPLES = 53
 

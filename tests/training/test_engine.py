@@ -18,6 +18,7 @@ from depthgauge.nets.registry import initial_net
 from depthgauge.nets.stacked import StackedResidualMLP
 from depthgauge.rules.contract import Context, Credit
 from depthgauge.rules.dfa import DFA
+from depthgauge.studies.runner import EVERY_EPOCH
 from depthgauge.tasks.base import Split
 from depthgauge.training import evaluation
 from depthgauge.training.batches import Batches
@@ -54,7 +55,9 @@ def copied(state: RunState) -> RunState:
 
 def train(cohort: Cohort, setting: Setting = SETTING, **options: Any) -> InMemory:
     recorder = InMemory()
-    train_cohort(cohort, setting.task, recorder, **{"save_every": 0.0, **options})
+    train_cohort(
+        cohort, setting.task, recorder, **{"save_every": 0.0, "observers": EVERY_EPOCH, **options}
+    )
     return recorder
 
 

@@ -25,9 +25,10 @@ from training.small_runs import (
 )
 
 from depthgauge.config import NetConfig
+from depthgauge.nets.loss import cross_entropy_and_error
 from depthgauge.rules.contract import RuleOptions
 from depthgauge.training.batches import Batches
-from depthgauge.training.cohort import Cohort, cross_entropy_and_error
+from depthgauge.training.cohort import Cohort
 from depthgauge.training.credit import normalised
 
 NETS = {

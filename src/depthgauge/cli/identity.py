@@ -22,18 +22,21 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--samples", type=whole(1), default=256, help="test samples that are read (256)"
     )
     parser.add_argument("--out", metavar="FILE", help="save the JSON document there")
+    parser.add_argument("--dry-run", action="store_true", help="show what would be measured")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Measure, save, print."""
-    from depthgauge.studies.identity import measure_identity
+    from depthgauge.studies.identity import identity_config, measure_identity
     from depthgauge.tasks.registry import load_task
 
-    document = measure_identity(
-        load_task(args.task), build_net_config(args), args.seeds, args.samples
-    )
+    task, net = load_task(args.task), build_net_config(args)
+    if args.dry_run:
+        print(json.dumps(identity_config(task, net, args.seeds, args.samples), indent=2))
+        return 0
+    document = measure_identity(task, net, args.seeds, args.samples)
     if args.out:
         _save(document, Path(args.out))
     if args.json:
@@ -45,8 +48,10 @@ def run(args: argparse.Namespace) -> int:
 
 def _save(document: dict[str, Any], path: Path) -> None:
     from depthgauge.errors import UserError
-    from depthgauge.store.files import write_json
+    from depthgauge.store.files import read_json, write_json
 
+    if path.exists() and read_json(path) == document:
+        return
     if path.exists():
         raise UserError(f"{path} exists already and is not overwritten; choose another --out")
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -54,8 +59,7 @@ def _save(document: dict[str, Any], path: Path) -> None:
 
 
 def _print(document: dict[str, Any]) -> None:
-    from rich.console import Console
-
+    from depthgauge.cli.console import output
     from depthgauge.report.table import terminal_table
 
     header = ["seed", "‖f_l‖/‖h_l‖ of each block", "‖h_L − h_0‖/‖h_0‖", "cos(h_L, h_0)"]
@@ -74,8 +78,9 @@ def _print(document: dict[str, Any]) -> None:
         f"{config['net']['blocks']} blocks, medians over {config['samples']} samples of "
         f"{config['task']}"
     )
-    console = Console(highlight=False)
-    console.print(terminal_table(header, rows, title))
+    console = output()
+    console.print(title, markup=False)
+    console.print(terminal_table(header, rows))
     console.print(
         f"A block changes the stream by {100 * document['per_block_ratio_grand_mean']:.1f} %, the "
         f"whole stack by {100 * document['rel_dev_mean']:.1f} %."

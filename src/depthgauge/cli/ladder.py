@@ -6,6 +6,7 @@ import argparse
 import json
 import math
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +41,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def run(args: argparse.Namespace) -> int:
     """Train what is left of the ladder, then print and write it."""
     grid = build_grid(args)
-    folder = Path(args.out) if args.out else default_folder(grid)
+    folder = default_folder(grid) if args.out is None else Path(args.out)
     if args.dry_run:
         return show_plan(grid, folder, args.json)
     ladder, failed = train_ladder(grid, folder, args)
@@ -65,6 +66,7 @@ def show_plan(grid: Grid, folder: Path, as_json: bool) -> int:
     from depthgauge.store.study_folder import StudyFolder
 
     study = StudyFolder(folder)
+    study.check("ladder", grid.base)
     runs = [
         {
             "cohort": number,
@@ -92,6 +94,7 @@ def train_ladder(grid: Grid, folder: Path, args: argparse.Namespace) -> tuple[di
     """Train what is left and write `ladder.json`, `ladder.md` and the figure; also the status."""
     from depthgauge.executors.job import Job
     from depthgauge.executors.local import threads_for
+    from depthgauge.store.provenance import environment
     from depthgauge.store.study_folder import StudyFolder
     from depthgauge.studies.ladder import collect_ladder, has_diverged
 
@@ -99,10 +102,14 @@ def train_ladder(grid: Grid, folder: Path, args: argparse.Namespace) -> tuple[di
     study = StudyFolder(folder)
     threads = study.open("ladder", grid.base, args.threads, threads_for(len(grid.cohorts())))
     job = Job(folder, args.task, args.validation, device, threads, args.save_every)
-    failed = _train(study, grid, job)
-    labels = [choice.label for choice in grid.rules]
-    ladder = collect_ladder(study, grid.base, grid.task.chance, labels)
-    write_ladder(ladder, folder)
+    collect = partial(
+        collect_ladder, study, grid.base, grid.task.chance, grid.rule_configs, environment()
+    )
+    with study.training():
+        collect()  # a damaged result is found before hours of training, not after
+        failed = _train(study, grid, job)
+        ladder = collect()
+        write_ladder(ladder, folder)
     return ladder, int(failed or has_diverged(ladder))
 
 
@@ -121,7 +128,7 @@ def _train(study: StudyFolder, grid: Grid, job: Job) -> bool:
         failures = run_locally(job, left, grid.task, progress.advance)
     for failure in failures:
         print(
-            f"depthgauge: {failure.runs} runs of {failure.label} failed: {failure.reason}",
+            f"depthgauge: {failure.label}: runs that failed: {failure.runs} ({failure.reason})",
             file=sys.stderr,
         )
     return bool(failures)
@@ -145,16 +152,17 @@ def write_ladder(ladder: dict[str, Any], folder: Path) -> None:
 
 def print_ladder(ladder: dict[str, Any], folder: Path) -> None:
     """The table, the words, and where everything is."""
-    from rich.console import Console
-
+    from depthgauge.cli.console import output
     from depthgauge.report.ladder_table import caption, ladder_rows
     from depthgauge.report.ladder_words import ladder_words
     from depthgauge.report.table import terminal_table
 
-    console = Console(highlight=False)
-    console.print(terminal_table(*ladder_rows(ladder), title=caption(ladder)))
+    console = output()
+    console.print(caption(ladder), markup=False)
+    console.print(terminal_table(*ladder_rows(ladder)))
     for sentence in ladder_words(ladder):
         console.print(sentence, markup=False)
     console.print()
-    for name in ("ladder.json", "ladder.md", "ladder.png"):
-        console.print(f"{folder / name}", markup=False, soft_wrap=True)
+    for path in (folder / name for name in ("ladder.json", "ladder.md", "ladder.png")):
+        if path.exists():
+            console.print(f"{path}", markup=False, soft_wrap=True)

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable
-from typing import Any
+import sys
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from depthgauge.errors import UserError
+
+if TYPE_CHECKING:
+    from depthgauge.rules.contract import Rule
 
 Entry = dict[str, Any]
 
@@ -33,8 +39,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _rules() -> list[Entry]:
-    from depthgauge.rules.registry import known_rules, load_known
-
     return [
         {
             "name": rule.name,
@@ -45,8 +49,19 @@ def _rules() -> list[Entry]:
                 for name, field in rule.Options.model_fields.items()
             ],
         }
-        for rule in map(load_known, known_rules())
+        for rule in _loadable()
     ]
+
+
+def _loadable() -> Iterator[type[Rule]]:
+    """All rules; one that cannot be loaded is named on standard error."""
+    from depthgauge.rules.registry import known_rules, load_known
+
+    for name in known_rules():
+        try:
+            yield load_known(name)
+        except UserError as error:
+            print(f"depthgauge: {error}", file=sys.stderr)
 
 
 def _nets() -> list[Entry]:

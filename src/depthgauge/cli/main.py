@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from depthgauge import __version__
 from depthgauge.cli import data, identity, ladder, lists, plot, reproduce
@@ -18,7 +18,10 @@ BROKEN_PIPE = 141
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse, with errors as one sentence."""
+    """argparse, with errors as one sentence and options written out in full."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **{"allow_abbrev": False} | kwargs)
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong and where help is."""
@@ -30,7 +33,6 @@ def build_parser() -> Parser:
     parser = Parser(
         prog="depthgauge",
         description="Does a learning rule train a network's depth, or do its deep blocks idle?",
-        allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"depthgauge {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
@@ -44,6 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         args = build_parser().parse_args(argv)
         status: int = args.run(args)
+        sys.stdout.flush()
     except UserError as error:
         print(f"depthgauge: {error}", file=sys.stderr)
         return BAD_INPUT
@@ -56,6 +59,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
+    except OSError as error:
+        print(f"depthgauge: {error}", file=sys.stderr)
+        return BAD_INPUT
     return status
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -12,16 +13,22 @@ if TYPE_CHECKING:
     from depthgauge.studies.plan import Grid
 
 
-def whole(minimum: int) -> Callable[[str], int]:
-    """A parser of whole numbers that are not below `minimum`."""
+LARGEST_SEED = 2**63 - 1
+
+
+def whole(minimum: int, maximum: float = math.inf) -> Callable[[str], int]:
+    """A parser of whole numbers from `minimum` to `maximum`."""
 
     def parse(text: str) -> int:
         try:
             number = int(text)
         except ValueError:
             number = minimum - 1
-        if number < minimum:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {minimum} on")
+        if not minimum <= number <= maximum:
+            limit = "on" if maximum == math.inf else f"to {maximum}"
+            raise argparse.ArgumentTypeError(
+                f"{text!r} is not a whole number from {minimum} {limit}"
+            )
         return number
 
     return parse
@@ -93,7 +100,7 @@ def add_seeds(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seeds",
         nargs="+",
-        type=whole(0),
+        type=whole(0, LARGEST_SEED),
         default=[42, 123, 456],
         metavar="SEED",
         help="(42 123 456)",
@@ -158,10 +165,11 @@ def choose_device(name: str) -> str:
 
     if name == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
+    if re.fullmatch(r"cpu|cuda(:\d+)?", name) is None:
+        raise UserError(f"--device {name} is not known; choose auto, cpu, cuda or cuda:N")
     try:
         torch.empty(1, device=name)
     except (RuntimeError, AssertionError) as error:
-        raise UserError(
-            f"--device {name} cannot be used here: {str(error).splitlines()[0]}"
-        ) from error
+        reason = str(error).splitlines()[0]
+        raise UserError(f"--device {name} cannot be used here: {reason}") from error
     return name

@@ -25,7 +25,7 @@ def run_ladder(args: argparse.Namespace) -> int:
     from depthgauge.studies.ladder import read_ladder
 
     output = Path(args.output)
-    if output.suffix not in SUFFIXES:
+    if output.suffix.lower() not in SUFFIXES:
         raise UserError(f"{output} must end in one of {', '.join(SUFFIXES)}")
     draw_ladders([read_ladder(Path(name)) for name in args.ladders], [output])
     print(output)

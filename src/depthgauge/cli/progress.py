@@ -61,7 +61,7 @@ def study_progress(total: int) -> Iterator[Bar | Lines]:
         yield Lines(total)
         return
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TaskProgressColumn(),
         TimeElapsedColumn(),

@@ -33,7 +33,7 @@ def run_ladder(args: argparse.Namespace) -> int:
 
     grid = build_grid(args)
     published_ladder(grid.net.width, grid.net.blocks)
-    folder = Path(args.out) if args.out else default_folder(grid)
+    folder = default_folder(grid) if args.out is None else Path(args.out)
     if args.dry_run:
         return show_plan(grid, folder, args.json)
     ladder, status = train_ladder(grid, folder, args)
@@ -65,8 +65,7 @@ def _markdown(comparison: dict[str, Any]) -> str:
 
 
 def _print(comparison: dict[str, Any], folder: Path) -> None:
-    from rich.console import Console
-
+    from depthgauge.cli.console import output
     from depthgauge.report.comparison_table import (
         HEADER,
         comparison_rows,
@@ -74,10 +73,11 @@ def _print(comparison: dict[str, Any], folder: Path) -> None:
     )
     from depthgauge.report.table import terminal_table
 
-    console = Console(highlight=False)
+    console = output()
     for title, key in (("measured beside published", "rungs"), ("cross-checks", "cross_checks")):
         if comparison[key]:
-            console.print(terminal_table(HEADER, comparison_rows(comparison[key]), title))
+            console.print(title)
+            console.print(terminal_table(HEADER, comparison_rows(comparison[key])))
     for sentence in comparison_words(comparison):
         console.print(sentence)
     console.print(f"{folder / 'comparison.md'}", markup=False, soft_wrap=True)

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from depthgauge.errors import UserError
+from depthgauge.config import RunConfig
+from depthgauge.errors import UserError, one_line
 from depthgauge.rules.registry import choose_rule
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.studies.plan import PlannedCohort, PlannedRun
@@ -62,11 +63,14 @@ def train_or_explain(
             save_every=job.save_every,
             on_step=lambda run_steps: on_step(label, run_steps),
         )
-    except UserError as error:
-        return Failure(label, len(cohort), str(error))
     except Exception as error:
-        return Failure(label, len(cohort), f"{type(error).__name__}: {error}")
+        return Failure(label, len(cohort), reason_of(error))
     return None
+
+
+def reason_of(error: Exception) -> str:
+    """Why a cohort failed, on one line."""
+    return str(error) if isinstance(error, UserError) else one_line(error)
 
 
 Parcel = list[tuple[str, str]]
@@ -79,5 +83,12 @@ def pack(cohort: PlannedCohort) -> Parcel:
 
 
 def unpack(parcel: Sequence[tuple[str, str]]) -> PlannedCohort:
-    """The cohort again, on the other side."""
-    return [PlannedRun.from_texts(config, choose_rule(rule)) for config, rule in parcel]
+    """The cohort again, on the other side, where the rules must still be the same."""
+    cohort = [
+        PlannedRun(RunConfig.model_validate_json(config), choose_rule(rule))
+        for config, rule in parcel
+    ]
+    for run in cohort:
+        if run.choice.source != run.config.rule.source:
+            raise UserError(f"the rule {run.choice.text} changed after the study was planned")
+    return cohort

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from depthgauge.errors import UserError
 from depthgauge.executors.job import (
     Failure,
     Job,
@@ -121,7 +122,6 @@ def _work(job: Job, tasks: Any, reports: Any) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     torch.set_num_threads(job.threads)
-    task = job.load_task()
     said_at, pending = time.monotonic(), 0
 
     def on_step(label: str, run_steps: int) -> None:
@@ -136,7 +136,11 @@ def _work(job: Job, tasks: Any, reports: Any) -> None:
         if parcel is None:
             return
         number, content = parcel
-        reports.put(("ended", number, train_or_explain(job, unpack(content), task, on_step)))
+        try:
+            failure = train_or_explain(job, unpack(content), job.load_task(), on_step)
+        except UserError as error:
+            failure = Failure(content[0][1], len(content), str(error))
+        reports.put(("ended", number, failure))
 
 
 def _end_with_parent() -> None:

@@ -25,10 +25,9 @@ def comparison_rows(comparisons: list[dict[str, Any]]) -> list[list[str]]:
 
 def comparison_words(document: dict[str, Any]) -> list[str]:
     """What the rows come to."""
-    measured, published = document["measured_epochs"], document["published_epochs"]
-    if measured != published:
+    if document["unlike"]:
         return [
-            f"Measured after {measured} epochs, published after {published}: the differences "
+            f"Measured otherwise than published ({', '.join(document['unlike'])}): the differences "
             "include that, so no interval is given."
         ]
     rungs = document["rungs"]

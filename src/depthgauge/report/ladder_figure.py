@@ -40,17 +40,16 @@ def draw_ladders(ladders: Sequence[dict[str, Any]], paths: Sequence[Path]) -> No
             squeeze=False,
             layout="constrained",
         )
+        handles: dict[str, Any] = {}
         for axes, ladder in zip(panels[0], ladders, strict=True):
-            _draw_panel(axes, ladder, rules)
+            handles |= _draw_panel(axes, ladder, rules)
         panels[0][0].set_ylabel("accuracy (%)")
-        handles = {
-            label: handle
-            for axes in panels[0]
-            for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
-        }
-        order = [label for label in (*rules, CHANCE) if label in handles]
+        order = (*rules, CHANCE)
         figure.legend(
-            [handles[label] for label in order], order, loc="outside right center", frameon=False
+            [handles[label] for label in order],
+            [_plain(label) for label in order],
+            loc="outside right center",
+            frameon=False,
         )
         for path in paths:
             metadata = {"Date": None} if path.suffix == ".svg" else None
@@ -58,12 +57,19 @@ def draw_ladders(ladders: Sequence[dict[str, Any]], paths: Sequence[Path]) -> No
         plt.close(figure)
 
 
-def _draw_panel(axes: Axes, ladder: dict[str, Any], rules: Sequence[str]) -> None:
+def _plain(text: str) -> str:
+    """Text that matplotlib does not read as mathematics."""
+    return text.replace("$", r"\$")
+
+
+def _draw_panel(axes: Axes, ladder: dict[str, Any], rules: Sequence[str]) -> dict[str, Any]:
+    """Draw one ladder; returns what the legend shows for each label."""
+    handles: dict[str, Any] = {}
     config = ladder["config"]
     for rule, rungs in ladder["summary"].items():
         index = rules.index(rule)
         points = sorted((int(k), r) for k, r in rungs.items() if r["mean"] is not None)
-        axes.errorbar(
+        handles[rule] = axes.errorbar(
             [k for k, _ in points],
             [100 * rung["mean"] for _, rung in points],
             yerr=[100 * (rung["std"] or 0.0) for _, rung in points],
@@ -72,10 +78,12 @@ def _draw_panel(axes: Axes, ladder: dict[str, Any], rules: Sequence[str]) -> Non
             capsize=3,
             label=rule,
         )
-    axes.axhline(100 * config["chance"], linestyle=":", color="0.4", label=CHANCE)
+    handles[CHANCE] = axes.axhline(100 * config["chance"], linestyle=":", color="0.4", label=CHANCE)
     blocks = config["net"]["blocks"]
     axes.set_xticks(range(blocks + 1))
     axes.set_xlim(-0.3, blocks + 0.3)
     axes.set_ylim(bottom=0)
     axes.set_xlabel(f"k: trained blocks, counted from the last of {blocks}")
-    axes.set_title(f"{config['task']['name']}, width {config['net']['width']}, {blocks} blocks")
+    name, width = _plain(config["task"]["name"]), config["net"]["width"]
+    axes.set_title(f"{name}, width {width}, {blocks} blocks")
+    return handles

@@ -23,7 +23,7 @@ def _cell(rung: dict[str, Any] | None, runs: dict[str, dict[str, Any]]) -> str:
     diverged = sum(run["status"] == "diverged" for run in runs.values())
     note = f" ({diverged} diverged)" if diverged else ""
     if rung["mean"] is None:
-        return f"diverged{note if diverged > 1 else ''}"
+        return "diverged"
     spread = "" if rung["std"] is None else f" ± {100 * rung['std']:.1f}"
     return f"{100 * rung['mean']:.1f}{spread}{note}"
 

@@ -30,7 +30,7 @@ def _sentence(rule: str, means: dict[int, float]) -> str:
     if len(means) < 2:  # noqa: PLR2004
         return f"{rule}: a ladder needs at least two finished rungs to be read."
     (low, first), (high, last) = next(iter(means.items())), list(means.items())[-1]
-    gain = last - first
+    gain = round(last - first, 9)
     if gain >= GAIN_THRESHOLD:
         verb = f"gains {gain:.1f} points from depth:"
     elif gain > -GAIN_THRESHOLD:
@@ -51,4 +51,7 @@ def _shape(means: dict[int, float]) -> str:
         for (a, before), (b, after) in pairwise(steps)
         if after < before
     ]
-    return f"is not monotone: it falls {', '.join(falls)}" if falls else "rises at every rung"
+    if falls:
+        return f"is not monotone: it falls {', '.join(falls)}"
+    rises = all(after > before for (_, before), (_, after) in pairwise(steps))
+    return "rises at every rung" if rises else "never falls"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rich import box
 from rich.table import Table
+from rich.text import Text
 
 
 def markdown_table(header: list[str], rows: list[list[str]]) -> str:
@@ -13,11 +14,11 @@ def markdown_table(header: list[str], rows: list[list[str]]) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in escaped)
 
 
-def terminal_table(header: list[str], rows: list[list[str]], title: str) -> Table:
-    """The same table for a terminal."""
-    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", title_style="")
+def terminal_table(header: list[str], rows: list[list[str]]) -> Table:
+    """The same table for a terminal; brackets in it are text, not markup."""
+    table = Table(box=box.SIMPLE_HEAD)
     for index, name in enumerate(header):
-        table.add_column(name, justify="right" if index else "left", no_wrap=True)
+        table.add_column(Text(name), justify="right" if index else "left", no_wrap=True)
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(Text, row))
     return table

@@ -20,7 +20,8 @@ from typing import get_args
 
 from pydantic import ValidationError
 
-from depthgauge.errors import UserError
+from depthgauge.errors import UserError, one_line
+from depthgauge.rules.bp import BP
 from depthgauge.rules.contract import Need, Rule, RuleOptions
 
 ENTRY_POINT_GROUP = "depthgauge.rules"
@@ -35,8 +36,9 @@ BUILT_IN = {
 class RuleChoice:
     """A rule class with validated options, ready to be put into a run's configuration.
 
-    `text` is how the user wrote it. `source` is the SHA-256 of the file it came from, so that an
-    edited rule is a different rule; empty for rules that come with an installed package.
+    `text` is how the user wrote it. `source` tells rules of the same name apart: the SHA-256 of the
+    file and the class for a user's own (what the file imports is not looked at), the package's
+    version for an installed one, nothing for those of depthgauge itself.
     """
 
     rule_class: type[Rule]
@@ -72,7 +74,7 @@ def choose_rule(text: str) -> RuleChoice:
     if ".py:" in reference:
         rule_class, source = _load_from_file(reference)
     else:
-        rule_class = load_known(reference)
+        rule_class, source = load_known(reference), _source_of_known(reference)
     options = _parse_options(rule_class, match["options"] or "")
     return RuleChoice(rule_class, options, text, source)
 
@@ -88,9 +90,19 @@ def load_known(name: str) -> type[Rule]:
     module, _, attribute = rules[name].partition(":")
     try:
         candidate = getattr(import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        raise UserError(f"the installed rule {name!r} cannot be loaded: {error}") from error
+    except Exception as error:
+        raise UserError(
+            f"the installed rule {name!r} cannot be loaded: {one_line(error)}"
+        ) from error
     return _checked(candidate, name)
+
+
+def _source_of_known(name: str) -> str:
+    if name in BUILT_IN:
+        return ""
+    point = next(point for point in entry_points(group=ENTRY_POINT_GROUP) if point.name == name)
+    version = f"{point.dist.name}=={point.dist.version}" if point.dist is not None else ""
+    return f"{version}:{point.value}"
 
 
 def _load_from_file(reference: str) -> tuple[type[Rule], str]:
@@ -108,12 +120,10 @@ def _load_from_file(reference: str) -> tuple[type[Rule], str]:
     try:
         spec.loader.exec_module(module)
     except Exception as error:
-        raise UserError(
-            f"{file_name} cannot be imported: {type(error).__name__}: {error}"
-        ) from error
+        raise UserError(f"{file_name} cannot be imported: {one_line(error)}") from error
     if not hasattr(module, class_name):
         raise UserError(f"{file_name} has no class {class_name}")
-    return _checked(getattr(module, class_name), reference), source
+    return _checked(getattr(module, class_name), reference), f"{source}:{class_name}"
 
 
 def _checked(candidate: object, reference: str) -> type[Rule]:
@@ -126,6 +136,14 @@ def _checked(candidate: object, reference: str) -> type[Rule]:
             raise UserError(f"the rule {reference} must set `{attribute}` to a text")
     if inspect.isabstract(candidate):
         raise UserError(f"the rule {reference} does not define `credit`")
+    if candidate.end_to_end and candidate is not BP:
+        raise UserError(
+            f"the rule {reference} sets `end_to_end`, which only bp may: it skips `credit`"
+        )
+    try:
+        candidate.Options()
+    except ValidationError as error:
+        raise UserError(f"every option of the rule {reference} must have a default") from error
     unknown = sorted(candidate.needs - set(get_args(Need)))
     if unknown:
         raise UserError(

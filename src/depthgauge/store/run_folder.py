@@ -7,8 +7,9 @@ import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from pydantic import BaseModel, ValidationError
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
@@ -46,12 +47,16 @@ class RunFolder:
         if not self.result_path.exists():
             return None
         result = read_json(self.result_path)
-        if not isinstance(result, dict) or result.get("identity") != self.config.identity:
+        try:
+            whole = _ResultFile.model_validate(result).identity == self.config.identity
+        except ValidationError:
+            whole = False
+        if not whole:
             raise UserError(
-                f"{self.result_path} is not the result of this run; nothing was changed: remove it "
-                "to have the run made again"
+                f"{self.result_path} is not the whole result of this run; nothing was changed: "
+                "remove it to have the run made again"
             )
-        return result
+        return dict(result)
 
     def append_metrics(self, line: dict[str, Any]) -> None:
         """Add one epoch; what is not finite becomes null."""
@@ -70,10 +75,12 @@ class RunFolder:
                 by_epoch[line["epoch"]] = line
         return [by_epoch[epoch] for epoch in sorted(by_epoch)]
 
-    def keep_metrics_until(self, epoch: int) -> None:
-        """Drop what was recorded after the checkpoint the run continues from."""
-        kept = [json.dumps(line) + "\n" for line in self.metrics() if line["epoch"] <= epoch]
-        write_text(self.metrics_path, "".join(kept))
+    def rewind(self, epoch: int | None) -> None:
+        """Drop what came after the epoch the run continues from; everything if there is none."""
+        kept = [line for line in self.metrics() if epoch is not None and line["epoch"] <= epoch]
+        write_text(self.metrics_path, "".join(json.dumps(line) + "\n" for line in kept))
+        if epoch is not None and _epoch_of(self.checkpoint_path) != epoch:
+            os.replace(self.previous_path, self.checkpoint_path)
 
     def save(self, state: RunState) -> None:
         """Write the checkpoint; the one before it stays beside it."""
@@ -87,7 +94,8 @@ class RunFolder:
 
         def write(path: Path) -> None:
             save_file(tensors, path, metadata)
-            if self.checkpoint_path.exists():
+            newest = _epoch_of(self.checkpoint_path)
+            if newest is not None and newest < state.epoch:
                 os.replace(self.checkpoint_path, self.previous_path)
 
         write_atomically(self.checkpoint_path, write)
@@ -100,6 +108,11 @@ class RunFolder:
     def finish(self, provenance: dict[str, Any]) -> None:
         """Write `result.json`: from now on the run is done."""
         metrics = self.metrics()
+        if [line["epoch"] for line in metrics] != list(range(self.config.recipe.epochs + 1)):
+            raise UserError(
+                f"{self.metrics_path} has lost epochs; remove the folder {self.path} to have the "
+                "run made again"
+            )
         diverged = next((line["epoch"] for line in metrics if line["diverged"]), None)
         write_json(
             self.result_path,
@@ -114,6 +127,27 @@ class RunFolder:
             },
         )
         self.previous_path.unlink(missing_ok=True)
+
+
+class _Final(BaseModel):
+    h_norm: list[float | None]
+    g_norm: list[float | None]
+
+
+class _Provenance(BaseModel):
+    commit: str | None
+
+
+class _ResultFile(BaseModel):
+    """What must be in a result."""
+
+    schema_version: Literal[1]
+    identity: str
+    status: Literal["finished", "diverged"]
+    final_acc: float | None
+    diverged_epoch: int | None
+    final: _Final
+    provenance: _Provenance
 
 
 def newest_common_epoch(folders: Sequence[RunFolder]) -> int | None:

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from pydantic import ValidationError
+from filelock import FileLock, Timeout
+from pydantic import BaseModel, Field, ValidationError
 
 from depthgauge.config import SCHEMA_VERSION, RunConfig
 from depthgauge.errors import UserError
 from depthgauge.store.files import read_json, write_json
 from depthgauge.store.run_folder import RunFolder
+
+LOCK = ".lock"
+
+
+class StudyFile(BaseModel):
+    """`study.json`."""
+
+    schema_version: Literal[1] = SCHEMA_VERSION
+    kind: str
+    base: dict[str, Any]
+    threads: int = Field(ge=1)
 
 
 class StudyFolder:
@@ -29,41 +43,60 @@ class StudyFolder:
 
         A new study gets the `threads` asked for, or `otherwise`.
         """
-        if self.study_path.exists():
-            return self._reopen(kind, base, threads)
-        if self.path.is_file() or (self.path.is_dir() and any(self.path.iterdir())):
+        study = self.check(kind, base)
+        if study is not None:
+            if threads not in (None, study.threads):
+                raise UserError(
+                    f"{self.path} was started with --threads {study.threads}, which fixes its "
+                    "results bit for bit; leave --threads out, or choose another --out"
+                )
+            return study.threads
+        if self.path.is_dir() and any(not _is_ours(path) for path in self.path.iterdir()):
             raise UserError(
                 f"{self.path} has something else in it; choose an empty or new folder with --out"
             )
         threads = threads or otherwise
         self.path.mkdir(parents=True, exist_ok=True)
-        write_json(
-            self.study_path,
-            {"schema_version": SCHEMA_VERSION, "kind": kind, "base": base, "threads": threads},
-        )
+        study = StudyFile(kind=kind, base=base, threads=threads)
+        write_json(self.study_path, study.model_dump(mode="json"))
         return threads
 
-    def _reopen(self, kind: str, base: dict[str, Any], threads: int | None) -> int:
-        study = read_json(self.study_path)
-        if not isinstance(study, dict) or study.get("schema_version") != SCHEMA_VERSION:
-            raise UserError(f"{self.study_path} was written by another version of depthgauge")
-        if study["kind"] != kind:
+    def check(self, kind: str, base: dict[str, Any]) -> StudyFile | None:
+        """What the folder belongs to, None if it is new; another study is refused."""
+        if not self.study_path.exists():
+            return None
+        try:
+            study = StudyFile.model_validate(read_json(self.study_path))
+        except ValidationError as error:
             raise UserError(
-                f"{self.path} belongs to another study ({study['kind']}); choose another --out"
+                f"{self.study_path} is damaged or of another version; choose another --out"
+            ) from error
+        if study.kind != kind:
+            raise UserError(
+                f"{self.path} belongs to another study ({study.kind}); choose another --out"
             )
-        different = sorted(_differences(study["base"], base))
+        different = sorted(_differences(study.base, base))
         if different:
             raise UserError(
                 f"{self.path} belongs to another study, which differs in: "
                 f"{'; '.join(different)}; choose another --out"
             )
-        fixed = int(study["threads"])
-        if threads is not None and threads != fixed:
+        return study
+
+    @contextmanager
+    def training(self) -> Iterator[None]:
+        """Held while runs are trained: a second command in the same folder is refused."""
+        lock = FileLock(self.path / LOCK, timeout=0)
+        try:
+            lock.acquire()
+        except Timeout as error:
             raise UserError(
-                f"{self.path} was started with --threads {fixed}, which fixes its results bit for "
-                f"bit; leave --threads out, or choose another --out"
-            )
-        return fixed
+                f"another command is training in {self.path}; wait for it, or choose another --out"
+            ) from error
+        try:
+            yield
+        finally:
+            lock.release()
 
     def run(self, config: RunConfig) -> RunFolder:
         """The folder of a run."""
@@ -82,6 +115,11 @@ def _read_config(path: Path) -> RunConfig:
         raise UserError(
             f"{path} is not the configuration of a run of this version; nothing was changed"
         ) from error
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether it is the lock, or what a kill left of writing `study.json`."""
+    return path.name == LOCK or path.name.startswith(".study.json.")
 
 
 def _differences(old: dict[str, Any], new: dict[str, Any], prefix: str = "") -> list[str]:

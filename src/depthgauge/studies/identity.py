@@ -9,29 +9,41 @@ from typing import Any
 
 import torch
 
-from depthgauge.config import NetConfig
+from depthgauge.config import SCHEMA_VERSION, NetConfig
 from depthgauge.gauges.identity import read_identity
 from depthgauge.nets.registry import initial_net
+from depthgauge.studies.plan import check_list
 from depthgauge.tasks.base import Task
-from depthgauge.training.batches import as_inputs
+from depthgauge.tasks.inputs import as_inputs
+
+
+def identity_config(
+    task: Task, net: NetConfig, seeds: Sequence[int], samples: int
+) -> dict[str, Any]:
+    """What is measured, on what."""
+    check_list("--seeds", seeds)
+    return {
+        "task": task.name,
+        "checksum": task.checksum,
+        "net": net.model_dump(mode="json"),
+        "seeds": list(seeds),
+        "samples": min(samples, len(task.evaluation)),
+        "split": task.evaluated_on,
+    }
 
 
 def measure_identity(
     task: Task, net: NetConfig, seeds: Sequence[int], samples: int
 ) -> dict[str, Any]:
     """Read each seed's initial network on the first `samples` of the evaluation split."""
+    config = identity_config(task, net, seeds, samples)
     x = as_inputs(task.evaluation.x[:samples], task, torch.float32)
     readings = [read_identity(initial_net(net, task, seed), x) for seed in seeds]
     ratios = [reading.per_block_ratio for reading in readings]
     per_block = [statistics.fmean(column) for column in zip(*ratios, strict=True)]
     return {
-        "config": {
-            "task": task.name,
-            "net": net.model_dump(mode="json"),
-            "seeds": list(seeds),
-            "samples": len(x),
-            "split": task.evaluated_on,
-        },
+        "schema_version": SCHEMA_VERSION,
+        "config": config,
         "per_seed": {
             str(seed): asdict(reading) for seed, reading in zip(seeds, readings, strict=True)
         },

@@ -7,9 +7,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, NonNegativeInt, ValidationError
+
+from depthgauge.config import SCHEMA_VERSION, NetConfig, RuleConfig
 from depthgauge.errors import UserError
 from depthgauge.store.files import read_json
-from depthgauge.store.provenance import command_line, environment
+from depthgauge.store.provenance import command_line
 from depthgauge.store.run_folder import RunFolder
 from depthgauge.store.study_folder import StudyFolder
 
@@ -17,19 +20,25 @@ Rungs = dict[str, dict[str, dict[str, dict[str, Any]]]]
 
 
 def collect_ladder(
-    study: StudyFolder, base: dict[str, Any], chance: float, rules: Sequence[str]
+    study: StudyFolder,
+    base: dict[str, Any],
+    chance: float,
+    rules: Sequence[RuleConfig],
+    provenance: dict[str, Any],
 ) -> dict[str, Any]:
     """Everything finished in the study's folder as one document: `ladder.json`.
 
-    The labels in `rules` come first, in that order, then what earlier commands trained.
+    The `rules` come first, in that order, then what earlier commands trained. Where a user's rule
+    was edited in between, its older version is called `label@` and the start of its file's hash.
 
     `results[rule][k][seed]` has `final_acc` (null if the run diverged), `status` and the `run` it
     came from; `summary[rule][k]` has mean, sample standard deviation and n of the finished ones.
     """
     results = _results(study.all_runs(), rules)
     return {
+        "schema_version": SCHEMA_VERSION,
         "config": base | {"chance": chance},
-        "provenance": environment() | {"command": command_line()},
+        "provenance": provenance | {"command": command_line()},
         "results": results,
         "summary": {
             rule: {k: summarise(seeds.values()) for k, seeds in rungs.items()}
@@ -44,23 +53,44 @@ def read_ladder(path: Path) -> dict[str, Any]:
     if not file.is_file():
         raise UserError(f"there is no ladder in {path}; give a study's folder or its ladder.json")
     ladder = read_json(file)
-    if not (isinstance(ladder, dict) and {"config", "results", "summary"} <= ladder.keys()):
-        raise UserError(f"{file} is not a ladder")
-    return ladder
+    try:
+        _LadderFile.model_validate(ladder)
+    except ValidationError as error:
+        raise UserError(f"{file} is not a ladder, or a part of it is missing") from error
+    return dict(ladder)
 
 
-def _results(folders: Iterable[RunFolder], rules: Sequence[str]) -> Rungs:
-    def place(folder: RunFolder) -> tuple[int, str, int, int]:
-        config, label = folder.config, folder.config.rule.label
-        rank = rules.index(label) if label in rules else len(rules)
-        return rank, label, config.k, config.seed
+class _Rung(BaseModel):
+    mean: float | None
+    std: float | None
 
-    results: Rungs = {}
-    for folder in sorted(folders, key=place):
+
+class _Task(BaseModel):
+    name: str
+
+
+class _Config(BaseModel):
+    task: _Task
+    net: NetConfig
+    chance: float
+
+
+class _LadderFile(BaseModel):
+    """What a figure needs of a ladder."""
+
+    config: _Config
+    summary: dict[str, dict[NonNegativeInt, _Rung]]
+
+
+def _results(folders: Iterable[RunFolder], rules: Sequence[RuleConfig]) -> Rungs:
+    started = sorted(folders, key=lambda f: (f.config.rule.label, f.config.k, f.config.seed))
+    names = _names([*rules, *(folder.config.rule for folder in started)])
+    results: Rungs = {name: {} for name in names.values()}
+    for folder in started:
         config, result = folder.config, folder.result
         if result is None:
             continue
-        rungs = results.setdefault(config.rule.label, {})
+        rungs = results[names[config.rule.model_dump_json()]]
         rungs.setdefault(str(config.k), {})[str(config.seed)] = {
             "final_acc": result["final_acc"],
             "status": result["status"],
@@ -70,7 +100,17 @@ def _results(folders: Iterable[RunFolder], rules: Sequence[str]) -> Rungs:
             "run": f"runs/{config.identity}",
             "commit": result["provenance"]["commit"],
         }
-    return results
+    return {name: rungs for name, rungs in results.items() if rungs}
+
+
+def _names(rules: Iterable[RuleConfig]) -> dict[str, str]:
+    """How tables call each rule: by its label, the first one that has it."""
+    names: dict[str, str] = {}
+    for rule in rules:
+        taken = rule.label in names.values()
+        name = f"{rule.label}@{rule.source[:7]}" if taken else rule.label
+        names.setdefault(rule.model_dump_json(), name)
+    return names
 
 
 def has_diverged(ladder: dict[str, Any]) -> bool:

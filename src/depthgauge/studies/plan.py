@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from depthgauge.config import NetConfig, Recipe, RuleConfig, RunConfig, TaskConfig
@@ -15,17 +16,20 @@ COHORT_RUNS = 15
 """Most runs trained together; more than this gains nothing and costs memory."""
 
 
+def check_list(option: str, values: Sequence[object]) -> None:
+    """Refuse an empty list, and one that names something twice."""
+    if not values:
+        raise UserError(f"{option} is empty; give at least one")
+    if len(set(values)) < len(values):
+        raise UserError(f"{option} names something twice: {' '.join(map(str, values))}")
+
+
 @dataclass(frozen=True)
 class PlannedRun:
     """A run's configuration and the rule that goes with it."""
 
     config: RunConfig
     choice: RuleChoice
-
-    @classmethod
-    def from_texts(cls, config: str, choice: RuleChoice) -> PlannedRun:
-        """The run of a configuration written as JSON."""
-        return cls(RunConfig.model_validate_json(config), choice)
 
 
 PlannedCohort = list[PlannedRun]
@@ -46,10 +50,7 @@ class Grid:
         labels = [choice.label for choice in self.rules]
         given = {"--rules": labels, "--k": self.ks, "--seeds": self.seeds}
         for name, values in given.items():
-            if not values:
-                raise UserError(f"{name} is empty; give at least one")
-            if len(set(values)) < len(values):
-                raise UserError(f"{name} names something twice: {' '.join(map(str, values))}")
+            check_list(name, values)
         for k in self.ks:
             if not 0 <= k <= self.net.blocks:
                 raise UserError(
@@ -57,7 +58,7 @@ class Grid:
                     f"from 0 to {self.net.blocks}"
                 )
 
-    @property
+    @cached_property
     def task_config(self) -> TaskConfig:
         """The task, down to its bytes."""
         return TaskConfig.model_validate(
@@ -77,6 +78,19 @@ class Grid:
             "recipe": self.recipe.model_dump(mode="json"),
         }
 
+    @property
+    def rule_configs(self) -> list[RuleConfig]:
+        """The rules, as they stand in a run's configuration."""
+        return [
+            RuleConfig(
+                name=choice.rule_class.name,
+                label=choice.label,
+                options=choice.options.model_dump(mode="json"),
+                source=choice.source,
+            )
+            for choice in self.rules
+        ]
+
     def runs(self) -> list[PlannedRun]:
         """Every run, rule by rule, seed by seed, k falling."""
         task = self.task_config
@@ -85,19 +99,14 @@ class Grid:
                 RunConfig(
                     task=task,
                     net=self.net,
-                    rule=RuleConfig(
-                        name=choice.rule_class.name,
-                        label=choice.label,
-                        options=choice.options.model_dump(mode="json"),
-                        source=choice.source,
-                    ),
+                    rule=rule,
                     recipe=self.recipe,
                     k=k,
                     seed=seed,
                 ),
                 choice,
             )
-            for choice in self.rules
+            for choice, rule in zip(self.rules, self.rule_configs, strict=True)
             for seed in self.seeds
             for k in sorted(self.ks, reverse=True)
         ]

@@ -12,6 +12,7 @@ from typing import Any
 
 from scipy import stats
 
+from depthgauge.config import SCHEMA_VERSION, Recipe
 from depthgauge.errors import UserError
 
 PUBLISHED_SEEDS = 3
@@ -98,9 +99,10 @@ def compare(
 
 def compare_ladder(ladder: dict[str, Any]) -> dict[str, Any]:
     """Every rung beside its published figure, and the cross-checks with the main audit."""
-    net, epochs = ladder["config"]["net"], ladder["config"]["recipe"]["epochs"]
+    net = ladder["config"]["net"]
     figures = published_ladder(net["width"], net["blocks"])
-    alike = epochs == figures["config"]["epochs"]
+    unlike = _unlike(ladder["config"], figures["config"]["epochs"])
+    alike = not unlike
     rungs = [
         compare(f"{rule} k={k}", values, figures[rule][k], alike)
         for rule, rung in ladder["results"].items()
@@ -108,11 +110,23 @@ def compare_ladder(ladder: dict[str, Any]) -> dict[str, Any]:
         if (values := _finished(runs)) and k in figures.get(rule, {})
     ]
     return {
-        "published_epochs": figures["config"]["epochs"],
-        "measured_epochs": epochs,
+        "schema_version": SCHEMA_VERSION,
+        "unlike": unlike,
         "rungs": [asdict(rung) for rung in rungs],
         "cross_checks": [asdict(check) for check in _cross_checks(ladder, alike)],
     }
+
+
+def _unlike(config: dict[str, Any], epochs: int) -> list[str]:
+    """In what a measurement differs from the published recipe."""
+    published_recipe = Recipe(epochs=epochs).model_dump(mode="json")
+    measured = config["recipe"] | {"evaluated_on": config["task"]["evaluated_on"]}
+    expected = published_recipe | {"evaluated_on": "test"}
+    return [
+        f"{name} {measured[name]} instead of {value}"
+        for name, value in expected.items()
+        if measured[name] != value
+    ]
 
 
 def _finished(runs: dict[str, dict[str, Any]]) -> list[float]:

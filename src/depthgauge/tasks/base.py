@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -60,7 +61,7 @@ class Task:
         counts = torch.bincount(self.evaluation.y, minlength=self.num_classes)
         return float(counts.max() / counts.sum())
 
-    @property
+    @cached_property
     def checksum(self) -> str:
         """SHA-256 over the bytes of all four arrays: what was learned, exactly."""
         return sha256_of((self.train.x, self.train.y, self.evaluation.x, self.evaluation.y))

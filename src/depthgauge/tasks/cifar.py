@@ -4,9 +4,19 @@ from __future__ import annotations
 
 import torch
 
+from depthgauge.errors import UserError
 from depthgauge.tasks import cache
 from depthgauge.tasks.base import Pixels, Split, Task
-from depthgauge.tasks.cifar_sets import CHANNELS, CIFAR10, CIFAR100, HEIGHT, WIDTH, CifarSet
+from depthgauge.tasks.cifar_sets import (
+    CHANNELS,
+    CIFAR10,
+    CIFAR100,
+    HEIGHT,
+    WIDTH,
+    CifarSet,
+    flaw_in_digests,
+    sha256_by_name,
+)
 
 
 def load_cifar10() -> Task:
@@ -20,7 +30,13 @@ def load_cifar100() -> Task:
 
 
 def _load(dataset: CifarSet, mean: tuple[float, ...], std: tuple[float, ...]) -> Task:
-    arrays, _ = cache.read(dataset)
+    arrays, recorded = cache.read(dataset)
+    flaw = flaw_in_digests(sha256_by_name(arrays), dataset.sha256 or recorded)
+    if flaw:
+        raise UserError(
+            f"{cache.path_of(dataset.name)} was changed ({flaw}); remove it and get it again with "
+            f"`depthgauge data fetch {dataset.name}`"
+        )
     tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
     return Task(
         name=dataset.name,

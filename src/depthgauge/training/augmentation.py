@@ -39,11 +39,3 @@ class CropAndFlip:
         """The images (samples, features) with each one's outcome."""
         bordered = torch.nn.functional.pad(images, (0, 1))
         return bordered.gather(1, self.table[outcomes])
-
-
-def normalise_pixels(images: Tensor, pixels: Pixels, dtype: torch.dtype) -> Tensor:
-    """(x/255 − mean)/std for each channel of flat uint8 images."""
-    area = pixels.height * pixels.width
-    mean = torch.tensor(pixels.mean, dtype=dtype, device=images.device).repeat_interleave(area)
-    std = torch.tensor(pixels.std, dtype=dtype, device=images.device).repeat_interleave(area)
-    return images.to(dtype).div_(255).sub_(mean).div_(std)

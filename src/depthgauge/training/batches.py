@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from depthgauge.tasks.base import Split, Task
-from depthgauge.training.augmentation import CropAndFlip, normalise_pixels
+from depthgauge.tasks.base import Task
+from depthgauge.tasks.inputs import as_inputs
+from depthgauge.training.augmentation import CropAndFlip
 from depthgauge.training.streams import stream
 
 
@@ -65,16 +66,3 @@ class Batches:
         if self._augment is not None and outcomes is not None:
             x = self._augment.apply(x, outcomes)
         return as_inputs(x, self.task, self.dtype, self.device)
-
-
-def as_inputs(
-    x: Tensor, task: Task, dtype: torch.dtype, device: torch.device | str = "cpu"
-) -> Tensor:
-    """Stored samples as the network sees them."""
-    x = x.to(device)
-    return x.to(dtype) if task.pixels is None else normalise_pixels(x, task.pixels, dtype)
-
-
-def evaluation_inputs(task: Task, dtype: torch.dtype, device: torch.device | str = "cpu") -> Split:
-    """The whole evaluation split, ready for the network."""
-    return Split(as_inputs(task.evaluation.x, task, dtype, device), task.evaluation.y.to(device))

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from depthgauge.config import RunConfig
+from depthgauge.nets.loss import cross_entropy_and_error
 from depthgauge.nets.registry import build_net
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.stacked import StackedResidualMLP, StackedTrace
@@ -58,12 +59,15 @@ class Cohort:
             [net for net, _ in started], groups, [c.k for c in configs], self.dtype, device
         )
         self.feedback = [
-            {name: tensor.to(device, self.dtype) for name, tensor in own.items()}
-            for _, own in started
+            {name: self._placed(tensor) for name, tensor in own.items()} for _, own in started
         ]
         self.rules, self.end_to_end = list(rules), rules[0].end_to_end
         self.lift_rules()
         self.optimizer = CohortAdamW(self.net, self.recipe)
+
+    def _placed(self, tensor: Tensor) -> Tensor:
+        """On the cohort's device; numbers in its precision, masks and indices as they are."""
+        return tensor.to(self.device, self.dtype if tensor.is_floating_point() else None)
 
     def lift_rules(self) -> None:
         """Lift the rules over the runs, once for each set of options, with the present feedback."""
@@ -122,12 +126,3 @@ class Cohort:
             for whole, own in zip([*blocks, embed], [*own_blocks, own_embed], strict=True):
                 whole[lifted.runs] = own
         return blocks, embed
-
-
-def cross_entropy_and_error(logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
-    """Each sample's loss, (runs, samples), and e = softmax(logits) − onehot(labels)."""
-    log_p = torch.log_softmax(logits, -1)
-    index = labels.unsqueeze(-1)
-    loss = -log_p.gather(-1, index).squeeze(-1)
-    error = log_p.exp().scatter_add_(-1, index, torch.full_like(loss, -1.0).unsqueeze(-1))
-    return loss, error

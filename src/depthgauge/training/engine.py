@@ -13,14 +13,12 @@ from torch import Tensor
 
 from depthgauge.nets.stacked import StackedResidualMLP
 from depthgauge.tasks.base import Split, Task
-from depthgauge.training.batches import Batches, evaluation_inputs
+from depthgauge.tasks.inputs import evaluation_inputs
+from depthgauge.training.batches import Batches
 from depthgauge.training.cohort import Cohort
-from depthgauge.training.evaluation import Readings, read_accuracy, read_norms
 
-Observer = Callable[[StackedResidualMLP, Split], Readings]
+Observer = Callable[[StackedResidualMLP, Split], Sequence[dict[str, Any]]]
 """Reads something off every run after each epoch: one dictionary for each run."""
-
-EVERY_EPOCH: tuple[Observer, ...] = (read_accuracy, read_norms)
 
 
 @dataclass(frozen=True)
@@ -54,7 +52,7 @@ def train_cohort(
     task: Task,
     recorder: Recorder,
     *,
-    observers: Sequence[Observer] = EVERY_EPOCH,
+    observers: Sequence[Observer],
     start: Sequence[RunState] | None = None,
     save_every: float = 60.0,
     on_step: Callable[[int], None] = lambda steps: None,

@@ -12,9 +12,9 @@ from depthgauge.gauges.norms import (
     median_over_samples,
     sample_norms,
 )
+from depthgauge.nets.loss import cross_entropy_and_error
 from depthgauge.nets.stacked import StackedResidualMLP
 from depthgauge.tasks.base import Split
-from depthgauge.training.cohort import cross_entropy_and_error
 
 CHUNK = 1000
 
