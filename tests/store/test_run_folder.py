@@ -325,7 +325,7 @@ def test_two_kills_between_two_saves_of_the_same_epoch_lose_one_epoch_only(tmp_p
 
 
 def test_a_finished_run(tmp_path):
-    folder = started(tmp_path, CONFIG, 1, 2, 3)
+    folder = started(tmp_path, CONFIG, *range(CONFIG.recipe.epochs + 1))
     provenance = {"commit": "abc", "wall_seconds": 1.5}
     folder.finish(provenance)
     assert folder.result == {
@@ -334,7 +334,7 @@ def test_a_finished_run(tmp_path):
         "status": "finished",
         "final_acc": 0.5,
         "diverged_epoch": None,
-        "final": metrics_line(3),
+        "final": metrics_line(CONFIG.recipe.epochs),
         "provenance": provenance,
     }
     assert sorted(os.listdir(folder.path)) == [
@@ -355,7 +355,7 @@ def test_a_diverged_run_has_no_accuracy_but_the_epoch(tmp_path):
 
 
 def test_a_run_whose_result_could_not_be_written_is_not_done(tmp_path, monkeypatch):
-    folder = started(tmp_path, CONFIG, 1, 2)
+    folder = started(tmp_path, CONFIG, *range(CONFIG.recipe.epochs + 1))
 
     def fail(*_: object) -> None:
         raise Killed
@@ -365,7 +365,7 @@ def test_a_run_whose_result_could_not_be_written_is_not_done(tmp_path, monkeypat
         with pytest.raises(Killed):
             folder.finish({})
     assert folder.result is None
-    assert list(folder.saved()) == [1, 2]
+    assert max(folder.saved()) == CONFIG.recipe.epochs
 
 
 @pytest.mark.parametrize(
@@ -395,3 +395,14 @@ def test_a_result_without_its_figures_is_corrupt_too(tmp_path):
     folder.result_path.write_text(json.dumps({"identity": CONFIG.identity}))
     with pytest.raises(UserError, match=r"result\.json"):
         _ = folder.result
+
+
+def test_two_stops_in_a_row_while_saving_lose_no_more_than_one_checkpoint(tmp_path):
+    configs = [run_config(seed=seed) for seed in (1, 2)]
+    first, second = (started(tmp_path, config, 1, 2) for config in configs)
+    first.save(state(3, 1))
+    assert newest_common_epoch([first, second]) == 2
+    for folder in (first, second):
+        folder.rewind(2)
+    first.save(state(4, 1))
+    assert newest_common_epoch([first, second]) == 2

@@ -103,7 +103,7 @@ def test_a_folder_with_something_else_in_it_is_refused(tmp_path):
 
 def test_a_file_in_place_of_the_folder_is_refused(tmp_path):
     (tmp_path / "mine").write_text("all my work")
-    assert_refused(StudyFolder(tmp_path / "mine"), "something else")
+    assert_refused(StudyFolder(tmp_path / "mine"), "cannot be made a folder")
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"schema_version": 99}'])
@@ -158,3 +158,10 @@ def test_a_corrupt_config_of_a_run_is_named(study, text):
     path.write_text(text)
     with pytest.raises(UserError, match=r"config\.json"):
         study.all_runs()
+
+
+def test_a_second_command_in_the_same_folder_is_refused_while_the_first_trains(study):
+    with study.training(), pytest.raises(UserError, match="another command is training"):
+        StudyFolder(study.path).training().__enter__()
+    with StudyFolder(study.path).training():
+        pass

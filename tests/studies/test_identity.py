@@ -56,6 +56,7 @@ def test_the_configuration_says_what_was_read():
     document = measure_identity(TASK, NET, SEEDS, samples=10**6)
     assert document["config"] == {
         "task": "tiny",
+        "checksum": TASK.checksum,
         "net": NET.model_dump(mode="json"),
         "seeds": SEEDS,
         "samples": len(TASK.evaluation),

@@ -51,12 +51,15 @@ class StudyFolder:
                     "results bit for bit; leave --threads out, or choose another --out"
                 )
             return study.threads
-        if self.path.is_dir() and any(not _is_ours(path) for path in self.path.iterdir()):
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(f"{self.path} cannot be made a folder ({error.strerror})") from error
+        if not all(_is_ours(path) for path in self.path.iterdir()):
             raise UserError(
                 f"{self.path} has something else in it; choose an empty or new folder with --out"
             )
         threads = threads or otherwise
-        self.path.mkdir(parents=True, exist_ok=True)
         study = StudyFile(kind=kind, base=base, threads=threads)
         write_json(self.study_path, study.model_dump(mode="json"))
         return threads
