@@ -16,6 +16,7 @@ def test_the_document():
     assert (done.status, done.err) == (0, "")
     document = done.document
     assert set(document) == {
+        "schema_version",
         "config",
         "per_seed",
         "per_block_ratio_mean",

@@ -33,7 +33,7 @@ def test_standard_output_is_exactly_one_json_document(study):
 
 def test_the_document(trained):
     ladder = json.loads((trained / "ladder.json").read_text())
-    assert set(ladder) == {"config", "provenance", "results", "summary"}
+    assert set(ladder) == {"schema_version", "config", "provenance", "results", "summary"}
     config = ladder["config"]
     assert config["task"]["name"] == "digits"
     assert config["net"]["width"] == 8
@@ -74,6 +74,7 @@ def test_every_number_leads_to_its_run(trained):
 
 def test_table_and_figures_are_written_beside_it(trained):
     assert sorted(os.listdir(trained)) == [
+        ".lock",
         "ladder.json",
         "ladder.md",
         "ladder.png",

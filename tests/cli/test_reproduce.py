@@ -54,7 +54,7 @@ def test_other_epochs_are_said_not_to_be_alike(tmp_path):
     done = run(*COMMAND, *SMALL, "--out", tmp_path / "out")
     assert done.status == 0
     assert "not alike" in done.out
-    assert "after 1 epochs, published after 100" in done.out.replace("\n", " ")
+    assert "epochs 1 instead of 100" in done.out.replace("\n", " ")
     comparison = json.loads((tmp_path / "out" / "comparison.json").read_text())
     assert {rung["inside"] for rung in comparison["rungs"]} == {None}
 

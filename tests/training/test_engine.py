@@ -14,13 +14,13 @@ from torch.nn.functional import cross_entropy
 from training.small_runs import BLOCKS, Run, Setting, ladder, make_cohort, make_task
 
 from depthgauge.config import NetConfig, Recipe
+from depthgauge.gauges import cohort as evaluation
 from depthgauge.nets.registry import initial_net
 from depthgauge.nets.stacked import StackedResidualMLP
 from depthgauge.rules.contract import Context, Credit
 from depthgauge.rules.dfa import DFA
 from depthgauge.studies.runner import EVERY_EPOCH
 from depthgauge.tasks.base import Split
-from depthgauge.training import evaluation
 from depthgauge.training.batches import Batches
 from depthgauge.training.cohort import Cohort
 from depthgauge.training.engine import RunState, restore, train_cohort
