@@ -170,3 +170,14 @@ def test_real_cifar10_has_the_published_digests():
         pytest.skip("cifar10 is not in the cache; `depthgauge data fetch cifar10` gets it")
     arrays, _ = cache.read(CIFAR10)
     assert sha256_by_name(arrays) == CIFAR10.sha256
+
+
+def test_one_changed_bit_in_the_cache_is_refused_when_it_is_loaded(monkeypatch):
+    dataset, arrays, path = store_small()
+    monkeypatch.setattr(cifar, "CIFAR10", dataset)
+    assert len(load_cifar10().train) == len(arrays["y_train"])
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(UserError, match=r"was changed .*`depthgauge data fetch cifar10`"):
+        load_cifar10()

@@ -34,7 +34,7 @@ def _load(dataset: CifarSet, mean: tuple[float, ...], std: tuple[float, ...]) ->
     flaw = flaw_in_digests(sha256_by_name(arrays), dataset.sha256 or recorded)
     if flaw:
         raise UserError(
-            f"{cache.path_of(dataset.name)} was changed ({flaw}); remove it and get it again with "
+            f"{cache.path_of(dataset.name)} was changed ({flaw}); get it again with "
             f"`depthgauge data fetch {dataset.name}`"
         )
     tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
