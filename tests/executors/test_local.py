@@ -10,6 +10,7 @@ import torch
 from store.small_runs_on_disk import checkpoint_bits
 
 from depthgauge.config import NetConfig, Recipe
+from depthgauge.errors import UserError
 from depthgauge.executors.job import Failure, Job, pack, unpack
 from depthgauge.executors.local import run_here, run_side_by_side, threads_for
 from depthgauge.rules.registry import choose_rule
@@ -121,3 +122,12 @@ def test_a_cohort_survives_being_sent(tmp_path, rule_file):
 def test_threads_leave_no_core_idle(monkeypatch, cores, cohorts, threads):
     monkeypatch.setattr(torch, "get_num_threads", lambda: cores)
     assert threads_for(cohorts) == threads
+
+
+def test_a_rule_that_was_edited_after_the_plan_is_refused(tmp_path, rule_file):
+    grid, _ = prepare(tmp_path / "study", f"{rule_file}:Works")
+    (cohort,) = grid.cohorts()
+    parcel = pack(cohort)
+    rule_file.write_text(RULES_OF_A_USER + "\n# edited\n")
+    with pytest.raises(UserError, match="changed after the study was planned"):
+        unpack(parcel)

@@ -229,3 +229,32 @@ def test_a_rule_from_a_file_works(rule_file):
     states, feedback = [torch.zeros(1, 2)] * 2, {"B": torch.ones(1, 2, 3)}
     context = Context(states, torch.tensor([0]), feedback, 0.0, {"error": error})
     assert rule.credit(context).embed.tolist() == [[-0.25, -0.25]]
+
+
+def test_two_rules_of_one_name_in_one_file_are_told_apart(tmp_path):
+    path = tmp_path / "two.py"
+    path.write_text(
+        "from depthgauge.rules.dfa import DFA\n"
+        "class A(DFA):\n    name = 'mine'\n"
+        "class B(DFA):\n    name = 'mine'\n"
+    )
+    assert choose_rule(f"{path}:A").source != choose_rule(f"{path}:B").source
+
+
+def test_only_bp_may_skip_its_credit(tmp_path):
+    path = tmp_path / "claims.py"
+    path.write_text(
+        "from depthgauge.rules.dfa import DFA\nclass Mine(DFA):\n    end_to_end = True\n"
+    )
+    assert "end_to_end" in sentence(f"{path}:Mine")
+
+
+def test_an_option_without_a_default_is_refused(tmp_path):
+    path = tmp_path / "demands.py"
+    path.write_text(
+        "from depthgauge.rules.dfa import DFA\n"
+        "from depthgauge.rules.contract import RuleOptions\n"
+        "class Demanding(RuleOptions):\n    strength: float\n"
+        "class Mine(DFA):\n    Options = Demanding\n"
+    )
+    assert "must have a default" in sentence(f"{path}:Mine")

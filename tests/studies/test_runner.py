@@ -314,3 +314,20 @@ def test_the_configuration_is_written_before_training(tmp_path, monkeypatch):
     monkeypatch.setattr(runner, "train_cohort", look)
     with pytest.raises(Killed):
         train(study, planned)
+
+
+def test_a_seed_added_to_an_interrupted_study_does_not_set_the_others_back(tmp_path, monkeypatch):
+    first = grid("dfa", ks=(0, 1), seeds=(1,))
+    study = study_of(first, tmp_path)
+    with monkeypatch.context() as patch:
+        interrupt(patch, "save", 4)  # both runs' states of epochs 1 and 2 are there
+        with pytest.raises(Killed):
+            train(study, first)
+    wider = grid("dfa", ks=(0, 1), seeds=(1, 2))
+    assert [epochs_behind(study, part) for part in left_to_do(study, wider.cohorts())] == [2, 0]
+    assert train(study, wider) == []
+    resumed = {
+        folder.config.seed: (folder.result or {})["provenance"]["resumed_from_epoch"]
+        for folder in study.all_runs()
+    }
+    assert resumed == {1: 2, 2: None}
