@@ -14,11 +14,12 @@ from torch.nn.functional import cross_entropy
 
 @dataclass(frozen=True)
 class SampleReading:
-    """One sample: is it named rightly, and the norms of h_l and g_l, l = 0 … L."""
+    """One sample: is it named rightly, the norms of h_l and g_l, l = 0 … L, and ‖g_L‖/‖e‖."""
 
     right: bool
     h_norms: list[float]
     g_norms: list[float]
+    g_over_e: float
 
 
 def read_sample(net: nn.Module, x: Tensor, label: int) -> SampleReading:
@@ -29,11 +30,13 @@ def read_sample(net: nn.Module, x: Tensor, label: int) -> SampleReading:
         states.append(states[-1] + branch if net.residual_add else branch)
     logits = net.out_head(net.out_ln(states[-1]))
     loss = cross_entropy(logits, torch.tensor([label]))
-    gradients = torch.autograd.grad(loss, states)
+    gradients = torch.autograd.grad(loss, states, retain_graph=True)
+    (error,) = torch.autograd.grad(loss, logits)
     return SampleReading(
         int(logits.argmax()) == label,
         [state.square().sum().sqrt().item() for state in states],
         [gradient.square().sum().sqrt().item() for gradient in gradients],
+        (gradients[-1].square().sum() / error.square().sum()).sqrt().item(),
     )
 
 
@@ -50,4 +53,5 @@ def read(net: nn.Module, x: Tensor, y: Tensor, read_for_norms: int) -> dict[str,
         "accuracy": sum(sample.right for sample in samples) / len(samples),
         "h_norm": [lower_median(list(c)) for c in zip(*(s.h_norms for s in first), strict=True)],
         "g_norm": [lower_median(list(c)) for c in zip(*(s.g_norms for s in first), strict=True)],
+        "g_over_e": lower_median([sample.g_over_e for sample in first]),
     }

@@ -86,6 +86,7 @@ def test_one_line_for_each_run_and_epoch_from_0_to_the_last():
                 "accuracy",
                 "h_norm",
                 "g_norm",
+                "g_over_e",
                 "diverged",
             }
             assert line["epoch"] == epoch
@@ -164,7 +165,7 @@ def test_readings_equal_a_loop_over_samples_with_plain_autograd(monkeypatch, net
         alone.load_state_dict(cohort.net.state_of_run(number))
         expected = read(alone, held.x.double(), held.y, read_for_norms=24)
         assert line["accuracy"] == expected["accuracy"]
-        for name in ("h_norm", "g_norm"):
+        for name in ("h_norm", "g_norm", "g_over_e"):
             assert line[name] == pytest.approx(expected[name], rel=1e-9), (number, name)
 
 

@@ -11,6 +11,7 @@ from depthgauge.gauges.norms import (
     BATCHES_READ,
     median_over_samples,
     sample_norms,
+    unit_vectors,
 )
 from depthgauge.nets.loss import cross_entropy_and_error
 from depthgauge.nets.stacked import StackedResidualMLP
@@ -32,11 +33,12 @@ def read_accuracy(net: StackedResidualMLP, split: Split) -> Readings:
 
 @torch.no_grad()
 def read_norms(net: StackedResidualMLP, split: Split) -> Readings:
-    """Medians of ‖h_l‖ and of ‖g_l‖, l = 0 … L, on the first 10 batches of 128 samples.
+    """Medians of ‖h_l‖, ‖g_l‖ (l = 0 … L) and ‖g_L‖/‖e‖ on the first 10 batches of 128 samples.
 
-    g_l is the gradient of each sample's own loss, so it does not depend on the batch size.
+    g_l is the gradient of each sample's own loss, so it does not depend on the batch size. What
+    goes backwards is the unit error e/‖e‖: the gradient of a confident sample does not underflow.
     """
-    stream_norms, gradient_norms = [], []
+    stream_norms, unit_norms, error_norms = [], [], []
     size = BATCH_READ * BATCHES_READ
     for x, y in zip(
         torch.split(split.x[:size], BATCH_READ),
@@ -44,9 +46,16 @@ def read_norms(net: StackedResidualMLP, split: Split) -> Readings:
         strict=True,
     ):
         trace = net.forward_shared(x)
-        _, error = cross_entropy_and_error(trace.logits, y.expand(net.num_runs, -1))
+        _, error = cross_entropy_and_error(trace.logits.double(), y.expand(net.num_runs, -1))
+        unit = unit_vectors(error).to(trace.logits.dtype)
         stream_norms.append(sample_norms(trace.states))
-        gradient_norms.append(sample_norms(net.stream_backward(trace, error)))
+        unit_norms.append(sample_norms(net.stream_backward(trace, unit)))
+        error_norms.append(sample_norms([error]))
+    units = torch.cat(unit_norms, -1)
     streams = median_over_samples(torch.cat(stream_norms, -1)).tolist()
-    gradients = median_over_samples(torch.cat(gradient_norms, -1)).tolist()
-    return [{"h_norm": h, "g_norm": g} for h, g in zip(streams, gradients, strict=True)]
+    gradients = median_over_samples(units * torch.cat(error_norms, -1)).tolist()
+    ratios = median_over_samples(units[..., -1, :]).tolist()
+    return [
+        {"h_norm": h, "g_norm": g, "g_over_e": ratio}
+        for h, g, ratio in zip(streams, gradients, ratios, strict=True)
+    ]

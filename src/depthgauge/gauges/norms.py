@@ -23,3 +23,9 @@ def sample_norms(layers: Sequence[Tensor]) -> Tensor:
 def median_over_samples(norms: Tensor) -> Tensor:
     """The lower median over the last axis."""
     return norms.median(dim=-1).values
+
+
+def unit_vectors(vectors: Tensor) -> Tensor:
+    """Each vector along the last axis divided by its norm; the zero vector stays zero."""
+    norms = torch.linalg.vector_norm(vectors, dim=-1, keepdim=True, dtype=torch.float64)
+    return torch.where(norms > 0, vectors.double() / norms, 0.0)
