@@ -1,0 +1,62 @@
+"""A batch as a user hands it over: inputs for the network, and labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils._pytree import tree_map
+
+from depthgauge.errors import UserError
+
+PAIR = 2
+
+
+def split_batch(batch: Any) -> tuple[Any, Tensor]:
+    """`(inputs, labels)`, or a mapping that has `labels` beside the network's arguments."""
+    if isinstance(batch, Mapping) and "labels" in batch:
+        inputs: Any = {name: value for name, value in batch.items() if name != "labels"}
+        labels = batch["labels"]
+    elif isinstance(batch, tuple | list) and len(batch) == PAIR:
+        inputs, labels = batch
+    else:
+        raise UserError("a batch must be a pair (inputs, labels), or a mapping with `labels`")
+    labels = torch.as_tensor(labels)
+    if not len(labels):
+        raise UserError("a batch has no samples in it")
+    return inputs, labels
+
+
+def placed(inputs: Any, device: torch.device, dtype: torch.dtype) -> Any:
+    """A copy of the inputs, on the network's device, numbers in its precision."""
+
+    def place(value: Any) -> Any:
+        if not isinstance(value, Tensor):
+            return value
+        wanted = dtype if value.is_floating_point() else value.dtype
+        return value.detach().to(device, wanted, copy=True)
+
+    return tree_map(place, inputs)
+
+
+def call(model: nn.Module, inputs: Any) -> Tensor:
+    """The logits: mappings are given as keywords, tuples as arguments."""
+    if isinstance(inputs, Mapping):
+        output = model(**inputs)
+    elif isinstance(inputs, tuple):
+        output = model(*inputs)
+    else:
+        output = model(inputs)
+    logits = output.logits if hasattr(output, "logits") else output
+    if isinstance(logits, Mapping):
+        logits = logits.get("logits")
+    if isinstance(logits, tuple | list):
+        logits = logits[0]
+    if not isinstance(logits, Tensor):
+        raise UserError(
+            f"the network returns {type(output).__name__}; it must return logits, a tuple that "
+            "begins with them, or an object with `.logits`"
+        )
+    return logits

@@ -1,0 +1,161 @@
+"""Hooks at the block boundaries: catch the stream and its gradient, shift it, skip a block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from depthgauge.errors import UserError
+
+
+class Tape:
+    """What went into and came out of every block in one forward pass, and the gradients there.
+
+    A tensor's hook hears the gradient of the tensor as it was when it passed the boundary, also if
+    the network changes it in place afterwards; for the same reason its values are copied.
+    """
+
+    def __init__(self, blocks: Sequence[nn.Module]) -> None:
+        self.blocks = blocks
+        self.inputs: list[Tensor] = []
+        self.outputs: list[Tensor] = []
+        self.input_gradients: dict[int, Tensor] = {}
+        self.output_gradients: dict[int, Tensor] = {}
+        self.live: list[Tensor] = []
+
+    @contextmanager
+    def recording(self) -> Iterator[None]:
+        """Hooks on every block, for one forward pass."""
+        with hooked(self.blocks, before=self._before, after=self._after):
+            yield
+        if len(self.outputs) < len(self.blocks):
+            raise UserError(
+                f"block {len(self.outputs)} of {len(self.blocks)} did not run in the forward pass"
+            )
+
+    def _before(self, index: int, stream: Tensor) -> None:
+        if index != len(self.inputs):
+            raise UserError(
+                f"block {index} ran when block {len(self.inputs)} was expected; blocks must run "
+                "once each, in order"
+            )
+        if not stream.is_floating_point():
+            raise UserError(f"block {index} is given whole numbers, so it is not on the stream")
+        if not stream.requires_grad:
+            stream.requires_grad_()
+        self.live.append(stream)
+        self.inputs.append(stream.detach().clone())
+        stream.register_hook(lambda gradient: self.input_gradients.update({index: gradient}))
+
+    def _after(self, index: int, _: Tensor, output: Tensor) -> None:
+        before = self.inputs[index]
+        if output.shape != before.shape:
+            raise UserError(
+                f"block {index} changes the stream's shape from {tuple(before.shape)} to "
+                f"{tuple(output.shape)}; give blocks between which the stream keeps its shape"
+            )
+        self.live.append(output)
+        self.outputs.append(output.detach().clone())
+        if output.requires_grad:
+            output.register_hook(lambda gradient: self.output_gradients.update({index: gradient}))
+
+
+Before = Callable[[int, Tensor], None]
+After = Callable[[int, Tensor, Tensor], Tensor | None]
+
+
+@contextmanager
+def hooked(
+    blocks: Sequence[nn.Module], before: Before | None = None, after: After | None = None
+) -> Iterator[None]:
+    """Call `before(index, input)` and `after(index, input, output)`; the latter may replace it."""
+    handles = []
+    try:
+        for index, block in enumerate(blocks):
+            handles += _hook(index, block, before, after)
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def _hook(index: int, block: nn.Module, before: Before | None, after: After | None) -> list[Any]:
+    def on_input(_: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        if before is not None:
+            before(index, _stream_among(index, args, kwargs))
+
+    def on_output(_: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any) -> Any:
+        if after is None:
+            return None
+        old = _first_tensor(index, output)
+        new = after(index, _stream_among(index, args, kwargs), old)
+        return None if new is None else _replaced(output, old, new)
+
+    return [
+        block.register_forward_pre_hook(on_input, with_kwargs=True),
+        block.register_forward_hook(on_output, with_kwargs=True),
+    ]
+
+
+def _stream_among(index: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
+    for value in (*args, *kwargs.values()):
+        if isinstance(value, Tensor):
+            return value
+    raise UserError(f"block {index} is given no tensor, so the stream cannot be seen there")
+
+
+def _first_tensor(index: int, output: Any) -> Tensor:
+    values = output.values() if isinstance(output, Mapping) else output
+    if isinstance(output, Tensor):
+        return output
+    if isinstance(output, Mapping | tuple | list):
+        for value in values:
+            if isinstance(value, Tensor):
+                return value
+    raise UserError(f"block {index} returns {type(output).__name__} without a tensor in it")
+
+
+def _replaced(output: Any, old: Tensor, new: Tensor) -> Any:
+    if isinstance(output, Tensor):
+        return new
+    if isinstance(output, Mapping):
+        items = {name: new if value is old else value for name, value in output.items()}
+        return type(output)(**items)
+    return type(output)([new if value is old else value for value in output])
+
+
+@contextmanager
+def shifted(blocks: Sequence[nn.Module], boundary: int, shift: Tensor) -> Iterator[None]:
+    """h_boundary ← h_boundary + shift, for every forward pass inside.
+
+    A block's output shifts the stream after it by the same amount, whether it is the stream or a
+    branch that is added to it. Before the first block the stream itself is changed, in place,
+    because a network that adds branches uses it a second time.
+    """
+
+    def before(index: int, stream: Tensor) -> None:
+        if index == boundary == 0:
+            stream.add_(shift)
+
+    def after(index: int, _: Tensor, output: Tensor) -> Tensor | None:
+        return output + shift if index == boundary - 1 else None
+
+    with hooked(blocks, before=before, after=after):
+        yield
+
+
+@contextmanager
+def skipped(blocks: Sequence[nn.Module], index: int, adds: bool) -> Iterator[None]:
+    """Block `index` does nothing: its branch is zero, or its output is its input."""
+
+    def after(number: int, stream: Tensor, output: Tensor) -> Tensor | None:
+        if number != index:
+            return None
+        return torch.zeros_like(output) if adds else stream
+
+    with hooked(blocks, after=after):
+        yield

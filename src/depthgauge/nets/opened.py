@@ -1,0 +1,192 @@
+"""Anybody's network, opened at its block boundaries: the stream, its gradients, the error."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+
+from depthgauge.errors import UserError
+from depthgauge.nets.batch import call, placed
+from depthgauge.nets.boundaries import Tape, shifted, skipped
+from depthgauge.nets.find_blocks import Blocks, find_blocks
+from depthgauge.nets.layout import Layout
+from depthgauge.nets.residual_mlp import ResidualMLP
+from depthgauge.nets.sample_loss import Loss, cross_entropy, losses_and_error, per_sample
+from depthgauge.nets.untouched import device_of, dtype_of, untouched
+from depthgauge.nets.what_blocks_return import returns_branch
+
+Returns = Literal["auto", "stream", "branch"]
+
+
+@dataclass(frozen=True)
+class SeenBatch:
+    """One batch through a network.
+
+    Attributes:
+        net: the network, which can be run again on `inputs`.
+        inputs: as the network was given them.
+        labels: (samples,), or (samples, tokens).
+        states: h_0 … h_L, in the network's own shape.
+        logits: what it answered.
+        losses: each sample's own loss, float64.
+        error: e = ∂loss_i/∂logits, float64.
+        unit_gradients: g_l/‖e‖ for l = 0 … L: gradients of a loss whose error is a unit vector.
+            Unlike g_l they do not underflow where a sample is answered with confidence.
+    """
+
+    net: OpenedNet
+    inputs: Any
+    labels: Tensor
+    states: tuple[Tensor, ...]
+    logits: Tensor
+    losses: Tensor
+    error: Tensor
+    unit_gradients: tuple[Tensor, ...]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @cached_property
+    def error_size(self) -> Tensor:
+        """‖e‖ of each sample, over all its logits."""
+        return self.error.flatten(1).norm(dim=1)
+
+    @property
+    def gradients(self) -> tuple[Tensor, ...]:
+        """g_0 … g_L in float64: the gradients of each sample's own loss."""
+        axis = self.net.layout.sample_axis
+        return tuple(
+            along_axis(self.error_size, unit, axis) * unit.double() for unit in self.unit_gradients
+        )
+
+
+def along_axis(values: Tensor, like: Tensor, axis: int) -> Tensor:
+    """One value for each sample, shaped so that it multiplies a stream."""
+    shape = [1] * like.dim()
+    shape[axis] = len(values)
+    return values.view(shape)
+
+
+class OpenedNet:
+    """A network with its blocks, its loss and the layout of its stream.
+
+    Args:
+        model: any module; it is measured in eval mode and left as it was found.
+        blocks: dotted path to the blocks, or the modules; by default `model.blocks`.
+        loss: each sample's own loss from logits and labels.
+        layout: which axes of the stream are what.
+        returns: whether a block returns the stream or only its branch, which the network adds;
+            "auto" sees it in the first forward pass.
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        blocks: Blocks = None,
+        *,
+        loss: Loss = cross_entropy,
+        layout: Layout | None = None,
+        returns: Returns = "auto",
+    ) -> None:
+        self.model, self.blocks = model, find_blocks(model, blocks)
+        self.loss, self.layout = per_sample(loss), layout or Layout()
+        if returns == "auto" and isinstance(model, ResidualMLP):
+            returns = "branch" if model.residual_add else "stream"
+        self.adds = None if returns == "auto" else returns == "branch"
+        self.dtype, self.device = dtype_of(model), device_of(model)
+        _check_finite(model)
+
+    @property
+    def num_blocks(self) -> int:
+        """L."""
+        return len(self.blocks)
+
+    def in_precision(self, dtype: torch.dtype) -> OpenedNet:
+        """A copy of the network in another precision; the original is not touched."""
+        with torch.inference_mode(False):
+            model, blocks = copy.deepcopy((self.model, self.blocks))
+        opened = copy.copy(self)
+        opened.model, opened.blocks, opened.dtype = model.to(dtype), blocks, dtype
+        return opened
+
+    def see(self, inputs: Any, labels: Tensor) -> SeenBatch:
+        """One forward pass, and one backward pass of every sample's unit error."""
+        tape = Tape(self.blocks)
+        with untouched(self.model):
+            inputs, labels = self._placed(inputs, labels)
+            with tape.recording():
+                logits = call(self.model, inputs)
+            self._check_samples(tape.inputs[0], labels)
+            losses, error = losses_and_error(self.loss, logits, labels)
+            size = along_axis(error.flatten(1).norm(dim=1), error, 0)
+            unit = torch.where(size > 0, error / size, 0.0).to(logits.dtype)
+            self._backward(tape, logits, unit)
+            gradients = [tape.input_gradients[index] for index in range(self.num_blocks)]
+            gradients.append(tape.output_gradients[self.num_blocks - 1])
+            if self.adds is None:
+                self.adds = returns_branch(tape)
+        last = tape.outputs[-1] + tape.inputs[-1] if self.adds else tape.outputs[-1]
+        return SeenBatch(
+            self,
+            inputs,
+            labels,
+            (*tape.inputs, last),
+            logits.detach(),
+            losses,
+            error,
+            tuple(gradient.detach() for gradient in gradients),
+        )
+
+    def _backward(self, tape: Tape, logits: Tensor, unit: Tensor) -> None:
+        """Fill the tape's gradients; no parameter's `.grad` is touched."""
+        reached = (None,)
+        if logits.requires_grad:
+            reached = torch.autograd.grad(
+                logits, tape.live[0], unit, retain_graph=self.num_blocks == 1, allow_unused=True
+            )
+        missing = self.num_blocks - 1 not in tape.output_gradients
+        if reached[0] is None or missing or len(tape.input_gradients) < self.num_blocks:
+            raise UserError(
+                "no gradient reaches the stream: the blocks are not on the way to the logits, or "
+                "the network detaches or changes the stream in place between them"
+            )
+
+    def logits(
+        self,
+        inputs: Any,
+        *,
+        shift: tuple[int, Tensor] | None = None,
+        skip: int | None = None,
+    ) -> Tensor:
+        """The answer without gradients; with h_l shifted, or with one block left out."""
+        with untouched(self.model), torch.no_grad():
+            inputs = placed(inputs, self.device, self.dtype)
+            if shift is not None:
+                with shifted(self.blocks, *shift):
+                    return call(self.model, inputs)
+            if skip is not None:
+                with skipped(self.blocks, skip, adds=bool(self.adds)):
+                    return call(self.model, inputs)
+            return call(self.model, inputs)
+
+    def _placed(self, inputs: Any, labels: Tensor) -> tuple[Any, Tensor]:
+        return placed(inputs, self.device, self.dtype), labels.to(self.device)
+
+    def _check_samples(self, stream: Tensor, labels: Tensor) -> None:
+        axis = self.layout.sample_axis
+        if not (-stream.dim() <= axis < stream.dim()) or stream.shape[axis] != len(labels):
+            raise UserError(
+                f"the stream has the shape {tuple(stream.shape)}, so axis {axis} is not its "
+                f"{len(labels)} samples; say which one is with Layout(sample_axis=…)"
+            )
+
+
+def _check_finite(model: nn.Module) -> None:
+    for name, tensor in [*model.named_parameters(), *model.named_buffers()]:
+        if tensor.is_floating_point() and not bool(tensor.isfinite().all()):
+            raise UserError(f"the network's {name} has values that are not finite (NaN or Inf)")

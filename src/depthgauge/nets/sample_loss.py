@@ -1,0 +1,83 @@
+"""Each sample's own loss: what gradients are taken of, so that no batch size comes in."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+
+from depthgauge.errors import UserError
+
+Loss = Callable[..., Tensor]
+IGNORED = -100
+"""The label of a token that does not count."""
+
+
+def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
+    """Cross-entropy of each sample, (samples,).
+
+    For labels per token, (samples, tokens) beside logits (samples, tokens, classes), it is the sum
+    over the sample's tokens: like a sample's loss, a token's does not shrink with its company.
+    Labels of −100 do not count.
+    """
+    _check(logits, labels)
+    flat = nn.functional.cross_entropy(
+        logits.flatten(0, -2), labels.flatten(), reduction="none", ignore_index=IGNORED
+    )
+    return flat.view(labels.shape).flatten(1).sum(1) if labels.dim() > 1 else flat
+
+
+def _check(logits: Tensor, labels: Tensor) -> None:
+    if labels.is_floating_point() or labels.shape != logits.shape[:-1]:
+        raise UserError(
+            f"labels of shape {tuple(labels.shape)} and type {labels.dtype} do not fit logits of "
+            f"shape {tuple(logits.shape)}; one class number is needed for each sample or token"
+        )
+    counted = labels[labels != IGNORED]
+    classes = logits.shape[-1]
+    if counted.numel() and not 0 <= int(counted.min()) <= int(counted.max()) < classes:
+        raise UserError(
+            f"labels go from {int(counted.min())} to {int(counted.max())}, but the network has "
+            f"{classes} classes, so they must be from 0 to {classes - 1}"
+        )
+
+
+def per_sample(loss: Loss) -> Loss:
+    """`loss` as a function that gives one number for each sample.
+
+    torch's own losses average over the batch unless told otherwise; they are told otherwise.
+    """
+    if isinstance(loss, nn.Module) and hasattr(loss, "reduction"):
+        loss = copy.copy(loss)
+        loss.reduction = "none"
+    takes_reduction = not isinstance(loss, nn.Module) and _has_reduction(loss)
+
+    def each(logits: Tensor, labels: Tensor) -> Tensor:
+        options = {"reduction": "none"} if takes_reduction else {}
+        losses = loss(logits, labels, **options)
+        if losses.dim() == 0 or len(losses) != len(labels):
+            raise UserError(
+                "the loss must return one number for each sample, not one for the batch "
+                f"(it returned the shape {tuple(losses.shape)} for {len(labels)} samples)"
+            )
+        return losses.flatten(1).sum(1) if losses.dim() > 1 else losses
+
+    return each
+
+
+def _has_reduction(loss: Loss) -> bool:
+    try:
+        return "reduction" in inspect.signature(loss).parameters
+    except (TypeError, ValueError):
+        return False
+
+
+def losses_and_error(loss: Loss, logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+    """Each sample's loss and e = ∂loss/∂logits, in float64 whatever the logits are."""
+    logits = logits.detach().double().requires_grad_()
+    losses = loss(logits, labels)
+    (error,) = torch.autograd.grad(losses.sum(), logits)
+    return losses.detach(), error

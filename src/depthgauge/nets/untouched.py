@@ -1,0 +1,54 @@
+"""Measure a module and leave it exactly as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from torch import nn
+
+
+@contextmanager
+def untouched(model: nn.Module) -> Iterator[None]:
+    """Inside: eval mode, gradients on, autocast off. After: everything as it was found.
+
+    Modes, buffers and random states are put back, whatever happened; parameters and their `.grad`
+    are never written to by a measurement, and their `requires_grad` is put back.
+    """
+    modes = [(module, module.training) for module in model.modules()]
+    wanted = [(parameter, parameter.requires_grad) for parameter in model.parameters()]
+    buffers = [(buffer, buffer.detach().clone()) for buffer in model.buffers()]
+    device = device_of(model)
+    devices = [device] if device.type == "cuda" else []
+    with (
+        torch.random.fork_rng(devices),
+        torch.inference_mode(False),
+        torch.enable_grad(),
+        torch.autocast(device.type, enabled=False),
+    ):
+        try:
+            model.eval()
+            yield
+        finally:
+            for module, training in modes:
+                module.training = training
+            for parameter, requires_grad in wanted:
+                parameter.requires_grad_(requires_grad)
+            with torch.no_grad():
+                for buffer, before in buffers:
+                    if not torch.equal(buffer, before):
+                        buffer.copy_(before)
+
+
+def device_of(model: nn.Module) -> torch.device:
+    """Where the network lives: its first parameter or buffer."""
+    for tensor in [*model.parameters(), *model.buffers()]:
+        return tensor.device
+    return torch.device("cpu")
+
+
+def dtype_of(model: nn.Module) -> torch.dtype:
+    """The least precise floating type among the parameters; float32 if there are none."""
+    types = {p.dtype for p in model.parameters() if p.is_floating_point()}
+    return max(types, key=lambda dtype: torch.finfo(dtype).eps, default=torch.float32)
