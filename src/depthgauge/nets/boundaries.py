@@ -49,7 +49,7 @@ class Tape:
             stream.requires_grad_()
         self.live.append(stream)
         self.inputs.append(stream.detach().clone())
-        stream.register_hook(lambda gradient: self.input_gradients.update({index: gradient}))
+        _on_gradient(stream, lambda gradient: self.input_gradients.update({index: gradient}))
 
     def _after(self, index: int, _: Tensor, output: Tensor) -> None:
         before = self.inputs[index]
@@ -61,7 +61,11 @@ class Tape:
         self.live.append(output)
         self.outputs.append(output.detach().clone())
         if output.requires_grad:
-            output.register_hook(lambda gradient: self.output_gradients.update({index: gradient}))
+            _on_gradient(output, lambda gradient: self.output_gradients.update({index: gradient}))
+
+
+def _on_gradient(tensor: Tensor, hear: Callable[[Tensor], None]) -> None:
+    tensor.register_hook(hear)  # type: ignore[no-untyped-call]
 
 
 Before = Callable[[int, Tensor], None]

@@ -54,7 +54,7 @@ class SeenBatch:
     @cached_property
     def error_size(self) -> Tensor:
         """‖e‖ of each sample, over all its logits."""
-        return self.error.flatten(1).norm(dim=1)
+        return size_of_samples(self.error)
 
     @property
     def gradients(self) -> tuple[Tensor, ...]:
@@ -63,6 +63,12 @@ class SeenBatch:
         return tuple(
             along_axis(self.error_size, unit, axis) * unit.double() for unit in self.unit_gradients
         )
+
+
+def size_of_samples(vectors: Tensor) -> Tensor:
+    """The norm of each sample (first axis), over all its numbers."""
+    size: Tensor = torch.linalg.vector_norm(vectors.flatten(1), dim=1)
+    return size
 
 
 def along_axis(values: Tensor, like: Tensor, axis: int) -> Tensor:
@@ -123,7 +129,7 @@ class OpenedNet:
                 logits = call(self.model, inputs)
             self._check_samples(tape.inputs[0], labels)
             losses, error = losses_and_error(self.loss, logits, labels)
-            size = along_axis(error.flatten(1).norm(dim=1), error, 0)
+            size = along_axis(size_of_samples(error), error, 0)
             unit = torch.where(size > 0, error / size, 0.0).to(logits.dtype)
             self._backward(tape, logits, unit)
             gradients = [tape.input_gradients[index] for index in range(self.num_blocks)]
@@ -144,13 +150,13 @@ class OpenedNet:
 
     def _backward(self, tape: Tape, logits: Tensor, unit: Tensor) -> None:
         """Fill the tape's gradients; no parameter's `.grad` is touched."""
-        reached = (None,)
+        reached = None
         if logits.requires_grad:
-            reached = torch.autograd.grad(
+            (reached,) = torch.autograd.grad(
                 logits, tape.live[0], unit, retain_graph=self.num_blocks == 1, allow_unused=True
             )
         missing = self.num_blocks - 1 not in tape.output_gradients
-        if reached[0] is None or missing or len(tape.input_gradients) < self.num_blocks:
+        if reached is None or missing or len(tape.input_gradients) < self.num_blocks:
             raise UserError(
                 "no gradient reaches the stream: the blocks are not on the way to the logits, or "
                 "the network detaches or changes the stream in place between them"
@@ -173,6 +179,13 @@ class OpenedNet:
                 with skipped(self.blocks, skip, adds=bool(self.adds)):
                     return call(self.model, inputs)
             return call(self.model, inputs)
+
+    def losses(
+        self, inputs: Any, labels: Tensor, *, shift: tuple[int, Tensor] | None = None
+    ) -> Tensor:
+        """Each sample's own loss in float64, with h_l shifted if that is asked for."""
+        logits = self.logits(inputs, shift=shift).double()
+        return self.loss(logits, labels.to(self.device))
 
     def _placed(self, inputs: Any, labels: Tensor) -> tuple[Any, Tensor]:
         return placed(inputs, self.device, self.dtype), labels.to(self.device)

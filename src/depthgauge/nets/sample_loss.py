@@ -52,7 +52,7 @@ def per_sample(loss: Loss) -> Loss:
     """
     if isinstance(loss, nn.Module) and hasattr(loss, "reduction"):
         loss = copy.copy(loss)
-        loss.reduction = "none"
+        setattr(loss, "reduction", "none")  # noqa: B010 – torch types no such attribute
     takes_reduction = not isinstance(loss, nn.Module) and _has_reduction(loss)
 
     def each(logits: Tensor, labels: Tensor) -> Tensor:

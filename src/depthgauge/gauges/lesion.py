@@ -1,0 +1,40 @@
+"""Lesion: what a trained network loses when one block is left out."""
+
+from __future__ import annotations
+
+from depthgauge.gauges.accuracy import named_rightly
+from depthgauge.gauges.reading import Reading, Seen
+from depthgauge.nets.opened import SeenBatch
+
+
+class LesionGauge:
+    """Accuracy lost when block l is skipped at test time, each block in turn; no training."""
+
+    def __init__(self) -> None:
+        self._lost: list[int] = []
+        self._labels, self._seen = 0, Seen()
+
+    def see(self, batch: SeenBatch) -> None:
+        """Answer the batch once more without each block."""
+        self._seen.count(batch)
+        if batch.labels.shape != batch.logits.shape[:-1]:
+            return
+        self._lost = self._lost or [0] * batch.net.num_blocks
+        right, labels = named_rightly(batch.logits, batch.labels)
+        self._labels += labels
+        for index in range(batch.net.num_blocks):
+            without, _ = named_rightly(batch.net.logits(batch.inputs, skip=index), batch.labels)
+            self._lost[index] += right - without
+
+    def reading(self) -> Reading:
+        """The share of labels lost without each block; `value` is the largest."""
+        per_layer = tuple(lost / self._labels for lost in self._lost) if self._labels else ()
+        return Reading(
+            name="lesion",
+            value=max(per_layer, default=None),
+            per_layer=per_layer,
+            unit="accuracy lost",
+            convention="one block skipped at a time",
+            measured_on=str(self._seen),
+            note="" if per_layer else "n/a: the labels are not class numbers",
+        )

@@ -1,0 +1,83 @@
+"""Nudging: does the loss fall when the stream takes a small step against the credit?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from depthgauge.gauges.credit import Convention, CreditFunction, credit_of
+from depthgauge.gauges.norms import unit_vectors
+from depthgauge.gauges.perturbation import relative_size
+from depthgauge.gauges.reading import Reading, Seen, defined
+from depthgauge.nets.opened import OpenedNet, SeenBatch, along_axis
+
+SAMPLES = 256
+STEP = 1e-2
+
+
+@dataclass(frozen=True)
+class NudgingReading(Reading):
+    """`per_layer` are mean changes of the loss; `fell` the share of samples whose loss fell."""
+
+    fell: tuple[float | None, ...] = ()
+
+
+class NudgingGauge:
+    """Mean change of the loss after h ← h − η·a/‖a‖; negative is good.
+
+    η is 1e-2·‖h‖/√d for each sample, the record's is 0.01 for all; in float64. A credit of exactly
+    zero points nowhere and does not count.
+    """
+
+    def __init__(
+        self,
+        credit: CreditFunction,
+        convention: Convention = "depthgauge",
+        samples: int = SAMPLES,
+    ) -> None:
+        self._credit, self._convention, self._samples = credit, convention, samples
+        self._changes: list[Tensor] = []
+        self._exact: OpenedNet | None = None
+        self._seen = Seen()
+
+    def see(self, batch: SeenBatch) -> None:
+        """Nudge every boundary of the batch, until there are enough samples."""
+        if self._seen.samples >= self._samples:
+            return
+        self._seen.count(batch)
+        self._exact = self._exact or batch.net.in_precision(torch.float64)
+        before = self._exact.losses(batch.inputs, batch.labels)
+        changes = []
+        for layer, given in enumerate(credit_of(self._credit, batch)):
+            shift = -self._step(batch, layer, given)
+            after = self._exact.losses(batch.inputs, batch.labels, shift=(layer, shift))
+            points = shift.movedim(batch.net.layout.sample_axis, 0).flatten(1).any(1)
+            changes.append(torch.where(points, after - before, torch.nan))
+        self._changes.append(torch.stack(changes))
+
+    def _step(self, batch: SeenBatch, layer: int, given: Tensor) -> Tensor:
+        axis = batch.net.layout.sample_axis
+        by_sample = given.double().movedim(axis, 0)
+        unit = unit_vectors(by_sample.flatten(1)).view(by_sample.shape).movedim(0, axis)
+        if self._convention == "record":
+            return STEP * unit
+        return along_axis(STEP * relative_size(batch, batch.states[layer]), unit, axis) * unit
+
+    def reading(self) -> NudgingReading:
+        """The mean change at each layer; `value` is the mean over the blocks."""
+        changes = torch.cat(self._changes, -1)
+        means = changes.nanmean(-1)
+        fell = torch.where(changes.isnan(), torch.nan, (changes < 0).double()).nanmean(-1)
+        step = "1e-2·‖h‖/√d" if self._convention == "depthgauge" else "0.01"
+        return NudgingReading(
+            name="nudging",
+            value=defined(float(means[1:].mean())),
+            per_layer=tuple(defined(value) for value in means.tolist()),
+            unit="change of the loss",
+            convention=f"{self._convention}; η = {step}, float64",
+            measured_on=str(self._seen),
+            note="" if bool(means.isfinite().all()) else "undefined where the credit is zero",
+            fell=tuple(defined(value) for value in fell.tolist()),
+        )

@@ -1,0 +1,96 @@
+"""D2n, numerics: is a tiny gradient wrong, or only tiny?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import torch
+
+from depthgauge.errors import one_line
+from depthgauge.gauges.norms import cosines, median_over_samples
+from depthgauge.gauges.reading import Reading, Seen, defined
+from depthgauge.nets.opened import OpenedNet, SeenBatch
+
+Cosines = tuple[float | None, ...]
+
+
+@dataclass(frozen=True)
+class NumericsReading(Reading):
+    """`per_layer` are median cosines of the measured with the float64 gradient, `value` the least.
+
+    `of_native` has them for the network's own precision where that is less than float32.
+    """
+
+    of_native: dict[str, Cosines] = field(default_factory=dict)
+
+
+class NumericsGauge:
+    """The gradient again in float64, on a copy of the network and the first batch alone.
+
+    Args:
+        native: the network in its own precision, where it is measured in another one.
+    """
+
+    def __init__(self, native: OpenedNet | None = None) -> None:
+        self._native = native
+        self._per_layer: Cosines | None = None
+        self._of_native: dict[str, Cosines] = {}
+        self._seen, self._note, self._dtype = Seen(), "", torch.float32
+
+    def see(self, batch: SeenBatch) -> None:
+        """Measure the first batch twice; later ones do not count."""
+        if self._seen.batches:
+            return
+        self._seen.count(batch)
+        self._dtype = batch.net.dtype
+        if self._dtype == torch.float64:
+            self._note = "the network is measured in float64 itself"
+            return
+        try:
+            exact = batch.net.in_precision(torch.float64).see(batch.inputs, batch.labels)
+        except Exception as error:
+            self._note = f"the network cannot be run in float64 ({one_line(error)})"
+            return
+        self._per_layer = _compare(batch, exact)
+        if self._native is not None:
+            self._of_native = self._see_native(exact)
+
+    def _see_native(self, exact: SeenBatch) -> dict[str, Cosines]:
+        net = self._native
+        if net is None:
+            return {}
+        name = str(net.dtype).removeprefix("torch.")
+        try:
+            return {name: _compare(net.see(exact.inputs, exact.labels), exact)}
+        except Exception as error:
+            self._note = f"the network cannot be run in {name} ({one_line(error)})"
+            return {}
+
+    def reading(self) -> NumericsReading:
+        """The least cosine over the layers."""
+        known = [cosine for cosine in self._per_layer or () if cosine is not None]
+        undefined = self._per_layer is not None and len(known) < len(self._per_layer)
+        return NumericsReading(
+            name="D2n numerics",
+            value=None if undefined else min(known, default=None),
+            per_layer=self._per_layer or (),
+            unit="cosine",
+            convention=f"{str(self._dtype).removeprefix('torch.')} against float64, median over "
+            "samples, least over layers",
+            measured_on=str(self._seen),
+            note=self._note or ("undefined: the gradient is exactly zero" if undefined else ""),
+            of_native=self._of_native,
+        )
+
+
+def _compare(batch: SeenBatch, exact: SeenBatch) -> Cosines:
+    """Median cosine at each layer; undefined where one is zero and the other is not."""
+    return tuple(
+        defined(float(median_over_samples(cosines(a.flatten(1), b.flatten(1)))))
+        for a, b in zip(_by_sample(batch), _by_sample(exact), strict=True)
+    )
+
+
+def _by_sample(batch: SeenBatch) -> list[torch.Tensor]:
+    layout = batch.net.layout
+    return [layout.arrange(gradient) for gradient in batch.unit_gradients]

@@ -1,0 +1,102 @@
+"""ρ, perturbation correlation: does the credit foretell what small changes do to the loss?"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from depthgauge.gauges.credit import Convention, CreditFunction, credit_of
+from depthgauge.gauges.reading import Reading, Seen, defined
+from depthgauge.nets.opened import OpenedNet, SeenBatch, along_axis, size_of_samples
+
+DIRECTIONS = 32
+SAMPLES = 256
+STEP = 1e-3
+
+
+class PerturbationGauge:
+    """Pearson correlation of ⟨a, εv⟩ with loss(h + εv) − loss(h), v random unit directions.
+
+    Pooled over the directions and the first samples, in float64 on a copy of the network: in
+    float32 the change is lost in rounding where the stream is large. ε is 1e-3·‖h‖/√d for each
+    sample; the record's is 1e-3 for all.
+    """
+
+    def __init__(
+        self,
+        credit: CreditFunction,
+        convention: Convention = "depthgauge",
+        directions: int = DIRECTIONS,
+        samples: int = SAMPLES,
+    ) -> None:
+        self._credit, self._convention = credit, convention
+        self._directions, self._samples = directions, samples
+        self._foretold: list[list[Tensor]] = []
+        self._happened: list[list[Tensor]] = []
+        self._exact: OpenedNet | None = None
+        self._generator = torch.Generator().manual_seed(0)
+        self._seen = Seen()
+
+    def see(self, batch: SeenBatch) -> None:
+        """Shift every boundary of the batch in every direction, until there are enough samples."""
+        if self._seen.samples >= self._samples:
+            return
+        self._seen.count(batch)
+        self._exact = self._exact or batch.net.in_precision(torch.float64)
+        before = self._exact.losses(batch.inputs, batch.labels)
+        credit = credit_of(self._credit, batch)
+        self._foretold = self._foretold or [[] for _ in credit]
+        self._happened = self._happened or [[] for _ in credit]
+        for layer, (state, given) in enumerate(zip(batch.states, credit, strict=True)):
+            for _ in range(self._directions):
+                shift = self._shift(batch, state)
+                foretold = _by_sample(given.double() * shift, batch).sum(1)
+                after = self._exact.losses(batch.inputs, batch.labels, shift=(layer, shift))
+                self._foretold[layer].append(foretold)
+                self._happened[layer].append(after - before)
+
+    def _shift(self, batch: SeenBatch, state: Tensor) -> Tensor:
+        axis = batch.net.layout.sample_axis
+        noise = torch.randn(state.shape, generator=self._generator, dtype=torch.float64)
+        noise = noise.to(state.device)
+        scale = STEP / size_of_samples(_by_sample(noise, batch))
+        if self._convention == "depthgauge":
+            scale = scale * relative_size(batch, state)
+        return noise * along_axis(scale, noise, axis)
+
+    def reading(self) -> Reading:
+        """One correlation for each layer; `value` is the mean over the blocks."""
+        per_layer = [
+            _pearson(torch.cat(foretold), torch.cat(happened))
+            for foretold, happened in zip(self._foretold, self._happened, strict=True)
+        ]
+        deep = math.fsum(per_layer[1:]) / len(per_layer[1:])
+        step = "1e-3·‖h‖/√d" if self._convention == "depthgauge" else "1e-3"
+        return Reading(
+            name="ρ perturbation correlation",
+            value=defined(deep),
+            per_layer=tuple(defined(value) for value in per_layer),
+            unit="correlation",
+            convention=f"{self._convention}; {self._directions} directions, ε = {step}, float64",
+            measured_on=str(self._seen),
+            note="" if defined(deep) is not None else "undefined: nothing varies",
+        )
+
+
+def relative_size(batch: SeenBatch, state: Tensor) -> Tensor:
+    """‖h‖/√d of each sample, over all its d numbers."""
+    flat = _by_sample(state.double(), batch)
+    return size_of_samples(flat) / math.sqrt(flat.shape[1])
+
+
+def _by_sample(stream: Tensor, batch: SeenBatch) -> Tensor:
+    return stream.movedim(batch.net.layout.sample_axis, 0).flatten(1)
+
+
+def _pearson(a: Tensor, b: Tensor) -> float:
+    """Pearson correlation; NaN where one of them does not vary."""
+    a, b = a - a.mean(), b - b.mean()
+    a, b = a / a.abs().max(), b / b.abs().max()
+    return float((a * b).sum() / (a.norm() * b.norm()))

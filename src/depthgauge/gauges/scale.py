@@ -1,0 +1,50 @@
+"""D1, scale: by how much the stream grows from one block to the next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+from depthgauge.gauges.norms import median_over_samples, stream_norms
+from depthgauge.gauges.reading import Reading, Seen, defined
+from depthgauge.nets.opened import SeenBatch
+
+
+@dataclass(frozen=True)
+class ScaleReading(Reading):
+    """`value` is max over l of median‖h_{l+1}‖ / median‖h_l‖, `per_layer` the L ratios.
+
+    `residual_norms` are the L + 1 medians of ‖h_l‖.
+    """
+
+    residual_norms: tuple[float, ...] = ()
+
+
+class ScaleGauge:
+    """Medians over samples of ‖h_l‖, and the largest growth between neighbours."""
+
+    def __init__(self) -> None:
+        self._norms: list[torch.Tensor] = []
+        self._seen = Seen()
+
+    def see(self, batch: SeenBatch) -> None:
+        """Keep the norms of the batch."""
+        self._seen.count(batch)
+        self._norms.append(stream_norms(batch.states, batch.net.layout))
+
+    def reading(self) -> ScaleReading:
+        """The growth over all samples seen."""
+        medians = median_over_samples(torch.cat(self._norms, -1))
+        growth = (medians[1:] / medians[:-1]).tolist()
+        known = [ratio for ratio in growth if defined(ratio) is not None]
+        return ScaleReading(
+            name="D1 scale",
+            value=max(known, default=None),
+            per_layer=tuple(defined(ratio) for ratio in growth),
+            unit="ratio of medians, ‖h_{l+1}‖ to ‖h_l‖",
+            convention="largest over the blocks; norms over features, mean over positions",
+            measured_on=str(self._seen),
+            note="" if known else "the stream is exactly zero",
+            residual_norms=tuple(medians.tolist()),
+        )

@@ -1,0 +1,51 @@
+"""D2s, stability: do different batches push the middle of the network the same way?"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import torch
+
+from depthgauge.gauges.norms import cosines
+from depthgauge.gauges.reading import Reading, Seen, defined
+from depthgauge.nets.opened import SeenBatch
+
+FEWEST_BATCHES = 8
+
+
+class StabilityGauge:
+    """Mean pairwise cosine between the batch-mean gradients at layer ⌊L/2⌋.
+
+    Near zero the batches disagree, as noise does; high, they share one drift. Positions are
+    averaged too, so that batches may differ in their number of tokens.
+    """
+
+    def __init__(self) -> None:
+        self._means: list[torch.Tensor] = []
+        self._seen, self._layer = Seen(), 0
+
+    def see(self, batch: SeenBatch) -> None:
+        """Keep the mean gradient of the batch."""
+        self._seen.count(batch)
+        self._layer = batch.net.num_blocks // 2
+        gradient = batch.net.layout.arrange(batch.gradients[self._layer])
+        self._means.append(gradient.mean((0, 1)).cpu())
+
+    def reading(self) -> Reading:
+        """The mean over all pairs of batches."""
+        value, note = None, ""
+        if len(self._means) < FEWEST_BATCHES:
+            note = f"n/a: needs at least {FEWEST_BATCHES} batches, was given {len(self._means)}"
+        else:
+            pairs = torch.stack([cosines(a, b) for a, b in combinations(self._means, 2)])
+            value = defined(float(pairs.nanmean()))
+            note = "" if value is not None else "undefined: the gradient is exactly zero"
+        return Reading(
+            name="D2s stability",
+            value=value,
+            per_layer=(),
+            unit="cosine",
+            convention=f"batch-mean gradients at layer {self._layer}, mean over pairs of batches",
+            measured_on=str(self._seen),
+            note=note,
+        )

@@ -1,0 +1,1 @@
+"""What the readings mean: thresholds, intervals over seeds, the verdict's words."""

@@ -1,0 +1,81 @@
+"""Intervals over seeds."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from scipy import stats
+
+MOST_SEEDS = 200
+"""Further seeds that are looked at when it is said how many would settle a question."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Student's t interval of the mean of n readings; with one reading just that reading."""
+
+    low: float
+    center: float
+    high: float
+    n: int
+
+    def is_below(self, threshold: float) -> bool:
+        """The whole interval is."""
+        return self.high < threshold
+
+    def is_above(self, threshold: float) -> bool:
+        """The whole interval is, or touches it: what is not below passes."""
+        return self.low >= threshold
+
+
+def interval(values: Sequence[float], error_rate: float, log: bool = False) -> Interval:
+    """Mean ± t(1 − error_rate/2, n − 1)·s/√n; with `log`, of the logarithms.
+
+    Readings of exactly zero, or infinite ones, have no logarithm: they count as the most extreme
+    of the others, so that one dead seed does not hide what the rest agree on.
+    """
+    if not log:
+        return _of_mean(values, error_rate)
+    finite = [value for value in values if 0 < value < math.inf]
+    if not finite:
+        return Interval(min(values), statistics.median_low(values), max(values), len(values))
+    kept = [min(max(value, min(finite)), max(finite)) for value in values]
+    logs = _of_mean([math.log(value) for value in kept], error_rate)
+    return Interval(_exp(logs.low), _exp(logs.center), _exp(logs.high), logs.n)
+
+
+def _of_mean(values: Sequence[float], error_rate: float) -> Interval:
+    center, n = statistics.fmean(values), len(values)
+    half = _half_width(statistics.stdev(values), n, error_rate) if n > 1 else 0.0
+    return Interval(center - half, center, center + half, n)
+
+
+def _half_width(spread: float, n: int, error_rate: float) -> float:
+    return float(stats.t.ppf(1 - error_rate / 2, n - 1)) * spread / math.sqrt(n)
+
+
+def _exp(value: float) -> float:
+    try:
+        return math.exp(value)
+    except OverflowError:
+        return math.inf
+
+
+def seeds_to_settle(
+    values: Sequence[float], threshold: float, error_rate: float, log: bool = False
+) -> int | None:
+    """How many more seeds like these would clear the threshold; None if more than a lot."""
+    if log:
+        values = [math.log(value) for value in values if 0 < value < math.inf]
+        threshold = math.log(threshold)
+    n = len(values)
+    if n < 2:  # noqa: PLR2004
+        return None
+    distance, spread = abs(statistics.fmean(values) - threshold), statistics.stdev(values)
+    for more in range(1, MOST_SEEDS + 1):
+        if _half_width(spread, n + more, error_rate) < distance:
+            return more
+    return None
