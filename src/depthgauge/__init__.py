@@ -1,3 +1,37 @@
-"""depthgauge: does a learning rule train the depth of a network?"""
+"""depthgauge: does a learning rule train the depth of a network?
+
+from depthgauge import diagnose, watch
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from depthgauge.diagnosis.diagnose import diagnose
+    from depthgauge.diagnosis.report import Report
+    from depthgauge.diagnosis.watch import watch
+    from depthgauge.errors import UserError
+    from depthgauge.nets.layout import Layout
+    from depthgauge.verdict.thresholds import Thresholds
 
 __version__ = "0.1.0"
+__all__ = ["Layout", "Report", "Thresholds", "UserError", "__version__", "diagnose", "watch"]
+
+_HOMES = {
+    "Layout": "depthgauge.nets.layout",
+    "Report": "depthgauge.diagnosis.report",
+    "Thresholds": "depthgauge.verdict.thresholds",
+    "UserError": "depthgauge.errors",
+    "diagnose": "depthgauge.diagnosis.diagnose",
+    "watch": "depthgauge.diagnosis.watch",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load what is asked for only then: `depthgauge --help` answers without torch."""
+    from importlib import import_module  # noqa: PLC0415
+
+    if name not in _HOMES:
+        raise AttributeError(f"module 'depthgauge' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

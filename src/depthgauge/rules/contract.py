@@ -122,3 +122,10 @@ class Rule(ABC):
     @abstractmethod
     def credit(self, context: Context) -> Credit:
         """One credit tensor for each block, and one for the embedding."""
+
+    def projected(self, context: Context) -> Tensor | None:
+        """The source s, (samples, c), of a rule whose credit is s·B_lᵀ, with `feedback["B"]`.
+
+        A rule that says so is calibrated against fresh feedback without forming the projections.
+        """
+        return None

@@ -31,3 +31,7 @@ class DFA(Rule):
         projected = [context.error @ matrix.T for matrix in context.feedback["B"]]
         blocks = len(context.states) - 1
         return Credit(blocks=projected[:blocks], embed=projected[0])
+
+    def projected(self, context: Context) -> Tensor:
+        """The error is what the matrices project."""
+        return context.error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -35,6 +36,17 @@ def write_text(path: Path, text: str) -> None:
 def write_json(path: Path, document: Any) -> None:
     """Write a JSON document atomically."""
     write_text(path, json.dumps(document, indent=2, allow_nan=False) + "\n")
+
+
+def finite(value: Any) -> Any:
+    """A document in which what is not finite has become None, as JSON needs it."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, list | tuple):
+        return [finite(item) for item in value]
+    if isinstance(value, dict):
+        return {name: finite(item) for name, item in value.items()}
+    return value
 
 
 def read_json(path: Path) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +14,7 @@ from safetensors.torch import save_file
 
 from depthgauge.config import SCHEMA_VERSION, RunConfig
 from depthgauge.errors import UserError
-from depthgauge.store.files import read_json, write_atomically, write_json, write_text
+from depthgauge.store.files import finite, read_json, write_atomically, write_json, write_text
 from depthgauge.training.engine import RunState
 
 PARTS = ("parameters", "feedback", "moments")
@@ -61,7 +60,7 @@ class RunFolder:
     def append_metrics(self, line: dict[str, Any]) -> None:
         """Add one epoch; what is not finite becomes null."""
         with self.metrics_path.open("a", encoding="utf-8") as handle:
-            handle.write(json.dumps(_finite(line), allow_nan=False) + "\n")
+            handle.write(json.dumps(finite(line), allow_nan=False) + "\n")
 
     def metrics(self) -> list[dict[str, Any]]:
         """All epochs in order; a line that a kill cut short does not count."""
@@ -177,16 +176,6 @@ def _load(path: Path) -> RunState:
             part, _, name = key.partition("/")
             parts[part][name] = handle.get_tensor(key)
         return RunState(int(handle.metadata()["epoch"]), **parts)
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, list):
-        return [_finite(item) for item in value]
-    if isinstance(value, dict):
-        return {name: _finite(item) for name, item in value.items()}
-    return value
 
 
 def _sync(path: Path) -> None:

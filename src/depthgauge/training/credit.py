@@ -12,18 +12,10 @@ from torch.utils._pytree import tree_map
 
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.stacked import StackedResidualMLP, StackedTrace
-from depthgauge.rules.contract import Context, Credit, Need, Normalise, Rule
+from depthgauge.rules.applied import applied_credit
+from depthgauge.rules.contract import Context, Need, Rule
 
 Parameters = dict[str, Tensor]
-
-
-def normalised(credit: Tensor, how: Normalise, epsilon: float) -> Tensor:
-    """Credit (…, samples, d) divided by `RMS + ε`: each sample's own, the batch's, or not."""
-    if how == "none":
-        return credit
-    over = (-1,) if how == "sample" else (-2, -1)
-    rms = credit.square().mean(over, keepdim=True).sqrt_()
-    return credit / rms.add_(epsilon)
 
 
 class LiftedRule:
@@ -55,26 +47,13 @@ class LiftedRule:
         seen["feedback"] = self.feedback
 
         def one_run(run: dict[str, Any]) -> tuple[tuple[Tensor, ...], Tensor]:
-            credit = self.rule.credit(self._context(run, progress))
-            self._check(credit, run["states"])
-            options = self.rule.options
-            blocks = [normalised(a, options.normalise, options.epsilon) for a in credit.blocks]
-            return tuple(blocks), normalised(credit.embed, options.normalise, options.epsilon)
+            applied = applied_credit(self.rule, self._context(run, progress))
+            return tuple(applied.blocks), applied.embed
 
         if self.rule.batched:
             lifted: tuple[Sequence[Tensor], Tensor] = torch.func.vmap(one_run)(seen)
             return lifted
         return _one_by_one(one_run, seen, len(labels) if self.runs is None else len(self.runs))
-
-    def _check(self, credit: Credit, states: Sequence[Tensor]) -> None:
-        """One credit tensor for each block and one for the embedding, shaped like the stream."""
-        got = [tuple(tensor.shape) for tensor in (credit.embed, *credit.blocks)]
-        if got != [tuple(state.shape) for state in states]:
-            raise ValueError(
-                f"the rule {self.rule.name} returned credit of the shapes {got}; expected are one "
-                f"for the embedding and one for each of {len(states) - 1} blocks, all "
-                f"{tuple(states[0].shape)}"
-            )
 
     def _seen(self, trace: StackedTrace, error: Tensor, labels: Tensor) -> dict[str, Any]:
         seen: dict[str, Any] = {"states": trace.states, "target": labels}

@@ -1,0 +1,129 @@
+"""`diagnose`: the protocol on anybody's network, in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from torch import nn
+
+from depthgauge.diagnosis.precision import in_float32
+from depthgauge.diagnosis.report import Report, seed_readings
+from depthgauge.errors import UserError
+from depthgauge.gauges.accuracy import AccuracyGauge
+from depthgauge.gauges.alignment import AlignmentGauge
+from depthgauge.gauges.credit import Convention, CreditFunction
+from depthgauge.gauges.depth import read_depth
+from depthgauge.gauges.lesion import LesionGauge
+from depthgauge.gauges.measure import measure
+from depthgauge.gauges.nudging import NudgingGauge
+from depthgauge.gauges.numerics import NumericsGauge
+from depthgauge.gauges.perturbation import PerturbationGauge
+from depthgauge.gauges.reading import Gauge
+from depthgauge.gauges.reference import ReferenceGauge
+from depthgauge.gauges.scale import ScaleGauge
+from depthgauge.gauges.stability import StabilityGauge
+from depthgauge.nets.find_blocks import Blocks
+from depthgauge.nets.layout import Layout
+from depthgauge.nets.opened import OpenedNet, Returns
+from depthgauge.nets.sample_loss import Loss, cross_entropy
+from depthgauge.verdict.judge import judge
+from depthgauge.verdict.sensitivity import sensitivity
+from depthgauge.verdict.thresholds import Thresholds
+
+
+def diagnose(  # noqa: PLR0917 – the order is part of the interface
+    model: nn.Module,
+    eval_batches: Iterable[Any],
+    headline_acc: float | None = None,
+    frozen_baseline_acc: float | None = None,
+    bp_depth_gain: float | None = None,
+    credit: CreditFunction | None = None,
+    method_name: str = "unnamed method",
+    notes: str = "",
+    blocks: Blocks = None,
+    loss: Loss = cross_entropy,
+    thresholds: Thresholds | None = None,
+    *,
+    layout: Layout | None = None,
+    returns: Returns = "auto",
+    convention: Convention = "depthgauge",
+) -> Report:
+    """Read every gauge off `model` and say what they come to.
+
+    Args:
+        model: a trained network. It is measured in eval mode and left exactly as it was.
+        eval_batches: pairs (inputs, labels), or mappings with `labels`; seen once, one at a time.
+            The protocol uses 10 batches of 128 test samples; stability needs at least 8.
+        headline_acc: its published accuracy, as a share; measured on the batches if left out.
+        frozen_baseline_acc: accuracy of the same rule with the blocks frozen at initialisation;
+            without it D3 is not measured and depth stays untested.
+        bp_depth_gain: what backpropagation gains from depth on this task; where that is less than
+            the threshold of D3, D3 does not apply.
+        credit: from a batch to the L + 1 credit tensors that the rule applies (see
+            `depthgauge.gauges.credit`); gives Γ, ρ and nudging.
+        method_name: what the network was trained with.
+        notes: anything to be kept with the report.
+        blocks: dotted path to the blocks, or the modules; by default `model.blocks`.
+        loss: each sample's own loss from logits and labels.
+        thresholds: where the diagnostics fire; the protocol's by default.
+        layout: which axes of the stream are what, where that is not the usual.
+        returns: whether blocks return the stream or a branch, where it cannot be seen.
+        convention: of Γ, ρ and nudging: ours, or the published record's.
+    """
+    _check_shares(headline_acc, frozen_baseline_acc)
+    native = OpenedNet(model, blocks, loss=loss, layout=layout, returns=returns)
+    net, remarks = in_float32(native)
+    scale, reference, stability = ScaleGauge(), ReferenceGauge(), StabilityGauge()
+    numerics = NumericsGauge(native if net is not native else None)
+    lesion, accuracy = LesionGauge(), AccuracyGauge()
+    examined = _Examined(credit, convention)
+    measure(
+        net,
+        eval_batches,
+        [scale, reference, stability, numerics, lesion, accuracy, *examined.gauges],
+    )
+    measured = accuracy.reading()
+    headline = headline_acc if headline_acc is not None else measured.value
+    depth = read_depth(headline, frozen_baseline_acc, bp_depth_gain)
+    used = thresholds or Thresholds()
+    found = seed_readings(scale.reading(), reference.reading(), numerics.reading(), depth)
+    return Report(
+        method_name=method_name,
+        notes=notes,
+        judgement=judge([found], used, bp_depth_gain),
+        thresholds=used,
+        sensitivity=sensitivity([found], used, bp_depth_gain),
+        scale=scale.reading(),
+        reference=reference.reading(),
+        numerics=numerics.reading(),
+        stability=stability.reading(),
+        depth=depth,
+        lesion=lesion.reading(),
+        accuracy=measured,
+        remarks=remarks,
+        **examined.readings(),
+    )
+
+
+class _Examined:
+    """The gauges that look at the credit, where there is one."""
+
+    def __init__(self, credit: CreditFunction | None, convention: Convention) -> None:
+        self._named: dict[str, Gauge] = {}
+        if credit is not None:
+            self._named = {
+                "alignment": AlignmentGauge(credit, convention),
+                "perturbation": PerturbationGauge(credit, convention),
+                "nudging": NudgingGauge(credit, convention),
+            }
+        self.gauges = list(self._named.values())
+
+    def readings(self) -> dict[str, Any]:
+        return {name: gauge.reading() for name, gauge in self._named.items()}
+
+
+def _check_shares(*accuracies: float | None) -> None:
+    for value in accuracies:
+        if value is not None and not 0 <= value <= 1:
+            raise UserError(f"accuracies are given as shares from 0 to 1, not {value!r}")

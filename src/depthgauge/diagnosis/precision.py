@@ -1,0 +1,29 @@
+"""In which precision a network is measured."""
+
+from __future__ import annotations
+
+import torch
+
+from depthgauge.errors import one_line
+from depthgauge.nets.opened import OpenedNet
+
+HALF = (torch.float16, torch.bfloat16)
+
+
+def in_float32(native: OpenedNet) -> tuple[OpenedNet, tuple[str, ...]]:
+    """Half precision is measured on a float32 copy: float16 gradients underflow at 6e-8.
+
+    Returns the network to measure, and a remark where it is not the one that was given.
+    """
+    if native.dtype not in HALF:
+        return native, ()
+    name = str(native.dtype).removeprefix("torch.")
+    try:
+        return native.in_precision(torch.float32), (
+            f"The network is in {name}; it was measured on a float32 copy.",
+        )
+    except Exception as error:
+        return native, (
+            f"The network is in {name} and was measured so, because no float32 copy could be made "
+            f"({one_line(error)}); small gradients may have underflowed.",
+        )

@@ -1,0 +1,115 @@
+"""A report as text, to be read in a terminal or pasted into an appendix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from depthgauge import __version__
+from depthgauge.gauges.reading import Reading
+from depthgauge.verdict.sensitivity import StableRange
+
+if TYPE_CHECKING:
+    from depthgauge.diagnosis.report import Report
+
+LABEL = 22
+CELL = 10
+
+
+def diagnosis_text(report: Report) -> str:
+    """Verdict, diagnostics, readings layer by layer, thresholds, conventions."""
+    parts = [
+        [f"{report.method_name}: {report.judgement}"],
+        [report.notes] if report.notes else [],
+        [f"{d.name}  {d.finding:9} {d.sentence}" for d in report.judgement.diagnostics],
+        list(_numbers(report)),
+        list(_layers(report)),
+        list(_robustness(report)),
+        list(report.remarks),
+        list(_conventions(report)),
+    ]
+    return "\n\n".join("\n".join(part) for part in parts if part)
+
+
+def _numbers(report: Report) -> Iterator[str]:
+    yield _line("accuracy", report.accuracy)
+    if report.headline_acc is not None and report.headline_acc != report.accuracy.value:
+        yield f"{'headline accuracy':{LABEL}}{report.headline_acc:.4f}"
+    if report.frozen_baseline_acc is not None:
+        yield f"{'frozen baseline':{LABEL}}{report.frozen_baseline_acc:.4f}"
+    yield _line("D2n numerics", report.numerics)
+    for precision, cosines in report.numerics.of_native.items():
+        yield f"{f'D2n in {precision}':{LABEL}}{_cells(cosines)}"
+    drift = report.stability.value is not None and (
+        report.stability.value > report.thresholds.stability
+    )
+    yield _line("D2s stability", report.stability) + ("  drift rather than noise" if drift else "")
+    if report.null is not None:
+        deep = report.null.deep
+        yield (
+            f"{'null of Γ, deep':{LABEL}}{deep.word}"
+            if deep.observed is None or deep.mean is None or deep.spread is None
+            else f"{'null of Γ, deep':{LABEL}}{deep.word}: {deep.observed:+.4f} against "
+            f"{deep.mean:+.4f} ± {deep.spread:.4f} over {report.null.draws} fresh feedbacks, "
+            f"p = {deep.p_upper:.3g}"
+        )
+
+
+def _line(label: str, reading: Reading) -> str:
+    value = reading.note if reading.value is None else f"{reading.value:.4f}"
+    return f"{label:{LABEL}}{value}"
+
+
+def _layers(report: Report) -> Iterator[str]:
+    count = len(report.residual_norms)
+    yield f"{'layer':{LABEL}}" + "".join(f"{layer:>{CELL}}" for layer in range(count))
+    yield f"{'‖h_l‖':{LABEL}}{_cells(report.residual_norms)}"
+    yield f"{'‖g_l‖ per sample':{LABEL}}{_cells(report.bp_grad_norms)}"
+    yield f"{'‖g_l‖ for N = 128':{LABEL}}{_cells(report.bp_grad_norms_n128)}"
+    for label, reading in (
+        ("Γ", report.alignment),
+        ("ρ", report.perturbation),
+        ("nudging", report.nudging),
+    ):
+        if reading is not None:
+            yield f"{label:{LABEL}}{_cells(reading.per_layer)}"
+    lost: Sequence[float | None] = report.lesion.per_layer
+    if lost:
+        yield f"{'lost without block l−1':{LABEL}}{_cells((None, *lost))}"
+
+
+def _cells(values: Sequence[float | None]) -> str:
+    return "".join(f"{'–' if value is None else f'{value:.3g}':>{CELL}}" for value in values)
+
+
+def _robustness(report: Report) -> Iterator[str]:
+    yield "The verdict is the same for any one threshold moved within:"
+    for stable in report.sensitivity:
+        yield f"  {stable.threshold:{LABEL - 2}}{in_words(stable)}"
+
+
+def in_words(stable: StableRange) -> str:
+    """A range of thresholds as words."""
+    low = "0" if stable.low is None else f"{stable.low:.3g}"
+    high = "any value" if stable.high is None else f"{stable.high:.3g}"
+    return f"{low} to {high} (used: {stable.used:g})"
+
+
+def _conventions(report: Report) -> Iterator[str]:
+    yield f"Measured by depthgauge {__version__}; thresholds: " + ", ".join(
+        f"{name} {value:g}" for name, value in asdict(report.thresholds).items()
+    )
+    readings = (
+        report.scale,
+        report.reference,
+        report.numerics,
+        report.stability,
+        report.lesion,
+        report.alignment,
+        report.perturbation,
+        report.nudging,
+    )
+    for reading in readings:
+        if reading is not None:
+            yield f"{reading.name}: {reading.unit}; {reading.convention}; {reading.measured_on}."

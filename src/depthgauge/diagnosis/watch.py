@@ -1,0 +1,127 @@
+"""`watch`: D1 and D2 over training, in a user's own training loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor, nn
+
+from depthgauge.diagnosis.precision import in_float32
+from depthgauge.gauges.measure import measure
+from depthgauge.gauges.reference import ReferenceGauge
+from depthgauge.gauges.scale import ScaleGauge
+from depthgauge.nets.find_blocks import Blocks
+from depthgauge.nets.layout import Layout
+from depthgauge.nets.opened import OpenedNet, Returns
+from depthgauge.nets.sample_loss import Loss, cross_entropy
+from depthgauge.verdict.over_training import EpochReadings, first_fired
+from depthgauge.verdict.thresholds import Thresholds
+
+
+@dataclass(frozen=True)
+class Watched:
+    """D1 and D2 at one step, with the norms behind them."""
+
+    step: int
+    growth: float
+    gradient: float
+    error_share: float
+    residual_norms: tuple[float, ...]
+    bp_grad_norms: tuple[float, ...]
+
+
+class Watch:
+    """Reads a network whenever it is called; `history` keeps every reading."""
+
+    def __init__(
+        self,
+        open_net: Callable[[], OpenedNet],
+        thresholds: Thresholds,
+        log_dir: str | Path | None,
+    ) -> None:
+        open_net()  # a wrong path is found before training, not after an epoch of it
+        self._open, self._thresholds = open_net, thresholds
+        self.history: list[Watched] = []
+        self._writer = _writer(log_dir)
+
+    def __call__(self, inputs: Any, labels: Tensor, step: int | None = None) -> Watched:
+        """Read the network on one batch; steps are counted 0, 1, … unless they are given."""
+        scale, reference = ScaleGauge(), ReferenceGauge()
+        net, _ = in_float32(self._open())
+        measure(net, [(inputs, labels)], [scale, reference])
+        h, g = scale.reading(), reference.reading()
+        watched = Watched(
+            step=len(self.history) if step is None else step,
+            growth=h.value if h.value is not None else 0.0,
+            gradient=g.value or 0.0,
+            error_share=g.over_error,
+            residual_norms=h.residual_norms,
+            bp_grad_norms=tuple(norm or 0.0 for norm in g.per_layer),
+        )
+        self.history.append(watched)
+        self._log(watched)
+        return watched
+
+    @property
+    def first_fired(self) -> dict[str, int | None]:
+        """The step at which D1 and D2 first fired, None where they never have."""
+        readings = [
+            EpochReadings(w.step, w.growth, w.gradient, w.error_share) for w in self.history
+        ]
+        return first_fired(readings, self._thresholds)
+
+    def _log(self, watched: Watched) -> None:
+        if self._writer is None:
+            return
+        scalars = {
+            "D1 growth": watched.growth,
+            "D2 gradient": watched.gradient,
+            "D2 share of the error": watched.error_share,
+        }
+        for layer, norm in enumerate(watched.residual_norms):
+            scalars[f"stream norm/{layer}"] = norm
+        for layer, norm in enumerate(watched.bp_grad_norms):
+            scalars[f"gradient norm/{layer}"] = norm
+        for name, value in scalars.items():
+            self._writer.add_scalar(f"depthgauge/{name}", value, watched.step)
+        self._writer.flush()
+
+
+def _writer(log_dir: str | Path | None) -> Any:
+    """A TensorBoard writer, None where that is not wanted or not installed."""
+    if log_dir is None:
+        return None
+    try:
+        from torch.utils.tensorboard import SummaryWriter  # noqa: PLC0415
+    except ImportError:
+        return None
+    return SummaryWriter(str(log_dir))
+
+
+def watch(
+    model: nn.Module,
+    blocks: Blocks = None,
+    *,
+    loss: Loss = cross_entropy,
+    layout: Layout | None = None,
+    returns: Returns = "auto",
+    thresholds: Thresholds | None = None,
+    log_dir: str | Path | None = "runs/depthgauge-watch",
+) -> Watch:
+    """Watch D1 and D2 in your own training loop, in two lines.
+
+        watching = watch(model, blocks="transformer.h")
+        ...
+        watching(inputs, labels)        # after each epoch, on a held-out batch
+
+    The network is left as it was. Readings are kept in `watching.history`, and logged to
+    TensorBoard under `log_dir` where that is installed (`None`: not logged).
+    """
+
+    def open_net() -> OpenedNet:
+        return OpenedNet(model, blocks, loss=loss, layout=layout, returns=returns)
+
+    return Watch(open_net, thresholds or Thresholds(), log_dir)

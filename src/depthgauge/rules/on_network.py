@@ -1,0 +1,43 @@
+"""A rule's credit for one network that is being read, not trained."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import torch
+from torch import Tensor
+
+from depthgauge.nets.contract import ResidualNet
+from depthgauge.nets.opened import SeenBatch
+from depthgauge.rules.applied import applied_credit
+from depthgauge.rules.contract import Context, Need, Rule
+
+AFTER_TRAINING = 1.0
+
+
+def context_of(
+    rule: Rule, net: ResidualNet, batch: SeenBatch, feedback: Mapping[str, Tensor]
+) -> Context:
+    """What the rule may see of a batch."""
+    dtype = batch.states[0].dtype
+    offers: dict[Need, Callable[[], object]] = {
+        "error": lambda: batch.error.to(dtype),
+        "readout": lambda: net.readout,
+        "blocks": lambda: list(net.blocks),
+        "gradient": lambda: [gradient.to(dtype) for gradient in batch.gradients],
+    }
+    declared = {need: offers[need]() for need in rule.needs}
+    return Context(batch.states, batch.labels, feedback, AFTER_TRAINING, declared)
+
+
+def rule_credit(
+    rule: Rule, net: ResidualNet, feedback: Mapping[str, Tensor]
+) -> Callable[[SeenBatch], list[Tensor]]:
+    """The credit that training with `rule` applies, as gauges take it: the embedding's first."""
+
+    @torch.no_grad()
+    def credit(batch: SeenBatch) -> list[Tensor]:
+        applied = applied_credit(rule, context_of(rule, net, batch, feedback))
+        return [applied.embed, *applied.blocks]
+
+    return credit

@@ -1,0 +1,55 @@
+"""D1 and D2 over training: the epoch at which each first fires."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from depthgauge.verdict.thresholds import Thresholds
+
+
+@dataclass(frozen=True)
+class EpochReadings:
+    """D1 and D2 after one epoch; None where the epoch's metrics do not have it."""
+
+    epoch: int
+    growth: float | None
+    gradient: float | None
+    error_share: float | None
+
+
+def from_metrics(lines: Iterable[dict[str, Any]]) -> list[EpochReadings]:
+    """The readings in a run's `metrics.jsonl`."""
+    return [
+        EpochReadings(
+            line["epoch"], _growth(line["h_norm"]), line["g_norm"][-1], line.get("g_over_e")
+        )
+        for line in lines
+    ]
+
+
+def _growth(norms: Sequence[float | None]) -> float | None:
+    ratios = [b / a for a, b in pairwise(norms) if a and b is not None]
+    return max(ratios, default=None)
+
+
+def first_fired(
+    readings: Iterable[EpochReadings], thresholds: Thresholds | None = None
+) -> dict[str, int | None]:
+    """The first epoch at which D1, and at which D2, fires by its point values."""
+    t = thresholds or Thresholds()
+    first: dict[str, int | None] = {"D1": None, "D2": None}
+    for reading in readings:
+        fires = {
+            "D1": reading.growth is not None and reading.growth > t.growth,
+            "D2": reading.gradient is not None
+            and reading.error_share is not None
+            and reading.gradient < t.gradient
+            and reading.error_share < t.error_share,
+        }
+        for name, fired in fires.items():
+            if fired and first[name] is None:
+                first[name] = reading.epoch
+    return first
