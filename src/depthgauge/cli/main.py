@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from depthgauge import __version__
-from depthgauge.cli import data, identity, ladder, lists, plot, reproduce
+from depthgauge.cli import audit, data, identity, ladder, lists, plot, reproduce
 from depthgauge.errors import UserError
 
 BAD_INPUT = 2
@@ -36,13 +36,13 @@ def build_parser() -> Parser:
     )
     parser.add_argument("--version", action="version", version=f"depthgauge {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for module in (ladder, identity, reproduce, plot, data, lists):
+    for module in (audit, ladder, identity, reproduce, plot, data, lists):
         module.add_parser(commands)
     return parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command; the exit status is 0 done, 1 a run failed, 2 bad input."""
+    """Run a command; the exit status is 0 done, 1 a run failed, 2 bad input, 3 walked back."""
     try:
         args = build_parser().parse_args(argv)
         status: int = args.run(args)

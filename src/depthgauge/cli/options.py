@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from depthgauge.config import NetConfig, Recipe
     from depthgauge.studies.plan import Grid
+    from depthgauge.verdict.thresholds import Thresholds
 
 
 LARGEST_SEED = 2**63 - 1
@@ -51,7 +52,7 @@ def rung(text: str) -> int | str:
 
 
 def add_grid_options(parser: argparse.ArgumentParser) -> None:
-    """What is trained, besides the task: network, rules, k, seeds, recipe."""
+    """What is trained, besides the task and k: network, rules, seeds, recipe."""
     add_net_options(parser, fewest_blocks=0)
     parser.add_argument(
         "--rules",
@@ -59,14 +60,6 @@ def add_grid_options(parser: argparse.ArgumentParser) -> None:
         default=["bp", "fa", "dfa"],
         metavar="RULE",
         help="names, names with options such as dfa[normalise=batch], or file.py:Class",
-    )
-    parser.add_argument(
-        "--k",
-        nargs="+",
-        type=rung,
-        default=["all"],
-        metavar="K",
-        help="how many of the last blocks are trained: numbers, or all (all)",
     )
     add_seeds(parser)
     parser.add_argument("--epochs", type=whole(1), help="epochs of training (the task's own)")
@@ -78,6 +71,18 @@ def add_grid_options(parser: argparse.ArgumentParser) -> None:
         default=0,
         metavar="N",
         help="hold N training samples out and judge on them instead of the test set",
+    )
+
+
+def add_k(parser: argparse.ArgumentParser) -> None:
+    """`--k`, all rungs by default."""
+    parser.add_argument(
+        "--k",
+        nargs="+",
+        type=rung,
+        default=["all"],
+        metavar="K",
+        help="how many of the last blocks are trained: numbers, or all (all)",
     )
 
 
@@ -123,6 +128,64 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", help="folder of the study; the same one continues it")
     parser.add_argument("--dry-run", action="store_true", help="show the runs, train nothing")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
+
+
+def add_verdict_options(parser: argparse.ArgumentParser) -> None:
+    """Where diagnostics fire, and whether a fired one is an exit status."""
+    parser.add_argument(
+        "--threshold",
+        nargs="+",
+        default=[],
+        metavar="NAME=VALUE",
+        help="other thresholds than the protocol's: growth, gradient, error_share, numerics, "
+        "stability, depth_gain, error_rate",
+    )
+    parser.add_argument(
+        "--strict", action="store_true", help="exit with status 3 if a verdict is walk back"
+    )
+
+
+def build_thresholds(args: argparse.Namespace) -> Thresholds:
+    """The protocol's thresholds, with those that were given."""
+    from dataclasses import fields
+
+    from depthgauge.errors import UserError
+    from depthgauge.verdict.thresholds import Thresholds
+
+    given = _pairs("--threshold", args.threshold)
+    known = [field.name for field in fields(Thresholds)]
+    for name in given:
+        if name not in known:
+            raise UserError(f"there is no threshold {name!r}; there are: {', '.join(known)}")
+    return Thresholds(**given)
+
+
+def frozen_accuracies(texts: Sequence[str]) -> dict[str, float]:
+    """`METHOD=SHARE` for each method."""
+    from depthgauge.errors import UserError
+
+    given = _pairs("--frozen-acc", texts)
+    for method, share in given.items():
+        if not 0 <= share <= 1:
+            raise UserError(
+                f"--frozen-acc {method}={share:g} is not a share from 0 to 1, such as 0.349"
+            )
+    return given
+
+
+def _pairs(option: str, texts: Sequence[str]) -> dict[str, float]:
+    from depthgauge.errors import UserError
+
+    pairs = {}
+    for text in texts:
+        name, _, value = text.rpartition("=")
+        try:
+            pairs[name] = float(value)
+        except ValueError:
+            name = ""
+        if not name:
+            raise UserError(f"{option} {text!r} must be written NAME=VALUE, with a number")
+    return pairs
 
 
 def build_grid(args: argparse.Namespace) -> Grid:

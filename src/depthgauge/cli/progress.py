@@ -23,8 +23,9 @@ LINE_EVERY = 60.0
 class Lines:
     """For logs: one line a minute."""
 
-    def __init__(self, total: int) -> None:
+    def __init__(self, total: int, doing: str) -> None:
         self.total, self.done, self.began = total, 0, time.monotonic()
+        self._doing = doing
         self.spoken = self.began
 
     def advance(self, label: str, amount: int) -> None:
@@ -34,8 +35,9 @@ class Lines:
         if now - self.spoken >= LINE_EVERY and self.done:
             self.spoken = now
             left = (now - self.began) * (self.total - self.done) / self.done
+            share = 100 * self.done / self.total
             print(
-                f"{label}: {100 * self.done / self.total:.1f} % done, {left / 60:.0f} min left",
+                f"{self._doing} {label}: {share:.1f} % done, {left / 60:.0f} min left",
                 file=sys.stderr,
                 flush=True,
             )
@@ -44,21 +46,21 @@ class Lines:
 class Bar:
     """For terminals: a bar with the time left."""
 
-    def __init__(self, progress: Progress, total: int) -> None:
-        self._progress = progress
+    def __init__(self, progress: Progress, total: int, doing: str) -> None:
+        self._progress, self._doing = progress, doing
         self._task = progress.add_task("starting", total=total)
 
     def advance(self, label: str, amount: int) -> None:
-        """Move the bar and name the rule that is training."""
-        self._progress.update(self._task, advance=amount, description=f"training {label}")
+        """Move the bar and name what is being worked on."""
+        self._progress.update(self._task, advance=amount, description=f"{self._doing} {label}")
 
 
 @contextmanager
-def study_progress(total: int) -> Iterator[Bar | Lines]:
-    """Progress over `total` run-steps."""
+def study_progress(total: int, doing: str) -> Iterator[Bar | Lines]:
+    """Progress over `total` steps of what is being done: training, reading."""
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield Lines(total)
+        yield Lines(total, doing)
         return
     columns = (
         TextColumn("{task.description}", markup=False),
@@ -69,4 +71,4 @@ def study_progress(total: int) -> Iterator[Bar | Lines]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console) as progress:
-        yield Bar(progress, total)
+        yield Bar(progress, total, doing)

@@ -7,8 +7,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from depthgauge.cli.ladder import default_folder, print_ladder, show_plan, train_ladder
-from depthgauge.cli.options import add_grid_options, add_run_options, build_grid
+from depthgauge.cli.ladder import print_ladder, train_ladder
+from depthgauge.cli.options import add_grid_options, add_k, add_run_options, build_grid
+from depthgauge.cli.training import folder_of, show_plan
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -22,6 +23,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         help="the published ladders on CIFAR-10: --width 256 --blocks 4, --width 512 --blocks 2",
     )
     add_grid_options(ladder)
+    add_k(ladder)
     add_run_options(ladder)
     ladder.set_defaults(run=run_ladder, task="cifar10")
 
@@ -33,7 +35,7 @@ def run_ladder(args: argparse.Namespace) -> int:
 
     grid = build_grid(args)
     published_ladder(grid.net.width, grid.net.blocks)
-    folder = default_folder(grid) if args.out is None else Path(args.out)
+    folder = folder_of(grid, args)
     if args.dry_run:
         return show_plan(grid, folder, args.json)
     ladder, status = train_ladder(grid, folder, args)

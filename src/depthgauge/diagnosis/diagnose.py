@@ -7,19 +7,16 @@ from typing import Any
 
 from torch import nn
 
+from depthgauge.diagnosis.credit_quality import credit_gauges, readings_of
 from depthgauge.diagnosis.precision import in_float32
 from depthgauge.diagnosis.report import Report, seed_readings
 from depthgauge.errors import UserError
 from depthgauge.gauges.accuracy import AccuracyGauge
-from depthgauge.gauges.alignment import AlignmentGauge
 from depthgauge.gauges.credit import Convention, CreditFunction
 from depthgauge.gauges.depth import read_depth
 from depthgauge.gauges.lesion import LesionGauge
 from depthgauge.gauges.measure import measure
-from depthgauge.gauges.nudging import NudgingGauge
 from depthgauge.gauges.numerics import NumericsGauge
-from depthgauge.gauges.perturbation import PerturbationGauge
-from depthgauge.gauges.reading import Gauge
 from depthgauge.gauges.reference import ReferenceGauge
 from depthgauge.gauges.scale import ScaleGauge
 from depthgauge.gauges.stability import StabilityGauge
@@ -77,11 +74,11 @@ def diagnose(  # noqa: PLR0917 – the order is part of the interface
     scale, reference, stability = ScaleGauge(), ReferenceGauge(), StabilityGauge()
     numerics = NumericsGauge(native if net is not native else None)
     lesion, accuracy = LesionGauge(), AccuracyGauge()
-    examined = _Examined(credit, convention)
+    examined = credit_gauges(credit, convention) if credit is not None else {}
     measure(
         net,
         eval_batches,
-        [scale, reference, stability, numerics, lesion, accuracy, *examined.gauges],
+        [scale, reference, stability, numerics, lesion, accuracy, *examined.values()],
     )
     measured = accuracy.reading()
     headline = headline_acc if headline_acc is not None else measured.value
@@ -102,25 +99,8 @@ def diagnose(  # noqa: PLR0917 – the order is part of the interface
         lesion=lesion.reading(),
         accuracy=measured,
         remarks=remarks,
-        **examined.readings(),
+        **readings_of(examined),
     )
-
-
-class _Examined:
-    """The gauges that look at the credit, where there is one."""
-
-    def __init__(self, credit: CreditFunction | None, convention: Convention) -> None:
-        self._named: dict[str, Gauge] = {}
-        if credit is not None:
-            self._named = {
-                "alignment": AlignmentGauge(credit, convention),
-                "perturbation": PerturbationGauge(credit, convention),
-                "nudging": NudgingGauge(credit, convention),
-            }
-        self.gauges = list(self._named.values())
-
-    def readings(self) -> dict[str, Any]:
-        return {name: gauge.reading() for name, gauge in self._named.items()}
 
 
 def _check_shares(*accuracies: float | None) -> None:

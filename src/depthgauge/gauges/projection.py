@@ -9,9 +9,6 @@ from torch import Tensor
 
 from depthgauge.gauges.norms import unit_vectors
 
-CHUNK = 100
-"""Draws that are worked on together: products of this many columns stay in the cache."""
-
 
 def projected_alignment(
     source: Tensor, gradients: Sequence[Tensor], matrices: Sequence[Tensor]
@@ -40,11 +37,6 @@ def _layer(source: Tensor, gradient: Tensor, matrices: Tensor) -> Tensor:
     s, g = source[counted].to(dtype), gradient[counted].to(dtype)
     if not len(s):
         return torch.full((len(matrices),), torch.nan, dtype=torch.float64)
-    parts = [_chunk(s, g, part) for part in torch.split(matrices, CHUNK)]
-    return torch.cat(parts)
-
-
-def _chunk(s: Tensor, g: Tensor, matrices: Tensor) -> Tensor:
     draws, width, c = matrices.shape
     wide = matrices.permute(1, 0, 2).reshape(width, draws * c)
     along = ((g @ wide).view(-1, draws, c) * s.unsqueeze(1)).sum(-1)

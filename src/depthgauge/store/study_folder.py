@@ -22,7 +22,6 @@ class StudyFile(BaseModel):
     """`study.json`."""
 
     schema_version: Literal[1] = SCHEMA_VERSION
-    kind: str
     base: dict[str, Any]
     threads: int = Field(ge=1)
 
@@ -38,12 +37,12 @@ class StudyFolder:
         self.path, self.runs = path, path / "runs"
         self.study_path = path / "study.json"
 
-    def open(self, kind: str, base: dict[str, Any], threads: int | None, otherwise: int) -> int:
+    def open(self, base: dict[str, Any], threads: int | None, otherwise: int) -> int:
         """Claim the folder for a study, or check that it is this study's; returns its threads.
 
         A new study gets the `threads` asked for, or `otherwise`.
         """
-        study = self.check(kind, base)
+        study = self.check(base)
         if study is not None:
             if threads not in (None, study.threads):
                 raise UserError(
@@ -60,11 +59,11 @@ class StudyFolder:
                 f"{self.path} has something else in it; choose an empty or new folder with --out"
             )
         threads = threads or otherwise
-        study = StudyFile(kind=kind, base=base, threads=threads)
+        study = StudyFile(base=base, threads=threads)
         write_json(self.study_path, study.model_dump(mode="json"))
         return threads
 
-    def check(self, kind: str, base: dict[str, Any]) -> StudyFile | None:
+    def check(self, base: dict[str, Any]) -> StudyFile | None:
         """What the folder belongs to, None if it is new; another study is refused."""
         if not self.study_path.exists():
             return None
@@ -74,10 +73,6 @@ class StudyFolder:
             raise UserError(
                 f"{self.study_path} is damaged or of another version; choose another --out"
             ) from error
-        if study.kind != kind:
-            raise UserError(
-                f"{self.path} belongs to another study ({study.kind}); choose another --out"
-            )
         different = sorted(_differences(study.base, base))
         if different:
             raise UserError(
@@ -108,10 +103,11 @@ class StudyFolder:
     def all_runs(self) -> list[RunFolder]:
         """Every run of the study that has been started."""
         found = sorted(self.runs.glob("*/config.json")) if self.runs.is_dir() else []
-        return [RunFolder(self.runs, _read_config(path)) for path in found]
+        return [RunFolder(self.runs, read_config(path)) for path in found]
 
 
-def _read_config(path: Path) -> RunConfig:
+def read_config(path: Path) -> RunConfig:
+    """The `config.json` of a run."""
     try:
         return RunConfig.model_validate(read_json(path))
     except ValidationError as error:

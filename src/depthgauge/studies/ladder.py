@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from depthgauge.store.files import read_json
 from depthgauge.store.provenance import command_line
 from depthgauge.store.run_folder import RunFolder
 from depthgauge.store.study_folder import StudyFolder
+from depthgauge.studies.spread import mean_and_spread
 
 Rungs = dict[str, dict[str, dict[str, dict[str, Any]]]]
 
@@ -126,8 +126,4 @@ def has_diverged(ladder: dict[str, Any]) -> bool:
 def summarise(runs: Iterable[dict[str, Any]]) -> dict[str, Any]:
     """Mean, sample standard deviation (ddof 1; null for one run) and n over finished runs."""
     values = [run["final_acc"] for run in runs if run["final_acc"] is not None]
-    return {
-        "mean": statistics.fmean(values) if values else None,
-        "std": statistics.stdev(values) if len(values) > 1 else None,
-        "n": len(values),
-    }
+    return mean_and_spread(values)

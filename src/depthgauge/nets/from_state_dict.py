@@ -1,0 +1,66 @@
+"""A ResidualMLP from a state dict alone: its sizes are in the shapes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from torch import Tensor
+
+from depthgauge.errors import UserError
+from depthgauge.nets.residual_mlp import ResidualMLP
+
+LINEARS = 2
+
+
+def residual_mlp_from(state_dict: Mapping[str, Tensor], name: str) -> ResidualMLP:
+    """The network that `state_dict` belongs to; `name` is for error messages.
+
+    The parts must be called embed, blocks, out_ln and out_head. Inside a block names do not
+    matter: its LayerNorm is the part with a weight vector, its Linears come in their order.
+    """
+    try:
+        width, input_dim = state_dict["embed.weight"].shape
+        classes, _ = state_dict["out_head.weight"].shape
+    except (KeyError, ValueError) as error:
+        raise UserError(
+            f"{name} is not a ResidualMLP: it needs embed, blocks, out_ln and out_head; for "
+            "another network use `depthgauge diagnose` with --net"
+        ) from error
+    blocks = {int(m[1]) for key in state_dict if (m := re.match(r"blocks\.(\d+)\.", key))}
+    net = ResidualMLP(
+        input_dim, width, classes, len(blocks), terminal_norm="out_ln.weight" in state_dict
+    )
+    outside = {key: t for key, t in state_dict.items() if not key.startswith("blocks.")}
+    inside = [_block(state_dict, index, name) for index in range(len(blocks))]
+    renamed = {
+        f"blocks.{index}.{key}": t for index, block in enumerate(inside) for key, t in block.items()
+    }
+    try:
+        net.load_state_dict(outside | renamed)
+    except RuntimeError as error:
+        raise UserError(f"{name} does not fit a ResidualMLP: {_first_complaint(error)}") from error
+    return net
+
+
+def _block(state_dict: Mapping[str, Tensor], index: int, name: str) -> dict[str, Tensor]:
+    prefix = f"blocks.{index}."
+    parts: dict[str, dict[str, Tensor]] = {}
+    for key, tensor in state_dict.items():
+        if key.startswith(prefix):
+            part, _, kind = key.removeprefix(prefix).rpartition(".")
+            parts.setdefault(part, {})[kind] = tensor
+    norms = [p for p in parts.values() if "weight" in p and p["weight"].dim() == 1]
+    linears = [p for p in parts.values() if "weight" in p and p["weight"].dim() == LINEARS]
+    if len(norms) != 1 or len(linears) != LINEARS or len(parts) != 1 + LINEARS:
+        raise UserError(
+            f"block {index} of {name} is not LayerNorm, Linear, GELU, Linear: it has "
+            f"{', '.join(parts) or 'no parameters'}"
+        )
+    named = {"ln": norms[0], "fc1": linears[0], "fc2": linears[1]}
+    return {f"{part}.{kind}": t for part, own in named.items() for kind, t in own.items()}
+
+
+def _first_complaint(error: RuntimeError) -> str:
+    lines = [line.strip() for line in str(error).splitlines()[1:] if line.strip()]
+    return lines[0].rstrip(".") if lines else str(error)

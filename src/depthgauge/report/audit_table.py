@@ -1,0 +1,115 @@
+"""The audit as tables: one row for each network, for each rule, for each way of reporting."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Table = tuple[list[str], list[list[str]]]
+
+
+def run_table(document: dict[str, Any]) -> Table:
+    """Rule, seed, accuracy, ‖h_L‖, ‖g_L‖, stability, frozen accuracy, verdict."""
+    header = [
+        "rule",
+        "seed",
+        "acc",
+        "‖h_L‖",
+        "‖g_L‖",
+        "‖g_L‖/128",
+        "stability",
+        "frozen",
+        "D1 from",
+        "D2 from",
+        "verdict",
+    ]
+    return header, [_run_row(row) for row in document["summary"]]
+
+
+def _run_row(row: dict[str, Any]) -> list[str]:
+    first = row["first_fired"] or {}
+    fired = f" ({', '.join(row['fired'])})" if row["fired"] else ""
+    return [
+        row["method"],
+        str(row["seed"]),
+        percent(row["acc"]),
+        _short(row["h_L"]),
+        _short(row["g_L"]),
+        _short(row["g_L_n128"]),
+        "–" if row["stability"] is None else f"{row['stability']:.3f}",
+        percent(row["frozen_acc"]),
+        _epoch(first.get("D1")),
+        _epoch(first.get("D2")),
+        row["verdict"] + fired,
+    ]
+
+
+def rule_table(document: dict[str, Any]) -> Table:
+    """Rule, mean ± std, verdict over seeds."""
+    header = ["rule", "acc", "frozen", "verdict over seeds"]
+    rows = [
+        [
+            method,
+            _with_spread(entry["acc"]),
+            _with_spread(entry["frozen_acc"]),
+            entry["verdict_in_words"] + _diverged(entry),
+        ]
+        for method, entry in document["verdicts"].items()
+    ]
+    return header, rows
+
+
+def utility_table(document: dict[str, Any]) -> Table:
+    """For each way of reporting, how many of each rule's runs it walks back."""
+    methods = list(document["verdicts"])
+    header = ["what is reported", *(f"{method} walked back" for method in methods)]
+    rows = [
+        [strategy, *(_count(counts.get(method)) for method in methods)]
+        for strategy, counts in document["decision_utility"].items()
+    ]
+    return header, rows
+
+
+def layer_table(document: dict[str, Any]) -> Table:
+    """Γ of each network layer by layer: one mean would hide where it is."""
+    depth = max((len(row.get("gamma") or ()) for row in document["summary"]), default=0)
+    header = ["Γ", "seed", "embed", *(f"block {index}" for index in range(depth - 1)), "null, deep"]
+    rows = [
+        [
+            row["method"],
+            str(row["seed"]),
+            *("–" if value is None else f"{value:+.3f}" for value in row["gamma"]),
+            row["null"] or "n/a",
+        ]
+        for row in document["summary"]
+        if row.get("gamma")
+    ]
+    return header, rows
+
+
+def percent(share: float | None) -> str:
+    """A share in per cent."""
+    return "–" if share is None else f"{100 * share:.1f}"
+
+
+def _with_spread(entry: dict[str, Any]) -> str:
+    if entry["mean"] is None:
+        return "–"
+    spread = "" if entry["std"] is None else f" ± {100 * entry['std']:.1f}"
+    return f"{100 * entry['mean']:.1f}{spread}"
+
+
+def _diverged(entry: dict[str, Any]) -> str:
+    lost = entry["diverged_seeds"]
+    return f"; diverged: seed {', '.join(map(str, lost))}" if lost else ""
+
+
+def _short(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2g}"
+
+
+def _epoch(epoch: int | None) -> str:
+    return "–" if epoch is None else f"epoch {epoch}"
+
+
+def _count(counts: list[int] | None) -> str:
+    return "–" if not counts or not counts[1] else f"{counts[0]} of {counts[1]}"

@@ -1,0 +1,89 @@
+"""Checkpoints that others wrote: plain tensors in a `.pt` or `.safetensors` file."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import Tensor
+
+from depthgauge.errors import UserError
+
+StateDict = dict[str, Tensor]
+
+HOLDERS = ("state_dict", "model_state_dict", "model", "net")
+"""Keys under which training scripts keep the state dict, beside other things."""
+
+
+@dataclass(frozen=True)
+class PlainCheckpoint:
+    """A state dict, and the feedback matrices `Bs` where the file has them."""
+
+    state_dict: StateDict
+    matrices: list[Tensor] | None
+
+
+def read_plain_checkpoint(path: Path) -> PlainCheckpoint:
+    """Read a file of plain tensors; a pickle with anything else in it is refused unopened."""
+    if not path.is_file():
+        raise UserError(f"there is no checkpoint {path}")
+    content = _load(path)
+    state_dict = _state_dict_in(content)
+    if state_dict is None:
+        raise UserError(
+            f"{path} holds no state dict: it must be one, or a dict with one under "
+            f"{', '.join(map(repr, HOLDERS))}"
+        )
+    prefix = "module."
+    if all(name.startswith(prefix) for name in state_dict):
+        state_dict = {name.removeprefix(prefix): t for name, t in state_dict.items()}
+    return PlainCheckpoint(state_dict, _matrices_in(content, path))
+
+
+def _load(path: Path) -> Any:
+    try:
+        if path.suffix == ".safetensors":
+            return load_file(path)
+        return torch.load(path, map_location="cpu", weights_only=True)
+    except (pickle.UnpicklingError, AttributeError, ImportError) as error:
+        raise UserError(
+            f"{path} holds more than plain tensors and is not loaded, because loading could run "
+            "code in it; save `model.state_dict()` alone"
+        ) from error
+    except (RuntimeError, EOFError, ValueError, OSError, KeyError, SafetensorError) as error:
+        raise UserError(f"{path} cannot be read as a checkpoint: it is damaged or cut short") from (
+            error
+        )
+
+
+def _state_dict_in(content: Any) -> StateDict | None:
+    if not isinstance(content, Mapping):
+        return None
+    for holder in HOLDERS:
+        if _is_state_dict(content.get(holder)):
+            return dict(content[holder])
+    return dict(content) if _is_state_dict(content) else None
+
+
+def _is_state_dict(value: Any) -> bool:
+    return (
+        isinstance(value, Mapping)
+        and bool(value)
+        and all(isinstance(tensor, Tensor) for tensor in value.values())
+    )
+
+
+def _matrices_in(content: Any, path: Path) -> list[Tensor] | None:
+    matrices = content.get("Bs") if isinstance(content, Mapping) else None
+    if matrices is None:
+        return None
+    found = list(matrices.values()) if isinstance(matrices, Mapping) else list(matrices)
+    if not found or not all(isinstance(m, Tensor) and m.dim() == 2 for m in found):  # noqa: PLR2004
+        raise UserError(f"`Bs` in {path} must be a list of matrices")
+    return found

@@ -1,0 +1,105 @@
+"""The audit: every diagnostic on every network, the verdict over seeds, and what each costs."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from depthgauge.config import NetConfig
+from depthgauge.diagnosis.credit_quality import examine_credit
+from depthgauge.diagnosis.diagnose import diagnose
+from depthgauge.diagnosis.report import Report
+from depthgauge.gauges.norms import BATCHES_READ
+from depthgauge.nets.opened import OpenedNet
+from depthgauge.nets.registry import initial_net
+from depthgauge.rules.on_network import rule_credit
+from depthgauge.studies.audit_subjects import Subject
+from depthgauge.studies.null import SAMPLES, calibrate_null, why_not
+from depthgauge.studies.trained import Trained, evaluation_batches, first_samples
+from depthgauge.tasks.base import Task
+from depthgauge.verdict.over_training import first_fired, from_metrics
+from depthgauge.verdict.thresholds import Thresholds
+
+CREDIT_BATCHES = 16
+"""Γ is read on this many batches of 128: 2,048 samples."""
+
+NULL_DRAWS = 200
+
+
+@dataclass(frozen=True)
+class Audited:
+    """A network and its report; no report where the run diverged."""
+
+    subject: Subject
+    report: Report | None
+    first_fired: dict[str, int | None] | None
+
+
+def audit(
+    subjects: Sequence[Subject],
+    task: Task,
+    thresholds: Thresholds,
+    on_read: Callable[[str], None] = lambda key: None,
+) -> list[Audited]:
+    """Read every subject; `on_read` hears which one is done."""
+    bp_gain, audited = depth_gain_of_bp(subjects), []
+    for subject in subjects:
+        report = None
+        if subject.trained is not None:
+            report = _report(subject, subject.trained, task, bp_gain, thresholds)
+        fired = first_fired(from_metrics(subject.metrics), thresholds) if subject.metrics else None
+        audited.append(Audited(subject, report, fired))
+        on_read(subject.key)
+    return audited
+
+
+def depth_gain_of_bp(subjects: Sequence[Subject]) -> float | None:
+    """What backpropagation gains from depth, mean over seeds; None if it was not audited."""
+    gains = [
+        subject.accuracy - subject.frozen
+        for subject in subjects
+        if subject.method == "bp" and subject.accuracy is not None and subject.frozen is not None
+    ]
+    return statistics.fmean(gains) if gains else None
+
+
+def _report(
+    subject: Subject, trained: Trained, task: Task, bp_gain: float | None, thresholds: Thresholds
+) -> Report:
+    batches = evaluation_batches(task, CREDIT_BATCHES)
+    report = diagnose(
+        trained.net,
+        batches[:BATCHES_READ],
+        headline_acc=subject.accuracy,
+        frozen_baseline_acc=subject.frozen,
+        bp_depth_gain=bp_gain,
+        method_name=subject.method,
+        thresholds=thresholds,
+    )
+    report = replace(report, source=subject.source)
+    if trained.rule is None or trained.feedback is None:
+        return report
+    credit = rule_credit(trained.rule, trained.net, trained.feedback)
+    report = replace(report, **examine_credit(OpenedNet(trained.net), batches, credit))
+    if why_not(trained) is None:
+        samples = first_samples(task, SAMPLES)
+        report = replace(report, null=calibrate_null(trained, samples, NULL_DRAWS))
+    return report
+
+
+def untrained_reports(
+    net: NetConfig, task: Task, seeds: Sequence[int], thresholds: Thresholds
+) -> dict[str, Report]:
+    """The control: networks that have not been trained must raise no alarm."""
+    batches = evaluation_batches(task, BATCHES_READ)
+    return {
+        f"untrained_s{seed}": diagnose(
+            initial_net(net, task, seed),
+            batches,
+            method_name="untrained",
+            notes="at initialisation",
+            thresholds=thresholds,
+        )
+        for seed in seeds
+    }

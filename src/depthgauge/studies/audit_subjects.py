@@ -1,0 +1,137 @@
+"""Which networks an audit looks at: a study's runs, or a folder of somebody's checkpoints."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from depthgauge.errors import UserError
+from depthgauge.gauges.accuracy import named_rightly
+from depthgauge.store.run_folder import RunFolder
+from depthgauge.store.study_folder import StudyFolder
+from depthgauge.studies.plan import Grid, PlannedRun
+from depthgauge.studies.trained import Trained, check_fits, trained_elsewhere, trained_run
+from depthgauge.tasks.base import Task
+from depthgauge.tasks.inputs import evaluation_inputs
+
+CHUNK = 1000
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One network under audit.
+
+    Attributes:
+        method: the rule's label.
+        seed: of the run.
+        trained: the network, None where the run diverged.
+        accuracy: on the whole evaluation split.
+        frozen: accuracy of the same rule and seed with frozen blocks, None if not known.
+        source: where everything came from.
+        metrics: one line for each epoch, where the training was ours.
+    """
+
+    method: str
+    seed: int
+    trained: Trained | None
+    accuracy: float | None
+    frozen: float | None
+    source: dict[str, Any]
+    metrics: Sequence[dict[str, Any]] = field(default=())
+
+    @property
+    def key(self) -> str:
+        """How the audit calls it: `dfa_s42`."""
+        return f"{self.method}_s{self.seed}"
+
+
+def subjects_of_study(study: StudyFolder, grid: Grid) -> list[Subject]:
+    """Every run with all blocks trained that is finished, with its frozen baseline."""
+    runs = grid.runs()
+    frozen = {
+        (run.config.rule.label, run.config.seed): study.run(run.config)
+        for run in runs
+        if run.config.k == 0
+    }
+    return [
+        _subject(study.run(run.config), run, frozen[run.config.rule.label, run.config.seed], grid)
+        for run in runs
+        if run.config.k == grid.net.blocks and study.run(run.config).result is not None
+    ]
+
+
+def _subject(folder: RunFolder, run: PlannedRun, frozen: RunFolder, grid: Grid) -> Subject:
+    result, baseline = folder.result or {}, frozen.result or {}
+    diverged = result.get("final_acc") is None
+    return Subject(
+        method=run.config.rule.label,
+        seed=run.config.seed,
+        trained=None if diverged else trained_run(folder, grid.task, run.choice.build()),
+        accuracy=result.get("final_acc"),
+        frozen=baseline.get("final_acc"),
+        source={
+            "run": f"runs/{folder.config.identity}",
+            "frozen_run": f"runs/{frozen.config.identity}",
+            "commit": result["provenance"]["commit"],
+            "diverged_epoch": result.get("diverged_epoch"),
+        },
+        metrics=folder.metrics(),
+    )
+
+
+def subjects_of_folder(
+    folder: Path,
+    task: Task,
+    methods: Sequence[str] | None,
+    seeds: Sequence[int] | None,
+    frozen: Mapping[str, float],
+) -> tuple[list[Subject], list[str]]:
+    """The networks in files `{method}_s{seed}.pt`, and the names of those that are missing.
+
+    Without `methods` or `seeds`, those that the folder has.
+    """
+    if not folder.is_dir():
+        raise UserError(f"there is no folder {folder} with checkpoints")
+    found = sorted(path for path in folder.iterdir() if _parts(path.name))
+    names = [_parts(path.name) or ("", 0) for path in found]
+    methods = methods or list(dict.fromkeys(method for method, _ in names))
+    seeds = seeds or sorted({seed for _, seed in names})
+    wanted = [folder / f"{method}_s{seed}.pt" for method in methods for seed in seeds]
+    present = [path for path in wanted if path.is_file()]
+    if not present:
+        raise UserError(f"{folder} has none of the checkpoints asked for, named METHOD_sSEED.pt")
+    subjects = [_from_file(path, task, frozen) for path in present]
+    return subjects, [str(path) for path in wanted if path not in present]
+
+
+def _parts(name: str) -> tuple[str, int] | None:
+    match = re.fullmatch(r"(?P<method>.+)_s(?P<seed>\d+)\.pt", name)
+    return (match["method"], int(match["seed"])) if match else None
+
+
+def _from_file(path: Path, task: Task, frozen: Mapping[str, float]) -> Subject:
+    method, seed = _parts(path.name) or ("", 0)
+    trained = trained_elsewhere(path)
+    check_fits(trained, task)
+    return Subject(
+        method=method,
+        seed=seed,
+        trained=trained,
+        accuracy=accuracy_of(trained, task),
+        frozen=frozen.get(method),
+        source={"checkpoint": path.name},
+    )
+
+
+@torch.no_grad()
+def accuracy_of(trained: Trained, task: Task) -> float:
+    """Accuracy on the whole evaluation split."""
+    split, right = evaluation_inputs(task, torch.float32), 0
+    for x, y in zip(torch.split(split.x, CHUNK), torch.split(split.y, CHUNK), strict=True):
+        right += named_rightly(trained.net(x), y)[0]
+    return right / len(split)

@@ -1,0 +1,127 @@
+"""A trained network as it comes from a run's folder or from somebody's file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from depthgauge.config import RuleConfig
+from depthgauge.errors import UserError
+from depthgauge.gauges.norms import BATCH_READ, BATCHES_READ
+from depthgauge.nets.from_state_dict import residual_mlp_from
+from depthgauge.nets.registry import build_net
+from depthgauge.nets.residual_mlp import ResidualMLP
+from depthgauge.rules.contract import Rule
+from depthgauge.rules.registry import choose_rule
+from depthgauge.store.plain_checkpoint import read_plain_checkpoint
+from depthgauge.store.run_folder import RunFolder, load_states
+from depthgauge.store.study_folder import read_config
+from depthgauge.tasks.base import Task
+from depthgauge.tasks.inputs import as_inputs
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A network with what it was trained by, as far as that is known.
+
+    Attributes:
+        net: the network.
+        rule: the rule, None where it is not known.
+        feedback: what the rule kept; None where it was not saved, and then it cannot be had back.
+        origin: the run's folder or the file.
+    """
+
+    net: ResidualMLP
+    rule: Rule | None
+    feedback: dict[str, Tensor] | None
+    origin: str
+
+
+def rule_of(config: RuleConfig) -> Rule | None:
+    """The rule of a run; None where it came from a user's own file, which a run does not keep."""
+    if config.source:
+        return None
+    choice = choose_rule(config.name)
+    return choice.rule_class(choice.rule_class.Options.model_validate(config.options))
+
+
+def trained_run(folder: RunFolder, task: Task, rule: Rule | None = None) -> Trained:
+    """The newest checkpoint of a run; `rule` is needed where it came from a user's own file."""
+    saved = folder.saved()
+    if not saved:
+        raise UserError(f"the run {folder.path} has no checkpoint to read")
+    (state,) = load_states([folder], max(saved))
+    net = build_net(folder.config.net, task)
+    net.load_state_dict(state.parameters)
+    rule = rule or rule_of(folder.config.rule)
+    return Trained(net, rule, state.feedback, str(folder.path))
+
+
+def open_run(path: Path) -> RunFolder:
+    """The run whose folder, or checkpoint file, `path` is."""
+    folder = path if path.is_dir() else path.parent
+    if not (folder / "config.json").is_file():
+        raise UserError(f"{path} is not the folder of a run: it has no config.json")
+    return RunFolder(folder.parent, read_config(folder / "config.json"))
+
+
+def is_run(path: Path) -> bool:
+    """Whether `path` is a run's folder or the checkpoint in one."""
+    return ((path if path.is_dir() else path.parent) / "config.json").is_file()
+
+
+def trained_elsewhere(path: Path, rule: Rule | None = None) -> Trained:
+    """A ResidualMLP that somebody else trained; its `Bs` are the feedback of dfa or fa.
+
+    The shapes tell which: (d, classes) project the error, (d, d) hand a gradient down.
+    """
+    plain = read_plain_checkpoint(path)
+    net = residual_mlp_from(plain.state_dict, str(path))
+    if plain.matrices is None:
+        return Trained(net, rule, None, str(path))
+    classes, width = net.out_head.weight.shape
+    shapes = {tuple(matrix.shape) for matrix in plain.matrices}
+    if rule is None and shapes in ({(width, classes)}, {(width, width)}):
+        rule = choose_rule("dfa" if shapes == {(width, classes)} else "fa").build()
+    if rule is None or len(plain.matrices) != net.num_blocks:
+        raise UserError(
+            f"`Bs` in {path} are {len(plain.matrices)} matrices of the shapes {sorted(shapes)}; "
+            f"expected are {net.num_blocks}, all ({width}, {classes}) or all ({width}, {width})"
+        )
+    return Trained(net, rule, {"B": torch.stack(plain.matrices)}, str(path))
+
+
+def check_fits(trained: Trained, task: Task) -> None:
+    """Refuse a task that the network cannot be asked about."""
+    net = trained.net
+    asked, able = (
+        (task.input_dim, task.num_classes),
+        (
+            net.embed.in_features,
+            net.out_head.out_features,
+        ),
+    )
+    if asked != able:
+        raise UserError(
+            f"{trained.origin} has {able[0]} inputs and {able[1]} classes; the task {task.name} "
+            f"has {asked[0]} and {asked[1]}"
+        )
+
+
+def evaluation_batches(task: Task, batches: int) -> list[tuple[Tensor, Tensor]]:
+    """The first `batches` batches of 128 samples of the evaluation split.
+
+    Where it is too small for ten of those, the batches are smaller: stability needs several.
+    """
+    size = max(1, min(BATCH_READ, len(task.evaluation) // BATCHES_READ))
+    x, y = first_samples(task, batches * size)
+    return list(zip(torch.split(x, size), torch.split(y, size), strict=True))
+
+
+def first_samples(task: Task, count: int) -> tuple[Tensor, Tensor]:
+    """The first samples of the evaluation split as one batch."""
+    x = as_inputs(task.evaluation.x[:count], task, torch.float32)
+    return x, task.evaluation.y[:count]
