@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from depthgauge import __version__
-from depthgauge.cli import audit, data, identity, ladder, lists, plot, reproduce
+from depthgauge.cli import audit, data, diagnose, identity, ladder, lists, null, plot, reproduce
 from depthgauge.errors import UserError
 
 BAD_INPUT = 2
@@ -36,7 +36,7 @@ def build_parser() -> Parser:
     )
     parser.add_argument("--version", action="version", version=f"depthgauge {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for module in (audit, ladder, identity, reproduce, plot, data, lists):
+    for module in (audit, ladder, null, diagnose, identity, reproduce, plot, data, lists):
         module.add_parser(commands)
     return parser
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from torch import Tensor
 
 from depthgauge.errors import UserError
+from depthgauge.nets.factory import load_weights
 from depthgauge.nets.residual_mlp import ResidualMLP
 
 LINEARS = 2
@@ -36,10 +37,7 @@ def residual_mlp_from(state_dict: Mapping[str, Tensor], name: str) -> ResidualML
     renamed = {
         f"blocks.{index}.{key}": t for index, block in enumerate(inside) for key, t in block.items()
     }
-    try:
-        net.load_state_dict(outside | renamed)
-    except RuntimeError as error:
-        raise UserError(f"{name} does not fit a ResidualMLP: {_first_complaint(error)}") from error
+    load_weights(net, outside | renamed, name)
     return net
 
 
@@ -59,8 +57,3 @@ def _block(state_dict: Mapping[str, Tensor], index: int, name: str) -> dict[str,
         )
     named = {"ln": norms[0], "fc1": linears[0], "fc2": linears[1]}
     return {f"{part}.{kind}": t for part, own in named.items() for kind, t in own.items()}
-
-
-def _first_complaint(error: RuntimeError) -> str:
-    lines = [line.strip() for line in str(error).splitlines()[1:] if line.strip()]
-    return lines[0].rstrip(".") if lines else str(error)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from depthgauge.gauges.credit import Convention, paired
-from depthgauge.gauges.norms import cosines
+from depthgauge.gauges.norms import unit_vectors
 from depthgauge.gauges.null import NullReading, calibrate
 from depthgauge.gauges.projection import projected_alignment
 from depthgauge.nets.opened import OpenedNet, SeenBatch
@@ -104,11 +104,11 @@ def _formed(
     convention: Convention,
 ) -> Tensor:
     """For any rule: its credit, for several feedbacks at once where the rule can be lifted."""
+    directions = [unit_vectors(gradient) for gradient in seen.unit_gradients]
 
     def one_draw(drawn: Feedback) -> Tensor:
         credit = paired(rule_credit(rule, trained.net, drawn)(seen), convention)
-        pairs = zip(credit, seen.unit_gradients, strict=True)
-        return torch.stack([_mean(cosines(a, g)) for a, g in pairs])
+        return torch.stack([_aligned(a, g) for a, g in zip(credit, directions, strict=True)])
 
     if not rule.batched:
         return torch.stack([one_draw(drawn) for drawn in feedback])
@@ -117,7 +117,8 @@ def _formed(
     return lifted
 
 
-def _mean(values: Tensor) -> Tensor:
-    """Mean of what is defined."""
-    known = ~values.isnan()
-    return torch.where(known, values, 0.0).sum() / known.sum()
+def _aligned(credit: Tensor, directions: Tensor) -> Tensor:
+    """Mean over samples of the cosine with unit vectors, where both vectors point somewhere."""
+    unit = unit_vectors(credit)
+    counted = unit.any(-1) & directions.any(-1)
+    return (unit * directions).sum() / counted.sum()

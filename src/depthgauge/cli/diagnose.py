@@ -1,0 +1,109 @@
+"""`depthgauge diagnose CHECKPOINT --net FACTORY`: the protocol on anybody's network."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from depthgauge.cli.options import add_verdict_options, build_thresholds, whole
+from depthgauge.errors import UserError
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+    from depthgauge.gauges.credit import CreditFunction
+    from depthgauge.tasks.base import Task
+
+WALKED_BACK = 3
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add `diagnose` to the command line."""
+    parser = subparsers.add_parser(
+        "diagnose",
+        help="the protocol on anybody's network",
+        description="Read every diagnostic off one trained network and print the report.",
+    )
+    parser.add_argument("checkpoint", metavar="CHECKPOINT", help="a state dict, or a run's folder")
+    parser.add_argument(
+        "--net",
+        metavar="FACTORY",
+        help="module:function or file.py:function that makes the network; a ResidualMLP needs none",
+    )
+    parser.add_argument("--blocks", metavar="PATH", help="dotted path to its blocks (blocks)")
+    parser.add_argument("--task", help="a task's name or your .npz; a run knows its own")
+    parser.add_argument(
+        "--images",
+        action="store_true",
+        help="give the network images, (channels, height, width), instead of flat rows",
+    )
+    parser.add_argument("--batches", type=whole(1), default=10, help="batches of 128 (10)")
+    parser.add_argument("--acc", type=_share, help="its accuracy, if not to be measured here")
+    parser.add_argument("--frozen-acc", type=_share, help="accuracy with its blocks frozen")
+    parser.add_argument("--bp-depth-gain", type=float, help="what bp gains from depth on the task")
+    parser.add_argument("--name", help="what it was trained with (the file's name)")
+    add_verdict_options(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    parser.set_defaults(run=run)
+
+
+def _share(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a share from 0 to 1")
+    return value
+
+
+def run(args: argparse.Namespace) -> int:
+    """Diagnose one network."""
+    from depthgauge.diagnosis.diagnose import diagnose
+
+    thresholds = build_thresholds(args)
+    net, task, credit = _load(args)
+    report = diagnose(
+        net,
+        _batches(task, args.batches, args.images),
+        headline_acc=args.acc,
+        frozen_baseline_acc=args.frozen_acc,
+        bp_depth_gain=args.bp_depth_gain,
+        credit=credit,
+        method_name=args.name or Path(args.checkpoint).name,
+        blocks=args.blocks,
+        thresholds=thresholds,
+    )
+    print(report.to_json() if args.json else report)
+    return WALKED_BACK if args.strict and report.verdict == "walk back" else 0
+
+
+def _load(args: argparse.Namespace) -> tuple[nn.Module, Task, CreditFunction | None]:
+    """The network, its task, and the credit it was trained with where that is known."""
+    from depthgauge.nets.factory import build_from, load_weights
+    from depthgauge.rules.on_network import rule_credit
+    from depthgauge.store.plain_checkpoint import read_plain_checkpoint
+    from depthgauge.studies.load_trained import load_trained, named_task
+
+    path = Path(args.checkpoint)
+    if args.net is not None:
+        weights = read_plain_checkpoint(path).state_dict
+        net = load_weights(build_from(args.net), weights, str(path))
+        return net, named_task(path, args.task), None
+    trained, task = load_trained(path, args.task, None)
+    if trained.rule is None or trained.feedback is None:
+        return trained.net, task, None
+    return trained.net, task, rule_credit(trained.rule, trained.net, trained.feedback)
+
+
+def _batches(task: Task, count: int, images: bool) -> list[tuple[Tensor, Tensor]]:
+    from depthgauge.studies.trained import evaluation_batches
+
+    batches = evaluation_batches(task, count)
+    if not images:
+        return batches
+    if task.pixels is None:
+        raise UserError(f"--images does not fit: the task {task.name} has no images")
+    shape: Any = (-1, task.pixels.channels, task.pixels.height, task.pixels.width)
+    return [(x.view(shape), y) for x, y in batches]

@@ -1,0 +1,73 @@
+"""A network from a user's own code."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType
+
+from torch import Tensor, nn
+
+from depthgauge.errors import UserError, one_line
+
+
+def build_from(reference: str) -> nn.Module:
+    """The network that `module:function` or `file.py:function` makes, called without arguments."""
+    module_name, _, function_name = reference.rpartition(":")
+    if not module_name or not function_name:
+        raise UserError(f"--net {reference!r} must be written module:function or file.py:function")
+    module = _module(module_name)
+    if not hasattr(module, function_name):
+        raise UserError(f"{module_name} has no {function_name}")
+    try:
+        net = getattr(module, function_name)()
+    except Exception as error:
+        raise UserError(f"{reference} cannot make its network: {one_line(error)}") from error
+    if not isinstance(net, nn.Module):
+        raise UserError(f"{reference} returns {type(net).__name__}, not a torch.nn.Module")
+    return net
+
+
+def _module(name: str) -> ModuleType:
+    """A module by its name, looked for in the working folder too, or by its file."""
+    try:
+        if name.endswith(".py"):
+            return _from_file(Path(name))
+        sys.path.insert(0, str(Path.cwd()))
+        try:
+            return importlib.import_module(name)
+        finally:
+            sys.path.pop(0)
+    except UserError:
+        raise
+    except Exception as error:
+        raise UserError(f"{name} cannot be imported: {one_line(error)}") from error
+
+
+def _from_file(path: Path) -> ModuleType:
+    if not path.is_file():
+        raise UserError(f"there is no file {path} to take the network from")
+    spec = importlib.util.spec_from_file_location(f"depthgauge_net_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise UserError(f"{path} cannot be loaded as Python")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def load_weights(net: nn.Module, state_dict: Mapping[str, Tensor], name: str) -> nn.Module:
+    """The network with these weights; what does not fit is said in one sentence."""
+    try:
+        net.load_state_dict(state_dict)
+    except RuntimeError as error:
+        raise UserError(f"{name} does not fit the network: {first_complaint(error)}") from error
+    return net
+
+
+def first_complaint(error: RuntimeError) -> str:
+    """The first thing that torch says does not fit."""
+    lines = [line.strip() for line in str(error).splitlines()[1:] if line.strip()]
+    return lines[0].rstrip(".") if lines else str(error)

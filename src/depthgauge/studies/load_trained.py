@@ -1,0 +1,43 @@
+"""A trained network and its task, from whatever path the user gives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from depthgauge.errors import UserError
+from depthgauge.rules.registry import choose_rule
+from depthgauge.studies.trained import (
+    Trained,
+    check_fits,
+    is_run,
+    open_run,
+    trained_elsewhere,
+    trained_run,
+)
+from depthgauge.tasks.base import Task
+from depthgauge.tasks.registry import load_task
+
+
+def load_trained(path: Path, task_name: str | None, rule_text: str | None) -> tuple[Trained, Task]:
+    """A run's folder or checkpoint, or somebody's file; a run knows its own task and rule."""
+    rule = choose_rule(rule_text).build() if rule_text else None
+    if not path.exists():
+        raise UserError(f"there is no run or checkpoint {path}")
+    if not is_run(path):
+        task = named_task(path, task_name)
+        trained = trained_elsewhere(path, rule)
+        check_fits(trained, task)
+        return trained, task
+    folder = open_run(path)
+    config = folder.config.task
+    task = load_task(task_name or config.name)
+    if config.evaluated_on == "test" and task.checksum != config.checksum:
+        raise UserError(f"{path} was trained on other data than the task {task.name} has now")
+    return trained_run(folder, task, rule), task
+
+
+def named_task(path: Path, name: str | None) -> Task:
+    """The task that a file must be given, because it does not say."""
+    if name is None:
+        raise UserError(f"{path} does not say what it was trained on; name it with --task")
+    return load_task(name)
