@@ -182,7 +182,7 @@ def cut(document: dict[str, object], name: str) -> str:
 @pytest.mark.parametrize(
     ("pattern", "missing"),
     [
-        ("study.json", "kind"),
+        ("study.json", "base"),
         ("study.json", "threads"),
         ("runs/*/result.json", "final_acc"),
         ("runs/*/result.json", "provenance"),

@@ -114,7 +114,7 @@ def test_the_default_folder_belongs_to_this_study_alone(tmp_path):
     for width in (8, 9):
         plan = run("ladder", *SMALL, "--width", width, "--dry-run", "--json").document
         folders.append(plan["out"])
-    assert all(folder.startswith("runs/ladder-digits-d") for folder in folders)
+    assert all(folder.startswith("runs/digits-d") for folder in folders)
     assert len(set(folders)) == 2
     done = run("ladder", *SMALL, "--rules", "bp", "--k", 0, "--seeds", 1, "--json")
     assert done.status == 0

@@ -54,7 +54,7 @@ def prepare(folder: Path, *rules: str) -> tuple[Grid, Job]:
         ks=(0, 1),
         seeds=(1,),
     )
-    StudyFolder(folder).open("ladder", grid.base, 1, 1)
+    StudyFolder(folder).open(grid.base, 1, 1)
     return grid, Job(folder, "digits", 0, "cpu", threads=1, save_every=0.0)
 
 

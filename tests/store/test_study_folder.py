@@ -28,14 +28,14 @@ def changed(*path: str, to: object) -> dict[str, Any]:
 def study(tmp_path: Path) -> StudyFolder:
     """A study that was started with two threads."""
     study = StudyFolder(tmp_path / "deep" / "study")
-    assert study.open("ladder", BASE, None, 2) == 2
+    assert study.open(BASE, None, 2) == 2
     return study
 
 
 def assert_refused(study: StudyFolder, *sentence: str, **how: Any) -> None:
     """`open` raises, names every part of `sentence`, and changes nothing."""
     before = contents(study.path.parent)
-    arguments = {"kind": "ladder", "base": BASE, "threads": None} | how
+    arguments = {"base": BASE, "threads": None} | how
     with pytest.raises(UserError) as caught:
         study.open(*arguments.values(), 4)
     message = str(caught.value)
@@ -49,21 +49,20 @@ def assert_refused(study: StudyFolder, *sentence: str, **how: Any) -> None:
 def test_a_new_folder_says_what_it_belongs_to(study):
     assert json.loads(study.study_path.read_text()) == {
         "schema_version": 1,
-        "kind": "ladder",
         "base": BASE,
         "threads": 2,
     }
 
 
 def test_an_empty_folder_can_be_claimed(tmp_path):
-    assert StudyFolder(tmp_path).open("ladder", BASE, 3, 2) == 3
+    assert StudyFolder(tmp_path).open(BASE, 3, 2) == 3
 
 
 def test_the_same_study_goes_on_and_nothing_is_written(study):
     before = contents(study.path)
     again = StudyFolder(study.path)
-    assert again.open("ladder", deepcopy(BASE), None, 7) == 2
-    assert again.open("ladder", deepcopy(BASE), 2, 7) == 2
+    assert again.open(deepcopy(BASE), None, 7) == 2
+    assert again.open(deepcopy(BASE), 2, 7) == 2
     assert contents(study.path) == before
 
 
@@ -91,10 +90,6 @@ def test_every_difference_is_named(study):
     assert_refused(study, "net.blocks (2 there, 7 here)", "recipe.batch_size (128", base=base)
 
 
-def test_another_kind_of_study_is_refused(study):
-    assert_refused(study, "another study (ladder)", kind="audit")
-
-
 def test_a_folder_with_something_else_in_it_is_refused(tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.tex").write_text("all my work")
@@ -113,7 +108,7 @@ def test_a_study_file_that_cannot_be_understood_is_refused(study, text):
 
 
 @pytest.mark.parametrize(
-    "damage", [{"kind": None}, {"base": None}, {"base": []}, {"threads": None}, {"threads": "two"}]
+    "damage", [{"base": None}, {"base": []}, {"threads": None}, {"threads": "two"}]
 )
 def test_a_study_file_with_a_part_missing_is_refused(study, damage):
     document = json.loads(study.study_path.read_text()) | damage
@@ -123,7 +118,7 @@ def test_a_study_file_with_a_part_missing_is_refused(study, damage):
 
 def test_a_claim_that_was_killed_half_way_does_not_block_the_folder(tmp_path):
     (tmp_path / ".study.json.4711.tmp").write_text('{"schema_ver')
-    assert StudyFolder(tmp_path).open("ladder", BASE, None, 2) == 2
+    assert StudyFolder(tmp_path).open(BASE, None, 2) == 2
 
 
 def test_a_folder_that_cannot_be_made_is_refused(tmp_path):

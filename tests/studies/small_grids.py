@@ -50,7 +50,7 @@ def grid(
 
 def study_of(planned: Grid, folder: Path) -> StudyFolder:
     study = StudyFolder(folder)
-    study.open("ladder", planned.base, None, 1)
+    study.open(planned.base, None, 1)
     return study
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from typing import Any
 
@@ -17,7 +18,8 @@ from depthgauge.gauges.reading import Reading
 from depthgauge.gauges.reference import ReferenceReading
 from depthgauge.gauges.scale import ScaleReading
 from depthgauge.store.files import finite
-from depthgauge.verdict.judge import SeedReadings, Verdict
+from depthgauge.verdict.diagnostics import SeedReadings
+from depthgauge.verdict.judge import Verdict
 from depthgauge.verdict.sensitivity import StableRange
 from depthgauge.verdict.thresholds import Thresholds
 
@@ -130,11 +132,20 @@ class Report:
 def seed_readings(
     scale: ScaleReading, reference: ReferenceReading, numerics: NumericsReading, depth: DepthReading
 ) -> SeedReadings:
-    """The readings that a verdict rests on."""
+    """The readings that a verdict rests on.
+
+    A stream or gradient that is not finite is no reference: it counts as infinite growth and as no
+    gradient at all.
+    """
+    growth = 0.0 if scale.value is None else scale.value
     return SeedReadings(
-        growth=scale.value if scale.value is not None else 0.0,
-        gradient=reference.value or 0.0,
-        error_share=reference.over_error,
+        growth=math.inf if math.isnan(sum(scale.residual_norms)) else growth,
+        gradient=_finite_or_zero(reference.value),
+        error_share=_finite_or_zero(reference.over_error),
         numerics=numerics.value,
         depth_gain=depth.value,
     )
+
+
+def _finite_or_zero(value: float | None) -> float:
+    return value if value is not None and math.isfinite(value) else 0.0

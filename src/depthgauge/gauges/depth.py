@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from depthgauge.gauges.reading import Reading
 
+DIGITS = 12
+"""Digits of a difference that count: 0.36 − 0.34 is 0.02, whatever floating point makes of it."""
+
 
 @dataclass(frozen=True)
 class DepthReading(Reading):
@@ -23,15 +26,17 @@ def read_depth(
     accuracy: float | None, frozen: float | None, bp_gain: float | None = None
 ) -> DepthReading:
     """The gain over the frozen baseline, where there is one."""
-    known = accuracy is not None and frozen is not None
+    gain = None
+    if accuracy is not None and frozen is not None:
+        gain = round(accuracy - frozen, DIGITS)
     return DepthReading(
         name="D3 depth utility",
-        value=accuracy - frozen if accuracy is not None and frozen is not None else None,
+        value=gain,
         per_layer=(),
         unit="difference of accuracies",
         convention="all blocks trained, less all blocks frozen at initialisation; same rule, seed",
         measured_on="the accuracies that were given",
-        note="" if known else "not measured: the frozen baseline is not known",
+        note="" if gain is not None else "not measured: the frozen baseline is not known",
         accuracy=accuracy,
         frozen=frozen,
         bp_gain=bp_gain,

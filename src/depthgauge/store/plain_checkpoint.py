@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 
@@ -51,15 +49,15 @@ def _load(path: Path) -> Any:
         if path.suffix == ".safetensors":
             return load_file(path)
         return torch.load(path, map_location="cpu", weights_only=True)
-    except (pickle.UnpicklingError, AttributeError, ImportError) as error:
+    except Exception as error:
+        if "Unsupported" in str(error):
+            raise UserError(
+                f"{path} holds more than plain tensors and is not loaded, because loading could "
+                "run code in it; save `model.state_dict()` alone"
+            ) from error
         raise UserError(
-            f"{path} holds more than plain tensors and is not loaded, because loading could run "
-            "code in it; save `model.state_dict()` alone"
+            f"{path} cannot be read as a checkpoint: it is something else, or damaged"
         ) from error
-    except (RuntimeError, EOFError, ValueError, OSError, KeyError, SafetensorError) as error:
-        raise UserError(f"{path} cannot be read as a checkpoint: it is damaged or cut short") from (
-            error
-        )
 
 
 def _state_dict_in(content: Any) -> StateDict | None:

@@ -6,6 +6,7 @@ import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from scipy import stats
 
@@ -34,17 +35,20 @@ class Interval:
 def interval(values: Sequence[float], error_rate: float, log: bool = False) -> Interval:
     """Mean ± t(1 − error_rate/2, n − 1)·s/√n; with `log`, of the logarithms.
 
-    Readings of exactly zero, or infinite ones, have no logarithm: they count as the most extreme
-    of the others, so that one dead seed does not hide what the rest agree on.
+    Readings of exactly zero, or infinite ones, have no logarithm: for the mean they count as the
+    most extreme of the others, and the interval reaches out to them. So a dead seed neither hides
+    what the rest agree on nor passes for a healthy one.
     """
-    if not log:
+    if not log or len(values) == 1:
         return _of_mean(values, error_rate)
     finite = [value for value in values if 0 < value < math.inf]
     if not finite:
         return Interval(min(values), statistics.median_low(values), max(values), len(values))
     kept = [min(max(value, min(finite)), max(finite)) for value in values]
     logs = _of_mean([math.log(value) for value in kept], error_rate)
-    return Interval(_exp(logs.low), _exp(logs.center), _exp(logs.high), logs.n)
+    low = 0.0 if min(values) == 0 else _exp(logs.low)
+    high = math.inf if max(values) == math.inf else _exp(logs.high)
+    return Interval(low, _exp(logs.center), high, logs.n)
 
 
 def _of_mean(values: Sequence[float], error_rate: float) -> Interval:
@@ -54,7 +58,12 @@ def _of_mean(values: Sequence[float], error_rate: float) -> Interval:
 
 
 def _half_width(spread: float, n: int, error_rate: float) -> float:
-    return float(stats.t.ppf(1 - error_rate / 2, n - 1)) * spread / math.sqrt(n)
+    return _quantile(error_rate, n) * spread / math.sqrt(n)
+
+
+@cache
+def _quantile(error_rate: float, n: int) -> float:
+    return float(stats.t.ppf(1 - error_rate / 2, n - 1))
 
 
 def _exp(value: float) -> float:
@@ -69,7 +78,9 @@ def seeds_to_settle(
 ) -> int | None:
     """How many more seeds like these would clear the threshold; None if more than a lot."""
     if log:
-        values = [math.log(value) for value in values if 0 < value < math.inf]
+        if not all(0 < value < math.inf for value in values):
+            return None
+        values = [math.log(value) for value in values]
         threshold = math.log(threshold)
     n = len(values)
     if n < 2:  # noqa: PLR2004

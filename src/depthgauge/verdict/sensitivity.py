@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from depthgauge.verdict.judge import SeedReadings, Verdict, judge
+from depthgauge.verdict.diagnostics import SeedReadings
+from depthgauge.verdict.judge import Verdict, judge
 from depthgauge.verdict.thresholds import Thresholds
 
 MOVED = {"growth": "D1", "gradient": "D2", "error_share": "D2", "depth_gain": "D3"}
@@ -83,4 +84,4 @@ def _ends(name: str, verdict: Verdict, bp_gain: float | None) -> list[float]:
 def _between(low: float, high: float) -> float:
     if high == math.inf:
         return 2 * low
-    return math.sqrt(low * high) if low > 0 else high / 2
+    return math.sqrt(low) * math.sqrt(high) if low > 0 else high / 2

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from depthgauge.verdict.judge import SeedReadings, judge
+from depthgauge.verdict.diagnostics import SeedReadings
+from depthgauge.verdict.judge import judge
 from depthgauge.verdict.thresholds import Thresholds
 
 ABOVE_CHANCE = 0.02

@@ -1,0 +1,136 @@
+"""Intervals over seeds, against scipy and against lists of readings that were made to fit."""
+
+from __future__ import annotations
+
+import math
+import statistics
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy import stats
+
+from depthgauge.verdict.intervals import MOST_SEEDS, Interval, interval, seeds_to_settle
+
+RATE = 0.05 / 3
+several = st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=12)
+positive = st.lists(st.floats(1e-30, 1e30), min_size=2, max_size=12)
+rates = st.floats(0.001, 0.5)
+
+
+def by_scipy(values: list[float], rate: float) -> tuple[float, float]:
+    scale = stats.sem(values)
+    return stats.t.interval(1 - rate, len(values) - 1, loc=np.mean(values), scale=scale)
+
+
+def lookalikes(values: list[float], n: int) -> list[float]:
+    """A list of n readings with the same mean and sample standard deviation."""
+    center, spread = statistics.fmean(values), statistics.stdev(values)
+    pairs, odd = divmod(n, 2)
+    step = spread if odd else spread * math.sqrt((n - 1) / n)
+    return [center - step] * pairs + [center] * odd + [center + step] * pairs
+
+
+@given(several, rates)
+def test_it_is_the_t_interval(values, rate):
+    assume(np.std(values) > 1e-6)
+    ours, (low, high) = interval(values, rate), by_scipy(values, rate)
+    assert (ours.low, ours.high) == pytest.approx((low, high), rel=1e-9, abs=1e-9)
+    assert ours.center == pytest.approx(np.mean(values), rel=1e-12, abs=1e-9)
+    assert ours.n == len(values)
+
+
+@given(positive, rates)
+def test_on_the_log_it_is_the_exponential_of_the_t_interval_of_the_logs(values, rate):
+    assume(np.std(np.log(values)) > 1e-6)
+    ours, (low, high) = interval(values, rate, log=True), by_scipy(np.log(values), rate)
+    assert ours.center == pytest.approx(stats.gmean(values), rel=1e-9)
+    with np.errstate(over="ignore"):
+        expected = np.exp(low), np.exp(high)
+    assert (ours.low, ours.high) == pytest.approx(expected, rel=1e-6)
+
+
+def test_three_seeds_by_the_closed_form_of_students_t_with_two_degrees_of_freedom():
+    confidence = 1 - RATE
+    quantile = confidence * math.sqrt(2 / (1 - confidence**2))
+    assert quantile == pytest.approx(7.65, abs=0.005)
+    half = quantile / math.sqrt(3)
+    ours = interval([1.0, 2.0, 3.0], RATE)
+    assert (ours.low, ours.center, ours.high) == pytest.approx((2 - half, 2, 2 + half), rel=1e-9)
+
+
+@given(st.floats(1e-30, 1e30), st.booleans())
+def test_one_reading_is_its_own_interval(value, log):
+    assert interval([value], RATE, log) == Interval(value, value, value, 1)
+
+
+@given(positive, st.booleans())
+def test_the_order_of_readings_is_irrelevant(values, log):
+    assert interval(values, RATE, log) == interval(values[::-1], RATE, log)
+
+
+@given(several, rates, rates)
+def test_a_smaller_error_rate_gives_a_wider_interval(values, one, other):
+    assume(np.std(values) > 1e-6)
+    assume(abs(one - other) > 1e-6)
+    strict, lax = interval(values, min(one, other)), interval(values, max(one, other))
+    assert strict.low < lax.low < lax.high < strict.high
+
+
+def test_below_and_above_a_threshold():
+    between = Interval(1.0, 2.0, 3.0, 3)
+    assert [between.is_below(t) for t in (3.1, 3.0, 2.0)] == [True, False, False]
+    assert [between.is_above(t) for t in (0.9, 1.0, 2.0)] == [True, True, False]
+
+
+@pytest.mark.parametrize("value", [0.0, math.inf])
+@pytest.mark.parametrize("n", [1, 3])
+def test_where_no_reading_has_a_logarithm_the_interval_is_what_they_are(value, n):
+    assert interval([value] * n, RATE, log=True) == Interval(value, value, value, n)
+
+
+def test_a_zero_does_not_widen_the_side_it_is_not_on():
+    assert interval([0.0, 1e-9, 2e-9], RATE, log=True).high == pytest.approx(
+        interval([1e-9, 1e-9, 2e-9], RATE, log=True).high
+    )
+
+
+def test_an_infinity_does_not_widen_the_side_it_is_not_on():
+    assert interval([math.inf, 1e9, 2e9], RATE, log=True).low == pytest.approx(
+        interval([2e9, 1e9, 2e9], RATE, log=True).low
+    )
+
+
+def test_an_upper_end_beyond_floating_point_is_infinite():
+    wide = interval([1e-300, 1e300], RATE, log=True)
+    assert (wide.low, wide.high) == (0.0, math.inf)
+    assert wide.center == pytest.approx(1.0)
+
+
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=6), st.floats(-0.5, 1.5), rates)
+def test_the_seeds_to_settle_are_the_fewest_lookalikes_that_do(values, threshold, rate):
+    assume(np.std(values) > 1e-3)
+
+    def settled(more: int) -> bool:
+        found = interval(lookalikes(values, len(values) + more), rate)
+        return found.is_below(threshold) or found.is_above(threshold)
+
+    fewest = next((more for more in range(1, MOST_SEEDS + 1) if settled(more)), None)
+    assert seeds_to_settle(values, threshold, rate) == fewest
+
+
+@given(st.lists(st.floats(1e-3, 1e3), min_size=2, max_size=6), st.floats(1e-3, 1e3))
+def test_on_the_log_they_are_those_of_the_logs(values, threshold):
+    logs = [math.log(value) for value in values]
+    expected = seeds_to_settle(logs, math.log(threshold), RATE)
+    assert seeds_to_settle(values, threshold, RATE, log=True) == expected
+
+
+@pytest.mark.parametrize(
+    ("values", "log"),
+    [([0.5], False), ([0.5], True), ([0.0, 3.0], True), ([1.0, 3.0], False), ([2.0, 2.0], False)],
+    ids=["one", "one, log", "one with a logarithm", "mean at the threshold", "all at it"],
+)
+def test_no_number_of_seeds_is_said_where_none_can_be(values, log):
+    assert seeds_to_settle(values, 2.0, RATE, log) is None

@@ -1,0 +1,53 @@
+"""One documented object with the protocol's numbers, which refuses what cannot be a threshold."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import FrozenInstanceError, asdict, fields
+
+import pytest
+
+from depthgauge.errors import UserError
+from depthgauge.verdict.thresholds import Thresholds
+
+NAMES = [field.name for field in fields(Thresholds)]
+
+
+def test_they_are_the_ones_of_the_protocol():
+    assert asdict(Thresholds()) == {
+        "growth": 50.0,
+        "gradient": pytest.approx(1e-7 * 128, rel=1e-12),
+        "error_share": 1.4e-5,
+        "numerics": 0.99,
+        "stability": 0.30,
+        "depth_gain": 0.02,
+        "error_rate": 0.05,
+    }
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_is_documented(name):
+    assert f"        {name}: " in Thresholds.__doc__
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("value", [0, 0.0, -1.0, -math.inf, math.nan, "50", None])
+def test_what_is_not_a_number_above_zero_is_refused_by_name(name, value):
+    with pytest.raises(UserError, match=f"threshold {name} must be a number above 0") as refused:
+        Thresholds(**{name: value})
+    assert repr(value) in str(refused.value)
+
+
+@pytest.mark.parametrize("rate", [1, 1.0, 5, math.inf])
+def test_an_error_rate_of_one_or_more_is_refused(rate):
+    with pytest.raises(UserError, match="error rate must be below 1"):
+        Thresholds(error_rate=rate)
+
+
+def test_an_integer_will_do():
+    assert Thresholds(growth=100).growth == 100
+
+
+def test_they_cannot_be_changed_afterwards():
+    with pytest.raises(FrozenInstanceError):
+        Thresholds().growth = 1.0

@@ -1,0 +1,143 @@
+"""Seven ways of reporting, on the published audit and on runs that differ in one thing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from verdict.simulated_seeds import ERROR_NORM, N128, as_seeds, studies
+
+from depthgauge.studies.published import published
+from depthgauge.verdict.diagnostics import SeedReadings
+from depthgauge.verdict.thresholds import Thresholds
+from depthgauge.verdict.utility import STRATEGIES, Evidence, walked_back
+
+AUDIT = published()["main_audit"]
+CHANCE = 0.1
+BP_GAIN = AUDIT["bp"]["accuracy"][0] - published()["ladder"]["d256_L4"]["bp"]["0"][0]
+SLIGHTLY_ALIGNED = 0.01
+"""The bridges' mean Γ was not published, only that it walks none of them back: above 0."""
+
+
+def evidence(rule: str, growth: float, g_n128: float, alignment: float, frozen: float) -> Evidence:
+    accuracy, gradient = AUDIT[rule]["accuracy"][0], g_n128 * N128
+    return Evidence(
+        accuracy=accuracy,
+        chance=CHANCE,
+        alignment=alignment,
+        stability=AUDIT["stability_seed42"][rule],
+        readings=SeedReadings(
+            growth, gradient, gradient / ERROR_NORM, depth_gain=accuracy - frozen
+        ),
+        bp_gain=BP_GAIN,
+    )
+
+
+def published_run(rule: str) -> Evidence:
+    scale = AUDIT["scale_seed42_N128"]
+    if rule == "bp":
+        h = scale["bp"]["h"]
+        growth = max(after / before for before, after in pairwise(h))
+        frozen = published()["ladder"]["d256_L4"]["bp"]["0"][0]
+        return evidence(rule, growth, scale["bp"]["g"][-1], 1.0, frozen)
+    layers = AUDIT["dfa"]["gamma_layers_0_to_4"]
+    mean = sum(layers) / len(layers) if rule == "dfa" else SLIGHTLY_ALIGNED
+    return evidence(rule, 694.0, 4.2e-9, mean, AUDIT["frozen"]["accuracy"][0])
+
+
+FAIR = published_run("bp")
+DEGENERATE = ("dfa", "state_bridge", "credit_bridge")
+
+
+def strategies_against(run: Evidence) -> set[str]:
+    return {name for name, (count, _) in walked_back([run]).items() if count}
+
+
+def test_there_are_seven_each_with_the_evidence_before_it():
+    common = "accuracy + mean Γ"
+    each = [f"{common} + {name}" for name in ("D1", "D2", "D2s", "D3")]
+    assert list(STRATEGIES) == list(walked_back([])) == ["accuracy", common, *each, "all"]
+
+
+def test_on_the_published_audit_accuracy_and_alignment_walk_back_none():
+    runs = [published_run(rule) for rule in ("bp", *DEGENERATE)]
+    counts = walked_back(runs)
+    assert counts["accuracy"] == counts["accuracy + mean Γ"] == (0, 4)
+
+
+@pytest.mark.parametrize("rule", DEGENERATE)
+def test_on_the_published_audit_all_evidence_walks_back_each_degenerate_rule(rule):
+    assert "all" in strategies_against(published_run(rule))
+
+
+def test_on_the_published_audit_nothing_walks_back_bp():
+    assert strategies_against(FAIR) == set()
+
+
+@pytest.mark.parametrize(("name", "rules"), [("D1", 3), ("D2", 3), ("D2s", 2), ("D3", 3)])
+def test_on_the_published_audit_each_diagnostic_but_stability_finds_all_three(name, rules):
+    runs = [published_run(rule) for rule in ("bp", *DEGENERATE)]
+    assert walked_back(runs)[f"accuracy + mean Γ + {name}"] == (rules, 4)
+
+
+@pytest.mark.parametrize(
+    ("change", "strategies"),
+    [
+        ({"accuracy": 0.119}, set(STRATEGIES)),
+        ({"accuracy": 0.121}, set()),
+        ({"accuracy": 0.02, "chance": 0.01}, set(STRATEGIES)),
+        ({"accuracy": 0.04, "chance": 0.01}, set()),
+        ({"alignment": 0.0}, set(STRATEGIES) - {"accuracy"}),
+        ({"alignment": -0.2}, set(STRATEGIES) - {"accuracy"}),
+        ({"alignment": 1e-6}, set()),
+        ({"alignment": None}, set()),
+        ({"stability": 0.31}, {"accuracy + mean Γ + D2s", "all"}),
+        ({"stability": 0.30}, set()),
+        ({"stability": None}, set()),
+    ],
+)
+def test_who_is_convinced_by_one_thing(change, strategies):
+    assert strategies_against(replace(FAIR, **change)) == strategies
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        ({"growth": 51.0}, "D1"),
+        ({"gradient": 1e-6, "error_share": 1e-6}, "D2"),
+        ({"numerics": 0.5}, "D2"),
+        ({"depth_gain": 0.01}, "D3"),
+    ],
+)
+def test_who_is_convinced_by_one_diagnostic(change, name):
+    run = replace(FAIR, readings=replace(FAIR.readings, **change))
+    assert strategies_against(run) == {f"accuracy + mean Γ + {name}", "all"}
+
+
+def test_depth_that_even_bp_does_not_use_convinces_nobody():
+    idle = replace(FAIR, readings=replace(FAIR.readings, depth_gain=0.0))
+    assert strategies_against(replace(idle, bp_gain=0.01)) == set()
+    assert strategies_against(replace(idle, bp_gain=None)) == {"accuracy + mean Γ + D3", "all"}
+
+
+def test_thresholds_of_ones_own_are_used():
+    strict = walked_back([FAIR], Thresholds(growth=0.5, stability=0.01))
+    assert {name for name, (count, _) in strict.items() if count} == {
+        "accuracy + mean Γ + D1",
+        "accuracy + mean Γ + D2s",
+        "all",
+    }
+
+
+measured = st.none() | st.floats(-1, 1)
+
+
+@given(studies(most_seeds=1), st.floats(0, 1), measured, measured, measured)
+def test_all_evidence_walks_back_what_any_of_the_others_does(study, accuracy, gamma, drift, gain):
+    (readings,) = as_seeds(study)
+    found = strategies_against(Evidence(accuracy, CHANCE, gamma, drift, readings, gain))
+    assert ("all" in found) == bool(found - {"all"})
+    assert "accuracy" not in found or found == set(STRATEGIES)
