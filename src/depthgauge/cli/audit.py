@@ -37,7 +37,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "and say whether its depth can be trusted. The same command continues where it stopped.",
     )
     add_task(parser)
-    add_grid_options(parser)
+    add_grid_options(parser, fewest_blocks=1)
     add_run_options(parser)
     add_verdict_options(parser)
     parser.add_argument(

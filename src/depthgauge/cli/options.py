@@ -51,9 +51,9 @@ def rung(text: str) -> int | str:
     return text if text == "all" else whole(0)(text)
 
 
-def add_grid_options(parser: argparse.ArgumentParser) -> None:
+def add_grid_options(parser: argparse.ArgumentParser, fewest_blocks: int = 0) -> None:
     """What is trained, besides the task and k: network, rules, seeds, recipe."""
-    add_net_options(parser, fewest_blocks=0)
+    add_net_options(parser, fewest_blocks)
     parser.add_argument(
         "--rules",
         nargs="+",

@@ -10,34 +10,39 @@ from torch import Tensor
 from depthgauge.gauges.norms import unit_vectors
 
 
-def projected_alignment(
-    source: Tensor, gradients: Sequence[Tensor], matrices: Sequence[Tensor]
-) -> Tensor:
-    """Mean over samples of cos(s·Bᵀ, g) for every draw of B and every layer, (draws, layers).
+class ProjectedAlignment:
+    """Mean over samples of cos(s·Bᵀ, g), for any number of draws of B at once.
 
     ⟨s·Bᵀ, g⟩ = ⟨s, g·B⟩ and ‖s·Bᵀ‖² = s·(BᵀB)·sᵀ, so a draw costs two products as thin as `s`
     instead of vectors as wide as the stream.
 
     Args:
-        source: s, (samples, c); where it is zero the cosine is undefined and does not count.
-        gradients: g at each layer, (samples, d).
-        matrices: for each layer the draws of B, (draws, d, c).
+        source: s, (samples, c).
+        gradients: g at each layer, (samples, d). Samples where s or g is zero have no cosine.
+        dtype: of the products; both sides are unit vectors, so float32 does not underflow.
     """
-    directions = unit_vectors(source)
-    layers = [
-        _layer(directions, unit_vectors(gradient), drawn)
-        for gradient, drawn in zip(gradients, matrices, strict=True)
-    ]
-    return torch.stack(layers, -1)
+
+    def __init__(
+        self, source: Tensor, gradients: Sequence[Tensor], dtype: torch.dtype = torch.float32
+    ) -> None:
+        directions = unit_vectors(source)
+        self._pairs = []
+        for gradient in gradients:
+            unit = unit_vectors(gradient)
+            counted = directions.any(-1) & unit.any(-1)
+            self._pairs.append((directions[counted].to(dtype), unit[counted].to(dtype)))
+
+    def __call__(self, matrices: Sequence[Tensor]) -> Tensor:
+        """For each layer the draws of B, (draws, d, c); returns (draws, layers)."""
+        layers = [_layer(s, g, drawn) for (s, g), drawn in zip(self._pairs, matrices, strict=True)]
+        return torch.stack(layers, -1)
 
 
-def _layer(source: Tensor, gradient: Tensor, matrices: Tensor) -> Tensor:
-    counted = source.any(-1) & gradient.any(-1)
-    dtype = matrices.dtype
-    s, g = source[counted].to(dtype), gradient[counted].to(dtype)
-    if not len(s):
-        return torch.full((len(matrices),), torch.nan, dtype=torch.float64)
+def _layer(s: Tensor, g: Tensor, matrices: Tensor) -> Tensor:
     draws, width, c = matrices.shape
+    if not len(s):
+        return torch.full((draws,), torch.nan, dtype=torch.float64)
+    matrices = matrices.to(s.dtype)
     wide = matrices.permute(1, 0, 2).reshape(width, draws * c)
     along = ((g @ wide).view(-1, draws, c) * s.unsqueeze(1)).sum(-1)
     gram = (matrices.transpose(1, 2) @ matrices).permute(1, 0, 2).reshape(c, draws * c)

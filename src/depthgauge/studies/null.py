@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -10,16 +11,15 @@ from torch import Tensor
 from depthgauge.gauges.credit import Convention, paired
 from depthgauge.gauges.norms import unit_vectors
 from depthgauge.gauges.null import NullReading, calibrate
-from depthgauge.gauges.projection import projected_alignment
+from depthgauge.gauges.projection import ProjectedAlignment
 from depthgauge.nets.opened import OpenedNet, SeenBatch
+from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.rules.contract import Rule
-from depthgauge.rules.on_network import context_of, rule_credit
+from depthgauge.rules.on_network import context_of
 from depthgauge.studies.trained import Trained
 
 SAMPLES = 2048
 FIRST_SEED = 10_000
-TOGETHER, FORMED_TOGETHER = 100, 8
-"""Draws worked on at once: as projections, and where every credit tensor must be formed."""
 
 Feedback = dict[str, Tensor]
 
@@ -46,79 +46,103 @@ def calibrate_null(
 
     The gradients are taken once. Draw i is what `torch.manual_seed(10000 + i)` gives.
     """
-    reason = why_not(trained)
-    if reason is not None or trained.rule is None or trained.feedback is None:
-        raise ValueError(reason)
-    seen = OpenedNet(trained.net).see(*batch)
-    alignment = _projected if _source(trained.rule, trained, seen) is not None else _formed
-    together = TOGETHER if alignment is _projected else FORMED_TOGETHER
-    parts, done = [], 0
-    while done < draws + 1:
-        size = min(together, draws + 1 - done)
-        feedback = [_feedback(trained, done + i - 1) for i in range(size)]
-        parts.append(alignment(trained.rule, trained, seen, feedback, convention))
-        done += size
+    rule, feedback, net = trained.rule, trained.feedback, trained.net
+    if rule is None or not feedback:
+        raise ValueError(why_not(trained))
+    seen = OpenedNet(net).see(*batch)
+    source = rule.projected(context_of(rule, net, seen, feedback))
+    alignment: _Alignment = (
+        _Formed(rule, net, seen, convention)
+        if source is None
+        else _Projected(source, net, seen, convention)
+    )
+    parts = [alignment([feedback])]
+    for start in range(0, draws, alignment.together):
+        size = min(alignment.together, draws - start)
+        parts.append(alignment(fresh_feedback(rule, net, feedback, start, size)))
         on_draws(size)
     values = torch.cat(parts)
     measured_on = f"{len(seen):,} samples, {draws:,} fresh feedbacks"
     return calibrate(values[0], values[1:], convention, measured_on)
 
 
-def _feedback(trained: Trained, draw: int) -> Feedback:
-    """Fresh feedback number `draw`; number −1 is the training feedback."""
-    if trained.rule is None or trained.feedback is None:
-        raise ValueError(why_not(trained))
-    if draw < 0:
-        return trained.feedback
+def fresh_feedback(
+    rule: Rule, net: ResidualMLP, like: Feedback, start: int, size: int
+) -> list[Feedback]:
+    """Draws number `start` and on, in the precision of the training feedback.
+
+    The default generator is seeded directly: `torch.manual_seed` does the same, and then keeps a
+    note for every GPU that might be used later, which takes longer than the draw.
+    """
+    drawn = []
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(FIRST_SEED + draw)
-        return trained.rule.feedback(trained.net, torch.default_generator)
+        for number in range(start, start + size):
+            torch.default_generator.manual_seed(FIRST_SEED + number)
+            own = rule.feedback(net, torch.default_generator)
+            drawn.append({name: tensor.to(like[name].dtype) for name, tensor in own.items()})
+    return drawn
 
 
-def _source(rule: Rule, trained: Trained, seen: SeenBatch) -> Tensor | None:
-    return rule.projected(context_of(rule, trained.net, seen, trained.feedback or {}))
+class _Alignment(Protocol):
+    """Γ at every layer for several feedbacks at once, (feedbacks, layers)."""
+
+    together: int
+
+    def __call__(self, feedback: Sequence[Feedback]) -> Tensor: ...
 
 
-def _projected(
-    rule: Rule,
-    trained: Trained,
-    seen: SeenBatch,
-    feedback: Sequence[Feedback],
-    convention: Convention,
-) -> Tensor:
+class _Projected:
     """Where the credit is s·B_lᵀ: without forming it."""
-    source = _source(rule, trained, seen)
-    if source is None:
-        raise ValueError(f"{rule.name} projects nothing")
-    matrices = torch.stack([drawn["B"] for drawn in feedback], 1)
-    layers = paired([matrices[0], *matrices[: trained.net.num_blocks]], convention)
-    return projected_alignment(source, seen.unit_gradients, layers)
+
+    together = 100
+
+    def __init__(
+        self, source: Tensor, net: ResidualMLP, seen: SeenBatch, convention: Convention
+    ) -> None:
+        self._blocks, self._convention = net.num_blocks, convention
+        self._alignment = ProjectedAlignment(source, seen.unit_gradients)
+
+    def __call__(self, feedback: Sequence[Feedback]) -> Tensor:
+        matrices = torch.stack([drawn["B"] for drawn in feedback], 1)
+        layers = paired([matrices[0], *matrices[: self._blocks]], self._convention)
+        return self._alignment(layers)
 
 
-@torch.no_grad()
-def _formed(
-    rule: Rule,
-    trained: Trained,
-    seen: SeenBatch,
-    feedback: Sequence[Feedback],
-    convention: Convention,
-) -> Tensor:
-    """For any rule: its credit, for several feedbacks at once where the rule can be lifted."""
-    directions = [unit_vectors(gradient) for gradient in seen.unit_gradients]
+class _Formed:
+    """For any rule: its credit, for several feedbacks at once where the rule can be lifted.
 
-    def one_draw(drawn: Feedback) -> Tensor:
-        credit = paired(rule_credit(rule, trained.net, drawn)(seen), convention)
-        return torch.stack([_aligned(a, g) for a, g in zip(credit, directions, strict=True)])
+    Normalisation is left out, because it does not turn a vector.
+    """
 
-    if not rule.batched:
-        return torch.stack([one_draw(drawn) for drawn in feedback])
-    stacked = {name: torch.stack([drawn[name] for drawn in feedback]) for name in feedback[0]}
-    lifted: Tensor = torch.func.vmap(one_draw)(stacked)
-    return lifted
+    together = 8
+
+    def __init__(
+        self, rule: Rule, net: ResidualMLP, seen: SeenBatch, convention: Convention
+    ) -> None:
+        self._rule, self._net, self._seen, self._convention = rule, net, seen, convention
+        dtype = seen.states[0].dtype
+        self._directions = [unit_vectors(gradient).to(dtype) for gradient in seen.unit_gradients]
+
+    @torch.no_grad()
+    def __call__(self, feedback: Sequence[Feedback]) -> Tensor:
+        if not self._rule.batched:
+            return torch.stack([self._one(drawn) for drawn in feedback])
+        stacked = {name: torch.stack([drawn[name] for drawn in feedback]) for name in feedback[0]}
+        lifted: Tensor = torch.func.vmap(self._one)(stacked)
+        return lifted
+
+    def _one(self, drawn: Feedback) -> Tensor:
+        given = self._rule.credit(context_of(self._rule, self._net, self._seen, drawn))
+        credit = paired([given.embed, *given.blocks], self._convention)
+        pairs = zip(credit, self._directions, strict=True)
+        return torch.stack([_mean_cosine(a, g) for a, g in pairs])
 
 
-def _aligned(credit: Tensor, directions: Tensor) -> Tensor:
+def _mean_cosine(credit: Tensor, directions: Tensor) -> Tensor:
     """Mean over samples of the cosine with unit vectors, where both vectors point somewhere."""
-    unit = unit_vectors(credit)
-    counted = unit.any(-1) & directions.any(-1)
-    return (unit * directions).sum() / counted.sum()
+    largest = credit.abs().amax(-1, keepdim=True)
+    scaled = credit / torch.where(largest > 0, largest, 1.0)
+    counted = (largest.squeeze(-1) > 0) & directions.any(-1)
+    norms = torch.linalg.vector_norm(scaled, dim=-1)
+    cosines = (scaled * directions).sum(-1) / torch.where(counted, norms, 1.0)
+    return torch.where(counted, cosines, 0.0).double().sum() / counted.sum()

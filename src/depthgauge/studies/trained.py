@@ -21,6 +21,7 @@ from depthgauge.store.run_folder import RunFolder, load_states
 from depthgauge.store.study_folder import read_config
 from depthgauge.tasks.base import Task
 from depthgauge.tasks.inputs import as_inputs
+from depthgauge.training.cohort import DTYPES
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ def trained_run(folder: RunFolder, task: Task, rule: Rule | None = None) -> Trai
     if not saved:
         raise UserError(f"the run {folder.path} has no checkpoint to read")
     (state,) = load_states([folder], max(saved))
-    net = build_net(folder.config.net, task)
+    net = build_net(folder.config.net, task).to(DTYPES[folder.config.recipe.dtype])
     net.load_state_dict(state.parameters)
     rule = rule or rule_of(folder.config.rule)
     return Trained(net, rule, state.feedback, str(folder.path))
