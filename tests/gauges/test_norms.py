@@ -30,7 +30,7 @@ def test_against_a_loop_over_runs_layers_and_samples():
             for sample in range(5):
                 squares = [float(value) ** 2 for value in layer[run, sample]]
                 expected = math.sqrt(math.fsum(squares))
-                assert norms[run, number, sample].item() == pytest.approx(expected, rel=1e-14)
+                assert norms[run, number, sample].item() == pytest.approx(expected, rel=1e-14, abs=0)
 
 
 def test_without_a_run_axis():
@@ -49,7 +49,7 @@ def test_no_scale_of_float32_leaves_the_range(scale):
     assert expected > 0
     norms = sample_norms([layer])
     assert norms.dtype == torch.float64
-    assert norms.tolist() == [pytest.approx([expected] * 4, rel=1e-12)]
+    assert norms.tolist() == [pytest.approx([expected] * 4, rel=1e-12, abs=0)]
 
 
 def test_a_mixture_of_scales_in_one_layer():

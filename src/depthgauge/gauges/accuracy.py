@@ -25,7 +25,7 @@ class AccuracyGauge:
     def see(self, batch: SeenBatch) -> None:
         """Count the batch."""
         self._seen.count(batch)
-        if batch.labels.shape == batch.logits.shape[:-1]:
+        if not batch.labels.is_floating_point() and batch.labels.shape == batch.logits.shape[:-1]:
             right, labels = named_rightly(batch.logits, batch.labels)
             self._right, self._labels = self._right + right, self._labels + labels
 

@@ -13,7 +13,7 @@ from depthgauge.gauges.norms import (
     sample_norms,
     unit_vectors,
 )
-from depthgauge.nets.loss import cross_entropy_and_error
+from depthgauge.nets.loss import exact_error
 from depthgauge.nets.stacked import StackedResidualMLP
 from depthgauge.tasks.base import Split
 
@@ -46,7 +46,7 @@ def read_norms(net: StackedResidualMLP, split: Split) -> Readings:
         strict=True,
     ):
         trace = net.forward_shared(x)
-        _, error = cross_entropy_and_error(trace.logits.double(), y.expand(net.num_runs, -1))
+        error = exact_error(trace.logits, y.expand(net.num_runs, -1))
         unit = unit_vectors(error).to(trace.logits.dtype)
         stream_norms.append(sample_norms(trace.states))
         unit_norms.append(sample_norms(net.stream_backward(trace, unit)))

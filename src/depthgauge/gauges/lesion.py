@@ -17,7 +17,7 @@ class LesionGauge:
     def see(self, batch: SeenBatch) -> None:
         """Answer the batch once more without each block."""
         self._seen.count(batch)
-        if batch.labels.shape != batch.logits.shape[:-1]:
+        if batch.labels.is_floating_point() or batch.labels.shape != batch.logits.shape[:-1]:
             return
         self._lost = self._lost or [0] * batch.net.num_blocks
         right, labels = named_rightly(batch.logits, batch.labels)

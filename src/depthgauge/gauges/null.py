@@ -12,7 +12,7 @@ Word = Literal["specific", "generic", "mixed", "absent", "n/a"]
 
 LEVEL = 0.05
 ROUNDING = 1e-12
-"""Spread below which the draws are all the same: the credit does not depend on the feedback."""
+"""Below this a difference is rounding: the credit does not depend on the feedback."""
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,8 @@ def calibrated(observed: float, draws: Tensor) -> Calibrated:
     if not bool(draws.isfinite().all()) or observed != observed:  # noqa: PLR0124 – NaN
         return NO_CALIBRATION
     mean, spread = float(draws.mean()), float(draws.std()) if len(draws) > 1 else 0.0
-    above = int((draws >= observed).sum())
-    further = int(((draws - mean).abs() >= abs(observed - mean)).sum())
+    above = int((draws >= observed - ROUNDING).sum())
+    further = int(((draws - mean).abs() >= abs(observed - mean) - ROUNDING).sum())
     p_upper = (1 + above) / (1 + len(draws))
     any_feedback = float(torch.quantile(draws, LEVEL)) > 0
     words: dict[tuple[bool, bool], Word] = {

@@ -8,7 +8,7 @@ import torch
 
 from depthgauge.errors import one_line
 from depthgauge.gauges.norms import cosines, median_over_samples
-from depthgauge.gauges.reading import Reading, Seen, defined
+from depthgauge.gauges.reading import Reading, Seen
 from depthgauge.nets.opened import OpenedNet, SeenBatch
 
 Cosines = tuple[float | None, ...]
@@ -84,11 +84,22 @@ class NumericsGauge:
 
 
 def _compare(batch: SeenBatch, exact: SeenBatch) -> Cosines:
-    """Median cosine at each layer; undefined where one is zero and the other is not."""
+    """Median cosine at each layer, over the samples that have a float64 gradient.
+
+    A gradient that is zero where the exact one is not has lost everything: its cosine is 0.
+    """
     return tuple(
-        defined(float(median_over_samples(cosines(a.flatten(1), b.flatten(1)))))
+        _median_cosine(a.flatten(1), b.flatten(1))
         for a, b in zip(_by_sample(batch), _by_sample(exact), strict=True)
     )
+
+
+def _median_cosine(measured: torch.Tensor, exact: torch.Tensor) -> float | None:
+    counted = exact.any(-1)
+    if not bool(counted.any()):
+        return None
+    known = cosines(measured[counted], exact[counted]).nan_to_num(nan=0.0)
+    return float(median_over_samples(known))
 
 
 def _by_sample(batch: SeenBatch) -> list[torch.Tensor]:

@@ -23,7 +23,12 @@ def split_batch(batch: Any) -> tuple[Any, Tensor]:
         inputs, labels = batch
     else:
         raise UserError("a batch must be a pair (inputs, labels), or a mapping with `labels`")
-    labels = torch.as_tensor(labels)
+    try:
+        labels = torch.as_tensor(labels)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise UserError("the labels are not numbers") from error
+    if not labels.dim():
+        raise UserError("one label for each sample is needed, not one number")
     if not len(labels):
         raise UserError("a batch has no samples in it")
     return inputs, labels
@@ -38,6 +43,8 @@ def placed(inputs: Any, device: torch.device, dtype: torch.dtype) -> Any:
         wanted = dtype if value.is_floating_point() else value.dtype
         return value.detach().to(device, wanted, copy=True)
 
+    if isinstance(inputs, Mapping):
+        inputs = dict(inputs)
     return tree_map(place, inputs)
 
 

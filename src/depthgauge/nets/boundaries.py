@@ -16,7 +16,11 @@ class Tape:
     """What went into and came out of every block in one forward pass, and the gradients there.
 
     A tensor's hook hears the gradient of the tensor as it was when it passed the boundary, also if
-    the network changes it in place afterwards; for the same reason its values are copied.
+    the network changes it in place afterwards; for the same reason its values are copied. As a
+    context it takes its hooks off again: a stream may be a parameter or a buffer itself.
+
+    `start` is where the stream begins, as a place in the graph to take gradients to. With
+    `cut_last`, no gradient passes the last block's output.
     """
 
     def __init__(self, blocks: Sequence[nn.Module]) -> None:
@@ -25,7 +29,19 @@ class Tape:
         self.outputs: list[Tensor] = []
         self.input_gradients: dict[int, Tensor] = {}
         self.output_gradients: dict[int, Tensor] = {}
-        self.live: list[Tensor] = []
+        self.start: Any = None
+        self.cut_last = False
+        self._borrowed: list[Tensor] = []
+        self._handles: list[Any] = []
+
+    def __enter__(self) -> Tape:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for handle in self._handles:
+            handle.remove()
+        for tensor in self._borrowed:
+            tensor.requires_grad_(False)
 
     @contextmanager
     def recording(self) -> Iterator[None]:
@@ -47,37 +63,44 @@ class Tape:
             raise UserError(f"block {index} is given whole numbers, so it is not on the stream")
         if not stream.requires_grad:
             stream.requires_grad_()
-        self.live.append(stream)
+            if index == 0:
+                self._borrowed.append(stream)
+        if index == 0:
+            self.start = torch.autograd.graph.get_gradient_edge(stream)
         self.inputs.append(stream.detach().clone())
-        _on_gradient(stream, lambda gradient: self.input_gradients.update({index: gradient}))
+        self._on_gradient(stream, lambda gradient: self.input_gradients.update({index: gradient}))
 
-    def _after(self, index: int, _: Tensor, output: Tensor) -> None:
+    def _after(self, index: int, output: Tensor) -> None:
         before = self.inputs[index]
         if output.shape != before.shape:
             raise UserError(
                 f"block {index} changes the stream's shape from {tuple(before.shape)} to "
                 f"{tuple(output.shape)}; give blocks between which the stream keeps its shape"
             )
-        self.live.append(output)
         self.outputs.append(output.detach().clone())
         if output.requires_grad:
-            _on_gradient(output, lambda gradient: self.output_gradients.update({index: gradient}))
+            self._on_gradient(output, lambda gradient: self._at_output(index, gradient))
+
+    def _at_output(self, index: int, gradient: Tensor) -> Tensor | None:
+        if self.cut_last and index == len(self.blocks) - 1:
+            return torch.zeros_like(gradient)
+        self.output_gradients[index] = gradient
+        return None
+
+    def _on_gradient(self, tensor: Tensor, hear: Callable[[Tensor], Any]) -> None:
+        self._handles.append(tensor.register_hook(hear))  # type: ignore[no-untyped-call]
 
 
-def _on_gradient(tensor: Tensor, hear: Callable[[Tensor], None]) -> None:
-    tensor.register_hook(hear)  # type: ignore[no-untyped-call]
-
-
-Before = Callable[[int, Tensor], None]
-After = Callable[[int, Tensor, Tensor], Tensor | None]
+Before = Callable[[int, Tensor], Tensor | None]
+After = Callable[[int, Tensor], Tensor | None]
 
 
 @contextmanager
 def hooked(
     blocks: Sequence[nn.Module], before: Before | None = None, after: After | None = None
 ) -> Iterator[None]:
-    """Call `before(index, input)` and `after(index, input, output)`; the latter may replace it."""
-    handles = []
+    """Call `before(index, input)` and `after(index, output)`; what they return replaces it."""
+    handles: list[Any] = []
     try:
         for index, block in enumerate(blocks):
             handles += _hook(index, block, before, after)
@@ -88,15 +111,21 @@ def hooked(
 
 
 def _hook(index: int, block: nn.Module, before: Before | None, after: After | None) -> list[Any]:
-    def on_input(_: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        if before is not None:
-            before(index, _stream_among(index, args, kwargs))
+    def on_input(_: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if before is None:
+            return None
+        old = _stream_among(index, args, kwargs)
+        new = before(index, old)
+        if new is None:
+            return None
+        swapped = {name: new if value is old else value for name, value in kwargs.items()}
+        return tuple(new if value is old else value for value in args), swapped
 
     def on_output(_: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any) -> Any:
         if after is None:
             return None
         old = _first_tensor(index, output)
-        new = after(index, _stream_among(index, args, kwargs), old)
+        new = after(index, old)
         return None if new is None else _replaced(output, old, new)
 
     return [
@@ -129,24 +158,27 @@ def _replaced(output: Any, old: Tensor, new: Tensor) -> Any:
     if isinstance(output, Mapping):
         items = {name: new if value is old else value for name, value in output.items()}
         return type(output)(**items)
-    return type(output)([new if value is old else value for value in output])
+    values = [new if value is old else value for value in output]
+    return type(output)(*values) if hasattr(output, "_fields") else type(output)(values)
 
 
 @contextmanager
-def shifted(blocks: Sequence[nn.Module], boundary: int, shift: Tensor) -> Iterator[None]:
+def shifted(
+    blocks: Sequence[nn.Module], boundary: int, shift: Tensor, adds: bool
+) -> Iterator[None]:
     """h_boundary ← h_boundary + shift, for every forward pass inside.
 
     A block's output shifts the stream after it by the same amount, whether it is the stream or a
-    branch that is added to it. Before the first block the stream itself is changed, in place,
-    because a network that adds branches uses it a second time.
+    branch that is added to it. The first block is given a shifted input; a network that `adds`
+    its branch to the unshifted h_0 gets the shift through that branch.
     """
 
-    def before(index: int, stream: Tensor) -> None:
-        if index == boundary == 0:
-            stream.add_(shift)
+    def before(index: int, stream: Tensor) -> Tensor | None:
+        return stream + shift.to(stream.dtype) if index == boundary == 0 else None
 
-    def after(index: int, _: Tensor, output: Tensor) -> Tensor | None:
-        return output + shift if index == boundary - 1 else None
+    def after(index: int, output: Tensor) -> Tensor | None:
+        shifts = index == boundary - 1 or (adds and index == boundary == 0)
+        return output + shift.to(output.dtype) if shifts else None
 
     with hooked(blocks, before=before, after=after):
         yield
@@ -155,11 +187,16 @@ def shifted(blocks: Sequence[nn.Module], boundary: int, shift: Tensor) -> Iterat
 @contextmanager
 def skipped(blocks: Sequence[nn.Module], index: int, adds: bool) -> Iterator[None]:
     """Block `index` does nothing: its branch is zero, or its output is its input."""
+    kept: list[Tensor] = []
 
-    def after(number: int, stream: Tensor, output: Tensor) -> Tensor | None:
+    def before(number: int, stream: Tensor) -> None:
+        if number == index:
+            kept.append(stream.clone())
+
+    def after(number: int, output: Tensor) -> Tensor | None:
         if number != index:
             return None
-        return torch.zeros_like(output) if adds else stream
+        return torch.zeros_like(output) if adds else kept.pop()
 
-    with hooked(blocks, after=after):
+    with hooked(blocks, before=before, after=after):
         yield

@@ -32,7 +32,7 @@ class Layout:
         """The stream as (samples, positions, features); a view where that is possible."""
         features = self.feature_axis
         if features is None:
-            features = 1 if stream.dim() == IMAGE_DIMENSIONS else -1
+            features = 1 if stream.dim() >= IMAGE_DIMENSIONS else -1
         try:
             ordered = stream.movedim((self.sample_axis, features), (0, -1))
         except (IndexError, RuntimeError) as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -66,8 +67,11 @@ class SeenBatch:
 
 
 def size_of_samples(vectors: Tensor) -> Tensor:
-    """The norm of each sample (first axis), over all its numbers."""
-    size: Tensor = torch.linalg.vector_norm(vectors.flatten(1), dim=1)
+    """The norm of each sample (first axis), over all its numbers; squares do not underflow."""
+    flat = vectors.flatten(1)
+    largest = flat.abs().amax(1, keepdim=True)
+    scaled = flat / torch.where(largest > 0, largest, 1.0)
+    size: Tensor = torch.linalg.vector_norm(scaled, dim=1) * largest.squeeze(1)
     return size
 
 
@@ -105,7 +109,7 @@ class OpenedNet:
             returns = "branch" if model.residual_add else "stream"
         self.adds = None if returns == "auto" else returns == "branch"
         self.dtype, self.device = dtype_of(model), device_of(model)
-        _check_finite(model)
+        _check_tensors(model)
 
     @property
     def num_blocks(self) -> int:
@@ -116,14 +120,15 @@ class OpenedNet:
         """A copy of the network in another precision; the original is not touched."""
         with torch.inference_mode(False):
             model, blocks = copy.deepcopy((self.model, self.blocks))
+            model.to(dtype)
         opened = copy.copy(self)
-        opened.model, opened.blocks, opened.dtype = model.to(dtype), blocks, dtype
+        opened.model, opened.blocks, opened.dtype = model, blocks, dtype
         return opened
 
     def see(self, inputs: Any, labels: Tensor) -> SeenBatch:
         """One forward pass, and one backward pass of every sample's unit error."""
         tape = Tape(self.blocks)
-        with untouched(self.model):
+        with untouched(self.model), tape:
             inputs, labels = self._placed(inputs, labels)
             with tape.recording():
                 logits = call(self.model, inputs)
@@ -135,7 +140,7 @@ class OpenedNet:
             gradients = [tape.input_gradients[index] for index in range(self.num_blocks)]
             gradients.append(tape.output_gradients[self.num_blocks - 1])
             if self.adds is None:
-                self.adds = returns_branch(tape)
+                self.adds = returns_branch(tape, logits, unit)
         last = tape.outputs[-1] + tape.inputs[-1] if self.adds else tape.outputs[-1]
         return SeenBatch(
             self,
@@ -153,7 +158,7 @@ class OpenedNet:
         reached = None
         if logits.requires_grad:
             (reached,) = torch.autograd.grad(
-                logits, tape.live[0], unit, retain_graph=self.num_blocks == 1, allow_unused=True
+                logits, tape.start, unit, retain_graph=self.adds is None, allow_unused=True
             )
         missing = self.num_blocks - 1 not in tape.output_gradients
         if reached is None or missing or len(tape.input_gradients) < self.num_blocks:
@@ -172,13 +177,19 @@ class OpenedNet:
         """The answer without gradients; with h_l shifted, or with one block left out."""
         with untouched(self.model), torch.no_grad():
             inputs = placed(inputs, self.device, self.dtype)
-            if shift is not None:
-                with shifted(self.blocks, *shift):
-                    return call(self.model, inputs)
-            if skip is not None:
-                with skipped(self.blocks, skip, adds=bool(self.adds)):
-                    return call(self.model, inputs)
-            return call(self.model, inputs)
+            with self._changed(shift, skip):
+                return call(self.model, inputs)
+
+    def _changed(
+        self, shift: tuple[int, Tensor] | None, skip: int | None
+    ) -> AbstractContextManager[None]:
+        if shift is None and skip is None:
+            return nullcontext()
+        if self.adds is None:
+            raise UserError("whether the blocks return the stream is not known: see a batch first")
+        if shift is not None:
+            return shifted(self.blocks, *shift, adds=self.adds)
+        return skipped(self.blocks, skip or 0, adds=self.adds)
 
     def losses(
         self, inputs: Any, labels: Tensor, *, shift: tuple[int, Tensor] | None = None
@@ -188,7 +199,7 @@ class OpenedNet:
         return self.loss(logits, labels.to(self.device))
 
     def _placed(self, inputs: Any, labels: Tensor) -> tuple[Any, Tensor]:
-        return placed(inputs, self.device, self.dtype), labels.to(self.device)
+        return placed(inputs, self.device, self.dtype), labels.detach().to(self.device, copy=True)
 
     def _check_samples(self, stream: Tensor, labels: Tensor) -> None:
         axis = self.layout.sample_axis
@@ -199,7 +210,12 @@ class OpenedNet:
             )
 
 
-def _check_finite(model: nn.Module) -> None:
+def _check_tensors(model: nn.Module) -> None:
     for name, tensor in [*model.named_parameters(), *model.named_buffers()]:
+        if tensor.is_inference():
+            raise UserError(
+                f"the network's {name} was made inside torch.inference_mode(), so no gradient can "
+                "be taken; make the network outside of it"
+            )
         if tensor.is_floating_point() and not bool(tensor.isfinite().all()):
             raise UserError(f"the network's {name} has values that are not finite (NaN or Inf)")

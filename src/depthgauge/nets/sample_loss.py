@@ -15,19 +15,28 @@ Loss = Callable[..., Tensor]
 IGNORED = -100
 """The label of a token that does not count."""
 
+SAME_AS_LINEAR = 40
+"""softplus(x) = x in float64 from here on."""
+
 
 def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
     """Cross-entropy of each sample, (samples,).
 
     For labels per token, (samples, tokens) beside logits (samples, tokens, classes), it is the sum
     over the sample's tokens: like a sample's loss, a token's does not shrink with its company.
-    Labels of −100 do not count.
+    Labels of −100 do not count. With the lead z_c − z_own of every other class,
+
+        loss = softplus(logsumexp of the leads),
+
+    whose gradient is exact also where p − 1 would cancel to zero: confident samples.
     """
     _check(logits, labels)
-    flat = nn.functional.cross_entropy(
-        logits.flatten(0, -2), labels.flatten(), reduction="none", ignore_index=IGNORED
-    )
-    return flat.view(labels.shape).flatten(1).sum(1) if labels.dim() > 1 else flat
+    counted = labels != IGNORED
+    own = labels.long().where(counted, 0).unsqueeze(-1)
+    lead = (logits - logits.gather(-1, own)).scatter(-1, own, -torch.inf)
+    flat = nn.functional.softplus(lead.logsumexp(-1), threshold=SAME_AS_LINEAR)
+    flat = flat.where(counted, 0.0)
+    return flat.flatten(1).sum(1) if labels.dim() > 1 else flat
 
 
 def _check(logits: Tensor, labels: Tensor) -> None:
@@ -48,24 +57,39 @@ def _check(logits: Tensor, labels: Tensor) -> None:
 def per_sample(loss: Loss) -> Loss:
     """`loss` as a function that gives one number for each sample.
 
-    torch's own losses average over the batch unless told otherwise; they are told otherwise.
+    torch's own losses average over the batch unless told otherwise; they are told otherwise. They
+    also want the classes on the second axis, where logits per token have them on the last.
     """
-    if isinstance(loss, nn.Module) and hasattr(loss, "reduction"):
-        loss = copy.copy(loss)
-        setattr(loss, "reduction", "none")  # noqa: B010 – torch types no such attribute
-    takes_reduction = not isinstance(loss, nn.Module) and _has_reduction(loss)
+    classes_second = _is_torch_cross_entropy(loss)
+    options: dict[str, str] = {}
+    if isinstance(loss, nn.Module):
+        loss = copy.deepcopy(loss).double()
+        if hasattr(loss, "reduction"):
+            setattr(loss, "reduction", "none")  # noqa: B010 – torch types no such attribute
+    elif _has_reduction(loss):
+        options = {"reduction": "none"}
 
     def each(logits: Tensor, labels: Tensor) -> Tensor:
-        options = {"reduction": "none"} if takes_reduction else {}
+        if classes_second and logits.dim() > 2:  # noqa: PLR2004
+            logits = logits.movedim(-1, 1)
         losses = loss(logits, labels, **options)
-        if losses.dim() == 0 or len(losses) != len(labels):
+        shape = tuple(losses.shape) if isinstance(losses, Tensor) else ()
+        if not shape or shape[0] != len(labels):
             raise UserError(
                 "the loss must return one number for each sample, not one for the batch "
-                f"(it returned the shape {tuple(losses.shape)} for {len(labels)} samples)"
+                f"(it returned the shape {shape} for {len(labels)} samples)"
             )
         return losses.flatten(1).sum(1) if losses.dim() > 1 else losses
 
     return each
+
+
+def _is_torch_cross_entropy(loss: Loss) -> bool:
+    function = getattr(loss, "func", loss)
+    return isinstance(loss, nn.CrossEntropyLoss | nn.NLLLoss) or function in (
+        nn.functional.cross_entropy,
+        nn.functional.nll_loss,
+    )
 
 
 def _has_reduction(loss: Loss) -> bool:

@@ -13,12 +13,19 @@ from torch import nn
 def untouched(model: nn.Module) -> Iterator[None]:
     """Inside: eval mode, gradients on, autocast off. After: everything as it was found.
 
-    Modes, buffers and random states are put back, whatever happened; parameters and their `.grad`
-    are never written to by a measurement, and their `requires_grad` is put back.
+    Modes, buffers, `requires_grad` and random states are put back, whatever happened; parameters
+    and their `.grad` are never written to by a measurement. Fused attention is off inside: it hands
+    nested tensors to the blocks.
     """
     modes = [(module, module.training) for module in model.modules()]
     wanted = [(parameter, parameter.requires_grad) for parameter in model.parameters()]
-    buffers = [(buffer, buffer.detach().clone()) for buffer in model.buffers()]
+    buffers = [
+        (module, name, buffer, buffer.detach().clone())
+        for module in model.modules()
+        for name, buffer in module._buffers.items()
+        if buffer is not None
+    ]
+    fast = torch.backends.mha.get_fastpath_enabled()
     device = device_of(model)
     devices = [device] if device.type == "cuda" else []
     with (
@@ -29,14 +36,20 @@ def untouched(model: nn.Module) -> Iterator[None]:
     ):
         try:
             model.eval()
+            torch.backends.mha.set_fastpath_enabled(False)
+            for parameter, _ in wanted:
+                if parameter.is_floating_point():
+                    parameter.requires_grad_()
             yield
         finally:
+            torch.backends.mha.set_fastpath_enabled(fast)
             for module, training in modes:
                 module.training = training
             for parameter, requires_grad in wanted:
                 parameter.requires_grad_(requires_grad)
             with torch.no_grad():
-                for buffer, before in buffers:
+                for module, name, buffer, before in buffers:
+                    module._buffers[name] = buffer
                     if not torch.equal(buffer, before):
                         buffer.copy_(before)
 

@@ -12,10 +12,10 @@ CLOSE = 1e-3
 """Relative distance up to which two streams count as the same, whatever the precision."""
 
 
-def returns_branch(tape: Tape) -> bool:
+def returns_branch(tape: Tape, logits: Tensor, unit: Tensor) -> bool:
     """Seen from the next block's input; with one block, from the gradients at both its ends."""
     if len(tape.blocks) == 1:
-        return _by_gradient(tape)
+        return _by_gradient(tape, logits, unit)
     seen = [
         _kind(tape.inputs[index], tape.outputs[index], tape.inputs[index + 1])
         for index in range(len(tape.blocks) - 1)
@@ -41,19 +41,14 @@ def _kind(before: Tensor, output: Tensor, after: Tensor) -> str:
     return "stream" if as_stream < as_branch else "branch"
 
 
-def _by_gradient(tape: Tape) -> bool:
-    """A stream's block hands down Jᵀg; a branch's input gets g as well: Jᵀg + g."""
-    stream, output = tape.live
-    at_input, at_output = tape.input_gradients[0], tape.output_gradients[0]
-    (through,) = torch.autograd.grad(output, stream, at_output, allow_unused=True)
-    rest = at_input if through is None else at_input - through
-    to_stream, to_branch = float(rest.norm()), float((rest - at_output).norm())
-    if to_stream == to_branch:
-        raise UserError(
-            "it cannot be seen whether the one block returns the stream or a branch of it; say "
-            "returns='stream' or 'branch'"
-        )
-    return to_branch < to_stream
+def _by_gradient(tape: Tape, logits: Tensor, unit: Tensor) -> bool:
+    """With the block's output cut off, only a network that adds hands a gradient down."""
+    kept = tape.input_gradients.copy()
+    tape.cut_last = True
+    torch.autograd.grad(logits, tape.start, unit, allow_unused=True)
+    tape.cut_last = False
+    past, tape.input_gradients = tape.input_gradients.get(0), kept
+    return past is not None and bool(past.any())
 
 
 def _distance(a: Tensor, b: Tensor) -> float:

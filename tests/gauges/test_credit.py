@@ -1,0 +1,39 @@
+"""The credit that is examined: one tensor for each boundary, and what it is compared with."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from gauges.small_networks import make_batches, make_net, true_gradients
+
+from depthgauge.errors import UserError
+from depthgauge.gauges.credit import credit_of, paired
+from depthgauge.nets.opened import OpenedNet
+
+
+@pytest.fixture
+def batch():
+    return OpenedNet(make_net()).see(*make_batches(5)[0])
+
+
+def test_credit_is_taken_as_it_comes_but_detached(batch):
+    given = [gradient.clone().requires_grad_() for gradient in true_gradients(batch)]
+    found = credit_of(lambda _: given, batch)
+    assert all(torch.equal(a, b) for a, b in zip(found, given, strict=True))
+    assert not any(tensor.requires_grad for tensor in found)
+
+
+def test_every_boundary_needs_its_credit(batch):
+    with pytest.raises(UserError, match="needed are 4 tensors"):
+        credit_of(lambda b: b.gradients[1:], batch)
+
+
+def test_credit_of_another_shape_is_refused(batch):
+    with pytest.raises(UserError, match=r"all \(5, 8\)"):
+        credit_of(lambda b: [g[:, :-1] for g in b.gradients], batch)
+
+
+def test_what_the_gradients_are_compared_with():
+    credit = [torch.tensor([float(number)]) for number in range(4)]
+    assert [int(a) for a in paired(credit, "depthgauge")] == [0, 1, 2, 3]
+    assert [int(a) for a in paired(credit, "record")] == [1, 2, 3, 3]

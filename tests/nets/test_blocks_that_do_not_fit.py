@@ -1,0 +1,98 @@
+"""Blocks that are not a way of the stream, each answered with one sentence."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from nets.stacks import Stack, batch, see, stack
+from torch import Tensor, nn
+
+from depthgauge.errors import UserError
+from depthgauge.nets.opened import OpenedNet
+
+
+class Pooling(nn.Module):
+    def forward(self, h: Tensor) -> Tensor:
+        return h[:, ::2]
+
+    returns = "stream"
+
+
+def without_a_run(net: Stack, index: int) -> None:
+    """The block stays where it is, but another one of the same kind does its work."""
+    listed = list(net.layers)
+    net.call = lambda block, h: h if block is listed[index] else block(h)
+
+
+def test_a_block_that_changes_the_shape_is_named():
+    net = stack()
+    net.layers[1] = Pooling()
+    with pytest.raises(UserError, match=r"^block 1 changes the stream's shape from \(7, 6\) to"):
+        see(net)
+
+
+def test_a_last_block_that_does_not_run_is_named():
+    net = stack()
+    without_a_run(net, 2)
+    with pytest.raises(UserError, match=r"^block 2 of 3 did not run in the forward pass$"):
+        see(net)
+
+
+@pytest.mark.parametrize("index", [0, 1])
+def test_an_earlier_block_that_does_not_run_is_named(index: int):
+    net = stack()
+    without_a_run(net, index)
+    with pytest.raises(UserError, match=rf"^block {index + 1} ran when block {index} was expected"):
+        see(net)
+
+
+def test_blocks_none_of_which_runs():
+    net = stack()
+    net.spare = nn.ModuleList([nn.Linear(2, 2).double()])
+    with pytest.raises(UserError, match=r"^block 0 of 1 did not run"):
+        OpenedNet(net, "spare").see(*batch())
+
+
+@pytest.mark.parametrize("index", [0, 1, 2])
+def test_a_block_that_runs_twice_is_named(index: int):
+    net = stack()
+    twice = net.layers[index]
+    net.call = lambda block, h: block(block(h)) if block is twice else block(h)
+    with pytest.raises(UserError, match=rf"^block {index} ran .*blocks must run once each"):
+        see(net)
+
+
+def test_a_stream_of_whole_numbers_is_not_a_stream():
+    net = nn.Sequential(nn.Embedding(5, 6), nn.Linear(6, 5))
+    with pytest.raises(UserError, match=r"^block 0 is given whole numbers"):
+        OpenedNet(net, list(net)).see(torch.arange(5), torch.arange(5))
+
+
+@pytest.mark.parametrize("returned", [None, 3, (None, "word"), {}])
+def test_a_block_without_a_tensor_is_named(returned):
+    net = stack(pack=lambda _: returned)
+    with pytest.raises(UserError, match=rf"block 0 returns {type(returned).__name__} without a"):
+        see(net)
+
+
+def test_a_block_that_is_given_no_tensor_is_named():
+    net = stack(call=lambda block, h: block((h,)))
+    with pytest.raises(UserError, match="block 0 is given no tensor"):
+        see(net)
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_network_that_detaches_its_stream_is_refused(place: int):
+    net = stack()
+    cut = net.layers[place]
+    net.call = lambda block, h: block(h).detach() if block is cut else block(h)
+    with pytest.raises(UserError, match=r"^no gradient reaches the stream"):
+        see(net)
+
+
+def test_blocks_beside_the_way_to_the_logits_are_refused():
+    net = stack()
+    net.side = nn.ModuleList([nn.Linear(6, 6).double()])
+    net.call = lambda block, h: (block(h), block is net.layers[0] and net.side[0](h))[0]
+    with pytest.raises(UserError, match=r"^no gradient reaches the stream"):
+        OpenedNet(net, "side", returns="stream").see(*batch())

@@ -1,0 +1,168 @@
+"""Hooks at the block boundaries: the stream shifted, a block left out, blocks that do not fit."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext, suppress
+
+import pytest
+import torch
+from nets.stacks import CALLS, PACKED, SAMPLES, WIDTH, batch, parts_of, stack
+from oracles.foreign import Parts, run
+from torch import Tensor, nn
+
+from depthgauge.errors import UserError
+from depthgauge.nets.opened import OpenedNet
+
+BOTH = pytest.mark.parametrize("returns", ["stream", "branch"])
+PACKINGS = pytest.mark.parametrize(("pack", "unpack"), PACKED.values(), ids=PACKED)
+
+
+def a_shift() -> Tensor:
+    generator = torch.Generator().manual_seed(9)
+    return torch.randn(SAMPLES, WIDTH, generator=generator, dtype=torch.float64)
+
+
+def opened_and_seen(net: nn.Module) -> OpenedNet:
+    opened = OpenedNet(net, "layers")
+    opened.see(*batch())
+    return opened
+
+
+def assert_answers(found: Tensor, expected: Tensor) -> None:
+    torch.testing.assert_close(found, expected.detach(), rtol=1e-9, atol=1e-12)
+
+
+@BOTH
+@pytest.mark.parametrize("boundary", [0, 1, 2, 3])
+def test_every_boundary_can_be_shifted(returns: str, boundary: int):
+    net, (x, _), shift = stack(returns), batch(), a_shift()
+    kept = shift.clone()
+    found = opened_and_seen(net).logits(x, shift=(boundary, shift))
+    assert_answers(found, run(parts_of(net), x, shift=(boundary, shift))[1])
+    assert not torch.allclose(found, net(x))
+    assert torch.equal(shift, kept)
+
+
+@BOTH
+@pytest.mark.parametrize("index", [0, 1, 2])
+def test_every_block_can_be_left_out(returns: str, index: int):
+    net, (x, _) = stack(returns), batch()
+    found = opened_and_seen(net).logits(x, skip=index)
+    assert_answers(found, run(parts_of(net), x, skip=index)[1])
+    assert not torch.allclose(found, net(x))
+
+
+@BOTH
+@pytest.mark.parametrize("said", ["auto", "said"])
+@pytest.mark.parametrize("change", [{"skip": 1}, {"shift": (0, a_shift())}], ids=["skip", "shift"])
+def test_before_anything_was_seen_the_answer_is_right_or_refused(returns, said, change):
+    net, (x, _) = stack(returns), batch()
+    opened = OpenedNet(net, "layers", returns="auto" if said == "auto" else returns)
+    with suppress(UserError) if said == "auto" else nullcontext():
+        assert_answers(opened.logits(x, **change), run(parts_of(net), x, **change)[1])
+
+
+@BOTH
+def test_the_only_block_can_be_left_out(returns: str):
+    net, (x, _) = stack(returns, depth=1), batch()
+    assert_answers(opened_and_seen(net).logits(x, skip=0), net.head(net.norm(net.embed(x))))
+
+
+@BOTH
+@PACKINGS
+def test_shifts_and_lesions_go_through_what_blocks_return(returns, pack, unpack):
+    net, (x, _), shift = stack(returns, pack=pack, unpack=unpack), batch(), a_shift()
+    opened = opened_and_seen(net)
+    assert_answers(opened.logits(x, shift=(2, shift)), run(parts_of(net), x, shift=(2, shift))[1])
+    assert_answers(opened.logits(x, skip=1), run(parts_of(net), x, skip=1)[1])
+
+
+@BOTH
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_shifts_and_lesions_go_through_how_blocks_are_called(returns, call):
+    net, (x, _), shift = stack(returns, call=call), batch(), a_shift()
+    opened = opened_and_seen(net)
+    for boundary in (0, 3):
+        expected = run(parts_of(net), x, shift=(boundary, shift))[1]
+        assert_answers(opened.logits(x, shift=(boundary, shift)), expected)
+    assert_answers(opened.logits(x, skip=0), run(parts_of(net), x, skip=0)[1])
+
+
+@pytest.mark.parametrize("boundary", [0, 1, 3])
+def test_a_shift_in_float64_is_taken_in_the_precision_of_the_network(boundary: int):
+    net, (x, _) = stack(dtype=torch.float32), batch(dtype=torch.float32)
+    found = opened_and_seen(net).logits(x, shift=(boundary, a_shift()))
+    expected = run(parts_of(net), x, shift=(boundary, a_shift().float()))[1]
+    assert found.dtype == torch.float32
+    torch.testing.assert_close(found, expected.detach())
+
+
+class Latents(nn.Module):
+    """The stream begins with a parameter; the data come in from the side."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stack = stack()
+        self.layers = self.stack.layers
+        self.latents = nn.Parameter(torch.ones(1, WIDTH, dtype=torch.float64))
+
+    def forward(self, x: Tensor) -> Tensor:
+        h = self.latents.expand(len(x), -1)
+        for block in self.layers:
+            h = block(h)
+        return self.stack.head(self.stack.norm(h) * self.stack.embed(x))
+
+
+@pytest.mark.parametrize("samples", [SAMPLES, 1])
+def test_a_stream_that_begins_with_a_parameter_is_shifted_and_the_parameter_is_not(samples: int):
+    net, x, shift = Latents(), batch()[0][:samples], a_shift()[:samples]
+    kept = net.latents.detach().clone()
+    found = opened_and_seen(net).logits(x, shift=(0, shift))
+    assert torch.equal(net.latents, kept)
+    parts = Parts(
+        lambda x: net.latents.expand(len(x), -1),
+        parts_of(net.stack).blocks,
+        lambda h: net.stack.head(net.stack.norm(h) * net.stack.embed(x)),
+        lambda h: h,
+    )
+    assert_answers(found, run(parts, x, shift=(0, shift))[1])
+
+
+class EarlyReLU(nn.Module):
+    """relu in place, as the first thing that a pre-activation block does to the stream."""
+
+    def __init__(self, block: nn.Module) -> None:
+        super().__init__()
+        self.relu, self.block = nn.ReLU(inplace=True), block
+
+    def forward(self, h: Tensor) -> Tensor:
+        return self.block(self.relu(h))
+
+    returns = "stream"
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_block_that_changes_its_input_in_place_is_read_and_left_out(place: int, frozen: bool):
+    net, (x, y) = stack(), batch()
+    plain = parts_of(net)
+    block = plain.blocks[place]
+    plain.blocks[place] = lambda h: block(h.clamp(min=0))
+    net.layers[place] = EarlyReLU(net.layers[place])
+    net.requires_grad_(not frozen)
+    opened = OpenedNet(net, "layers")
+    seen = opened.see(x, y)
+    torch.testing.assert_close(seen.states, tuple(s.detach() for s in run(plain, x)[0]))
+    assert_answers(opened.logits(x, skip=place), run(plain, x, skip=place)[1])
+
+
+@BOTH
+def test_hooks_are_gone_also_after_an_error(returns: str):
+    net = stack(returns)
+    opened = OpenedNet(net, "layers")
+    opened.see(*batch())
+    opened.logits(batch()[0], shift=(1, a_shift()))
+    opened.logits(batch()[0], skip=1)
+    with pytest.raises(RuntimeError):
+        opened.logits(batch()[0], shift=(1, torch.ones(3, 4)))
+    assert not any(block._forward_hooks or block._forward_pre_hooks for block in net.modules())

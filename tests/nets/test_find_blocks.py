@@ -1,0 +1,109 @@
+"""Blocks are found by a dotted path, or given; what cannot be found is answered with what is."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import torch
+from nets.stacks import batch, stack
+from torch import nn
+
+from depthgauge.errors import UserError
+from depthgauge.nets.find_blocks import find_blocks
+from depthgauge.nets.opened import OpenedNet
+from depthgauge.nets.residual_mlp import ResidualMLP
+
+
+def nested() -> nn.Module:
+    net = nn.Module()
+    net.body = nn.Module()
+    net.body.stages = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3))
+    net.body.named = nn.ModuleDict({"one": nn.Linear(3, 3), "two": nn.Linear(3, 3)})
+    net.body.empty = nn.ModuleList()
+    net.extra = nn.ModuleList([nn.ReLU()])
+    net.head = nn.Linear(3, 2)
+    net.count = 3
+    return net
+
+
+def test_the_contract_needs_no_path():
+    net = ResidualMLP(3, 4, 2, 3)
+    assert find_blocks(net) == list(net.blocks) == find_blocks(net, "blocks")
+
+
+def test_a_dotted_path():
+    net = nested()
+    assert find_blocks(net, "body.stages") == list(net.body.stages)
+    assert find_blocks(net, "body.named") == list(net.body.named.values())
+    assert find_blocks(net, "extra") == [net.extra[0]]
+
+
+def test_the_modules_themselves():
+    net = nested()
+    first, second = net.body.stages
+    assert find_blocks(net, [second, first]) == [second, first]
+    assert find_blocks(net, net.body.stages) == [first, second]
+    assert find_blocks(net, (block for block in net.body.stages)) == [first, second]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "transformer.h",
+        "body.stage",
+        "body.stages.7",
+        "body.empty",
+        "head",
+        "count",
+        "",
+        ".",
+        "body.",
+    ],
+)
+def test_a_path_that_matches_nothing_is_answered_with_the_lists_there_are(path: str):
+    sentence = (
+        f"the path {path!r} matches no modules of Module; lists of modules in it: "
+        "'body.stages' (2 modules), 'extra' (1 modules)"
+    )
+    with pytest.raises(UserError, match=f"^{re.escape(sentence)}$"):
+        find_blocks(nested(), path)
+
+
+def test_no_path_where_one_is_needed():
+    with pytest.raises(UserError, match=r"^Module has no `blocks`, so the path .* 'body\.stages'"):
+        find_blocks(nested())
+
+
+def test_nothing_to_offer():
+    with pytest.raises(UserError, match=r"lists of modules in it: none$"):
+        find_blocks(nn.Linear(2, 2), "layers")
+
+
+@pytest.mark.parametrize("blocks", [[], [nn.Linear(3, 3)], ["body.stages.0"]])
+def test_modules_of_another_network_are_refused(blocks: list[nn.Module]):
+    with pytest.raises(UserError, match=r"^the blocks that were given are not modules of the"):
+        find_blocks(nested(), blocks)
+
+
+def test_a_stranger_among_the_blocks_is_refused():
+    net = nested()
+    with pytest.raises(UserError, match="not modules of the network"):
+        find_blocks(net, [*net.body.stages, nn.Linear(3, 3)])
+
+
+def test_a_block_that_is_used_twice_is_refused_when_it_runs_again():
+    net = stack(depth=1)
+    net.layers.append(net.layers[0])
+    with pytest.raises(UserError, match="once each"):
+        OpenedNet(net, "layers").see(*batch())
+
+
+def test_blocks_given_as_modules_are_seen_like_those_of_a_path():
+    net = stack()
+    by_path = OpenedNet(net, "layers").see(*batch())
+    given = OpenedNet(net, list(net.layers)).see(*batch())
+    assert all(torch.equal(a, b) for a, b in zip(by_path.states, given.states, strict=True))
+    last_two = OpenedNet(net, net.layers[1:]).see(*batch())
+    assert len(last_two.states) == 3
+    assert torch.equal(last_two.states[0], by_path.states[1])
