@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 .PHONY: demo test test-all check bench clean
 
 demo: $(READY)
-	$(BIN)/depthgauge ladder
+	$(BIN)/depthgauge audit
 
 test: $(READY)
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto
