@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from depthgauge.studies.audit_subjects import Subject
     from depthgauge.studies.plan import Grid
     from depthgauge.tasks.base import Task
+    from depthgauge.verdict.thresholds import Thresholds
 
 WALKED_BACK = 3
 
@@ -73,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
         folder = folder_of(grid, args)
         if args.dry_run:
             return show_plan(grid, folder, args.json)
-        document, failed = _audit_study(grid, folder, args, thresholds)
+        document, failed = audit_study(grid, folder, args, thresholds)
     if args.json:
         print(json.dumps(document, indent=2, ensure_ascii=False))
     else:
@@ -82,9 +83,10 @@ def run(args: argparse.Namespace) -> int:
     return WALKED_BACK if args.strict and walked and not failed else int(failed)
 
 
-def _audit_study(
-    grid: Grid, folder: Path, args: argparse.Namespace, thresholds: Any
+def audit_study(
+    grid: Grid, folder: Path, args: argparse.Namespace, thresholds: Thresholds
 ) -> tuple[dict[str, Any], bool]:
+    """Train what is left, read everything, write `audit.json` and `audit.md`."""
     from depthgauge.studies.audit import untrained_reports
     from depthgauge.studies.audit_subjects import subjects_of_study
 
@@ -101,20 +103,22 @@ def _audit_study(
 
 
 def _audit_checkpoints(
-    args: argparse.Namespace, thresholds: Any
+    args: argparse.Namespace, thresholds: Thresholds
 ) -> tuple[dict[str, Any], Path | None, bool]:
     from depthgauge.studies.audit_subjects import subjects_of_folder
     from depthgauge.tasks.registry import load_task
 
     task = load_task(args.task, args.validation)
+    frozen = frozen_accuracies(args.frozen_acc)
     subjects, missing = subjects_of_folder(
-        Path(args.checkpoints), task, args.rules, args.seeds, frozen_accuracies(args.frozen_acc)
+        Path(args.checkpoints), task, args.rules, args.seeds, frozen
     )
     for name in missing:
         print(f"depthgauge: skipped, not there: {name}", file=sys.stderr)
     config = {
         "task": {"name": task.name, "checksum": task.checksum, "evaluated_on": task.evaluated_on},
         "checkpoints": args.checkpoints,
+        "frozen_acc": frozen,
         "chance": task.chance,
     }
     document = _document(subjects, task, config, thresholds, {})
@@ -129,7 +133,7 @@ def _document(
     subjects: list[Subject],
     task: Task,
     config: dict[str, Any],
-    thresholds: Any,
+    thresholds: Thresholds,
     controls: dict[str, Report],
 ) -> dict[str, Any]:
     from depthgauge.cli.progress import study_progress

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from depthgauge.cli.audit import audit_study, print_audit
 from depthgauge.cli.ladder import print_ladder, train_ladder
 from depthgauge.cli.options import add_grid_options, add_k, add_run_options, build_grid
 from depthgauge.cli.training import folder_of, show_plan
@@ -26,6 +27,12 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     add_k(ladder)
     add_run_options(ladder)
     ladder.set_defaults(run=run_ladder, task="cifar10")
+    audit = experiments.add_parser(
+        "main-audit", help="the published audit on CIFAR-10: --width 256 --blocks 4"
+    )
+    add_grid_options(audit, fewest_blocks=1)
+    add_run_options(audit)
+    audit.set_defaults(run=run_audit, task="cifar10")
 
 
 def run_ladder(args: argparse.Namespace) -> int:
@@ -48,6 +55,39 @@ def run_ladder(args: argparse.Namespace) -> int:
         print_ladder(ladder, folder)
         _print(comparison, folder)
     return status
+
+
+def run_audit(args: argparse.Namespace) -> int:
+    """Train what is left of the published audit, read it, and compare."""
+    from depthgauge.cli.console import output
+    from depthgauge.report.audit_comparison import audit_comparison_tables, audit_comparison_words
+    from depthgauge.report.table import markdown_table, terminal_table
+    from depthgauge.store.files import write_json, write_text
+    from depthgauge.studies.published_audit import compare_audit
+    from depthgauge.verdict.thresholds import Thresholds
+
+    args.k = [0, args.blocks]
+    grid = build_grid(args)
+    folder = folder_of(grid, args)
+    if args.dry_run:
+        return show_plan(grid, folder, args.json)
+    document, failed = audit_study(grid, folder, args, Thresholds())
+    comparison = compare_audit(document)
+    tables, words = audit_comparison_tables(comparison), audit_comparison_words(comparison)
+    write_json(folder / "audit_comparison.json", comparison)
+    text = "\n".join(markdown_table(*table) for table in tables)
+    write_text(folder / "audit_comparison.md", text + "".join(f"\n- {word}\n" for word in words))
+    if args.json:
+        print(json.dumps(document | {"comparison": comparison}, indent=2, ensure_ascii=False))
+        return int(failed)
+    print_audit(document, folder)
+    console = output()
+    for table in tables:
+        console.print(terminal_table(*table))
+    for word in words:
+        console.print(word, markup=False)
+    console.print(f"{folder / 'audit_comparison.md'}", markup=False, soft_wrap=True)
+    return int(failed)
 
 
 def _markdown(comparison: dict[str, Any]) -> str:

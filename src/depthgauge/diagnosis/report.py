@@ -44,6 +44,7 @@ class Report:
     lesion: Reading
     accuracy: Reading
     alignment: AlignmentReading | None = None
+    alignment_record: AlignmentReading | None = None
     perturbation: Reading | None = None
     nudging: NudgingReading | None = None
     null: NullReading | None = None

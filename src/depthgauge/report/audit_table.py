@@ -37,8 +37,8 @@ def _run_row(row: dict[str, Any]) -> list[str]:
         _short(row["g_L_n128"]),
         "–" if row["stability"] is None else f"{row['stability']:.3f}",
         percent(row["frozen_acc"]),
-        _epoch(first.get("D1")),
-        _epoch(first.get("D2")),
+        _epoch(first, "D1"),
+        _epoch(first, "D2"),
         row["verdict"] + fired,
     ]
 
@@ -107,8 +107,10 @@ def _short(value: float | None) -> str:
     return "–" if value is None else f"{value:.2g}"
 
 
-def _epoch(epoch: int | None) -> str:
-    return "–" if epoch is None else f"epoch {epoch}"
+def _epoch(first: dict[str, int | None], name: str) -> str:
+    if name not in first:
+        return "n/a"
+    return "–" if first[name] is None else f"epoch {first[name]}"
 
 
 def _count(counts: list[int] | None) -> str:

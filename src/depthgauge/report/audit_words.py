@@ -21,6 +21,11 @@ def audit_words(document: dict[str, Any]) -> list[str]:
     gain = document["config"]["bp_depth_gain"]
     if gain is None:
         words.append("Whether depth helps on this task is not known: bp was not audited with it.")
+    if document["config"].get("frozen_acc"):
+        words.append(
+            "Frozen baselines were given as one number for each method, so D3 is not paired by seed "
+            "and its intervals leave their spread out."
+        )
     words += _controls(document["controls"])
     return words
 
@@ -35,4 +40,5 @@ def _controls(controls: dict[str, Any]) -> list[str]:
     if not controls:
         return []
     found = sorted({control["verdict"] for control in controls.values()})
-    return [f"Control, {len(controls)} untrained networks: {' / '.join(found)}."]
+    count = f"{len(controls)} untrained network{'s' if len(controls) > 1 else ''}"
+    return [f"Control, {count}: {' / '.join(found)}."]

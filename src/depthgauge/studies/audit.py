@@ -7,9 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from depthgauge.config import NetConfig
-from depthgauge.diagnosis.credit_quality import examine_credit
+from depthgauge.diagnosis.credit_quality import credit_gauges, readings_of
 from depthgauge.diagnosis.diagnose import diagnose
 from depthgauge.diagnosis.report import Report
+from depthgauge.gauges.alignment import AlignmentGauge
+from depthgauge.gauges.measure import measure
 from depthgauge.gauges.norms import BATCHES_READ
 from depthgauge.nets.opened import OpenedNet
 from depthgauge.nets.registry import initial_net
@@ -81,7 +83,10 @@ def _report(
     if trained.rule is None or trained.feedback is None:
         return report
     credit = rule_credit(trained.rule, trained.net, trained.feedback)
-    report = replace(report, **examine_credit(OpenedNet(trained.net), batches, credit))
+    gauges = credit_gauges(credit, "depthgauge")
+    gauges["alignment_record"] = AlignmentGauge(credit, "record")
+    measure(OpenedNet(trained.net), batches, list(gauges.values()))
+    report = replace(report, **readings_of(gauges))
     if why_not(trained) is None:
         samples = first_samples(task, SAMPLES)
         report = replace(report, null=calibrate_null(trained, samples, NULL_DRAWS))

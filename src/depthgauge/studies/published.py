@@ -101,7 +101,7 @@ def compare_ladder(ladder: dict[str, Any]) -> dict[str, Any]:
     """Every rung beside its published figure, and the cross-checks with the main audit."""
     net = ladder["config"]["net"]
     figures = published_ladder(net["width"], net["blocks"])
-    unlike = _unlike(ladder["config"], figures["config"]["epochs"])
+    unlike = unlike_published(ladder["config"], figures["config"]["epochs"])
     alike = not unlike
     rungs = [
         compare(f"{rule} k={k}", values, figures[rule][k], alike)
@@ -117,7 +117,7 @@ def compare_ladder(ladder: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _unlike(config: dict[str, Any], epochs: int) -> list[str]:
+def unlike_published(config: dict[str, Any], epochs: int) -> list[str]:
     """In what a measurement differs from the published recipe."""
     published_recipe = Recipe(epochs=epochs).model_dump(mode="json")
     measured = config["recipe"] | {"evaluated_on": config["task"]["evaluated_on"]}

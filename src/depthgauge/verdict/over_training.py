@@ -38,18 +38,24 @@ def _growth(norms: Sequence[float | None]) -> float | None:
 def first_fired(
     readings: Iterable[EpochReadings], thresholds: Thresholds | None = None
 ) -> dict[str, int | None]:
-    """The first epoch at which D1, and at which D2, fires by its point values."""
+    """The first epoch at which D1, and at which D2, fires by its point values.
+
+    None where it never does; a diagnostic that was never read is left out.
+    """
     t = thresholds or Thresholds()
-    first: dict[str, int | None] = {"D1": None, "D2": None}
+    first: dict[str, int | None] = {}
     for reading in readings:
-        fires = {
-            "D1": reading.growth is not None and reading.growth > t.growth,
-            "D2": reading.gradient is not None
-            and reading.error_share is not None
-            and reading.gradient < t.gradient
-            and reading.error_share < t.error_share,
-        }
-        for name, fired in fires.items():
-            if fired and first[name] is None:
+        for name, fires in _fires(reading, t).items():
+            first.setdefault(name, None)
+            if fires and first[name] is None:
                 first[name] = reading.epoch
     return first
+
+
+def _fires(reading: EpochReadings, t: Thresholds) -> dict[str, bool]:
+    fires = {}
+    if reading.growth is not None:
+        fires["D1"] = reading.growth > t.growth
+    if reading.gradient is not None and reading.error_share is not None:
+        fires["D2"] = reading.gradient < t.gradient and reading.error_share < t.error_share
+    return fires
