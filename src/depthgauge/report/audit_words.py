@@ -23,8 +23,8 @@ def audit_words(document: dict[str, Any]) -> list[str]:
         words.append("Whether depth helps on this task is not known: bp was not audited with it.")
     if document["config"].get("frozen_acc"):
         words.append(
-            "Frozen baselines were given as one number for each method, so D3 is not paired by seed "
-            "and its intervals leave their spread out."
+            "Frozen baselines were given as one number for each method, so D3 is not paired by "
+            "seed and its intervals leave their spread out."
         )
     words += _controls(document["controls"])
     return words
