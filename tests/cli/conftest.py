@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 import torch
-from cli.commands import run_ladder
+from cli.audits import AuditedStudy, run_audit, run_files
+from cli.commands import run_ladder, write_rules
 
 
 @pytest.fixture(autouse=True)
@@ -45,3 +46,23 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def study(trained: Path, tmp_path: Path) -> Path:
     """A copy of the finished study that may be touched; times of files are kept."""
     return shutil.copytree(trained, tmp_path / "study")
+
+
+@pytest.fixture(scope="session")
+def audited(trained: Path, tmp_path_factory: pytest.TempPathFactory) -> AuditedStudy:
+    """The finished study, copied and audited. Look, do not touch."""
+    folder = shutil.copytree(trained, tmp_path_factory.mktemp("audited") / "study")
+    before = run_files(folder)
+    with one_thread():
+        done = run_audit(folder, "--json", "--strict", rules=("bp", "dfa"), seeds=(1, 2))
+    return AuditedStudy(folder, done, before)
+
+
+@pytest.fixture(scope="session")
+def own_rules(tmp_path_factory: pytest.TempPathFactory) -> AuditedStudy:
+    """An audit of somebody's own rules, of which one explodes. Look, do not touch."""
+    parent = tmp_path_factory.mktemp("own")
+    rules = write_rules(parent)
+    with one_thread():
+        done = run_audit(parent / "study", "--json", rules=(f"{rules}:Mine", f"{rules}:Exploding"))
+    return AuditedStudy(parent / "study", done, {})

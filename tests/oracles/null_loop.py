@@ -14,6 +14,8 @@ from torch.nn.functional import cross_entropy, one_hot
 
 FIRST_SEED = 10000
 
+Batch = tuple[Tensor, Tensor]
+
 
 def fresh_feedback(net: nn.Module, rule: str, draw: int) -> list[Tensor]:
     classes, width = net.out_head.weight.shape
@@ -23,9 +25,10 @@ def fresh_feedback(net: nn.Module, rule: str, draw: int) -> list[Tensor]:
 
 
 def alignment(
-    net: nn.Module, x: Tensor, y: Tensor, rule: str, Bs: Sequence[Tensor], convention: str
+    net: nn.Module, batch: Batch, rule: str, Bs: Sequence[Tensor], convention: str
 ) -> list[float]:
     """Mean cosine at the layers 0 … L."""
+    x, y = batch
     states = [net.embed(x)]
     for block in net.blocks:
         states.append(states[-1] + block(states[-1]))
@@ -58,11 +61,11 @@ def mean_cosine(a: Tensor, g: Tensor) -> float:
 
 
 def null_loop(
-    net: nn.Module, x: Tensor, y: Tensor, rule: str, draws: int, convention: str = "depthgauge"
+    net: nn.Module, batch: Batch, rule: str, draws: int, convention: str = "depthgauge"
 ) -> list[list[float]]:
     """For each draw the alignment at every layer."""
     with torch.random.fork_rng(devices=[]):
         return [
-            alignment(net, x, y, rule, fresh_feedback(net, rule, draw), convention)
+            alignment(net, batch, rule, fresh_feedback(net, rule, draw), convention)
             for draw in range(draws)
         ]

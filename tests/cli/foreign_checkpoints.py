@@ -1,0 +1,94 @@
+"""Networks from elsewhere for the command line: a file that makes them, and their weights."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import torch
+
+FACTORIES = '''
+"""Networks that somebody wrote."""
+
+import torch
+from torch import nn
+
+from depthgauge.nets.residual_mlp import ResidualMLP
+
+
+class Stack(nn.Module):
+    """Inputs, residual layers in `body.layers`, outputs."""
+
+    def __init__(self, inputs, layers, outputs):
+        super().__init__()
+        self.inputs, self.outputs = inputs, outputs
+        self.body = nn.ModuleDict({"layers": nn.ModuleList(layers)})
+
+    def forward(self, x):
+        h = self.inputs(x)
+        for layer in self.body["layers"]:
+            h = h + layer(h)
+        return self.outputs(h)
+
+
+def mlp(width=8, classes=10):
+    layers = [nn.Sequential(nn.LayerNorm(width), nn.Linear(width, width)) for _ in range(3)]
+    return Stack(nn.Linear(64, width), layers, nn.Linear(width, classes))
+
+
+def few_classes():
+    return mlp(classes=5)
+
+
+def wide():
+    return mlp(width=12)
+
+
+def cnn():
+    layers = [nn.Conv2d(4, 4, 3, padding=1) for _ in range(2)]
+    readout = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4, 5))
+    return Stack(nn.Conv2d(3, 4, 3, padding=1), layers, readout)
+
+
+def funnel():
+    net = nn.Module()
+    net.blocks = nn.Sequential(nn.Linear(64, 32), nn.Linear(32, 10))
+    net.forward = net.blocks.forward
+    return net
+
+
+def residual():
+    return ResidualMLP(64, 8, 10, 2)
+
+
+def raises():
+    raise ValueError("no such thing\\nat all")
+
+
+def a_number():
+    return 3
+'''
+
+
+def write_factories(folder: Path) -> Path:
+    path = folder / "my_networks.py"
+    path.write_text(FACTORIES)
+    return path
+
+
+def load_factories(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location("factories_of_a_test", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def save_weights(factories: Path, name: str, seed: int = 0) -> Path:
+    """The weights of a network that `name` makes, as `name.pt` beside the file."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        net = getattr(load_factories(factories), name)()
+    path = factories.with_name(f"{name}.pt")
+    torch.save(net.state_dict(), path)
+    return path

@@ -1,0 +1,209 @@
+"""`depthgauge audit`, from the runs to the verdicts."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from itertools import pairwise
+
+import pytest
+from cli.audits import find_run, read, run_audit, run_files
+from cli.commands import SMALL, run
+
+from depthgauge.verdict.diagnostics import SeedReadings
+from depthgauge.verdict.judge import judge
+from depthgauge.verdict.thresholds import Thresholds
+
+NETWORKS = ["bp_s1", "bp_s2", "dfa_s1", "dfa_s2"]
+UNTESTED = "no alarm, depth untested"
+
+
+def without_provenance(document):
+    return {name: part for name, part in document.items() if name != "provenance"}
+
+
+# A study that `ladder` has trained
+
+
+def test_standard_output_is_exactly_one_json_document(audited):
+    assert audited.done.err == ""
+    assert audited.done.out.startswith("{")
+    assert audited.done.out.endswith("}\n")
+    json.loads(audited.done.out, parse_constant=pytest.fail)
+    assert audited.document == read(audited.folder / "audit.json")
+
+
+def test_after_a_ladder_nothing_is_trained_again(audited):
+    assert run_files(audited.folder) == audited.runs_before
+
+
+def test_what_is_in_the_document(audited):
+    document = audited.document
+    assert list(document["reports"]) == NETWORKS
+    assert [f"{row['method']}_s{row['seed']}" for row in document["summary"]] == NETWORKS
+    assert list(document["verdicts"]) == ["bp", "dfa"]
+    assert document["thresholds"]["growth"] == 50
+    assert document["config"]["net"]["blocks"] == 2
+    assert "audit" in document["provenance"]["command"]
+    for row in document["summary"]:
+        assert row["g_L_n128"] == pytest.approx(row["g_L"] / 128, rel=1e-9)
+
+
+def test_every_number_leads_to_its_run(audited):
+    for row in audited.document["summary"]:
+        for name, k, accuracy in (("run", 2, "acc"), ("frozen_run", 0, "frozen_acc")):
+            folder = audited.folder / row["source"][name]
+            assert folder == find_run(audited.folder, row["method"], row["seed"], k)
+            assert row[accuracy] == read(folder / "result.json")["final_acc"]
+
+
+def test_readings_are_those_of_the_runs_last_epoch(audited):
+    for row in audited.document["summary"]:
+        folder = audited.folder / row["source"]["run"]
+        last = json.loads((folder / "metrics.jsonl").read_text().splitlines()[-1])
+        report = audited.document["reports"][f"{row['method']}_s{row['seed']}"]
+        assert report["residual_norms"] == pytest.approx(last["h_norm"], rel=1e-5)
+        assert report["bp_grad_norms"] == pytest.approx(last["g_norm"], rel=1e-5)
+        over_error = report["readings"]["reference"]["over_error"]
+        assert over_error == pytest.approx(last["g_over_e"], rel=1e-5)
+        assert row["h_L"] == report["residual_norms"][-1]
+        assert row["g_L"] == report["bp_grad_norms"][-1]
+
+
+def test_the_verdict_over_seeds_is_that_of_judge(audited):
+    document = audited.document
+    rows = document["summary"]
+    gains = [row["acc"] - row["frozen_acc"] for row in rows if row["method"] == "bp"]
+    bp_gain = sum(gains) / len(gains)
+    assert document["config"]["bp_depth_gain"] == pytest.approx(bp_gain)
+    for method, entry in document["verdicts"].items():
+        readings = []
+        for row in (row for row in rows if row["method"] == method):
+            report = document["reports"][f"{method}_s{row['seed']}"]
+            norms = report["residual_norms"]
+            readings.append(
+                SeedReadings(
+                    growth=max(after / before for before, after in pairwise(norms)),
+                    gradient=report["bp_grad_norms"][-1],
+                    error_share=report["readings"]["reference"]["over_error"],
+                    numerics=report["readings"]["numerics"]["value"],
+                    depth_gain=row["acc"] - row["frozen_acc"],
+                )
+            )
+        verdict = judge(readings, Thresholds(), bp_gain)
+        assert entry["verdict"] == verdict.word
+        assert entry["fired"] == list(verdict.fired)
+        assert entry["single_seed"] is False
+
+
+def test_decision_utility_has_seven_ways_of_reporting(audited):
+    table = audited.document["decision_utility"]
+    assert len(table) == 7
+    for counts in table.values():
+        assert list(counts) == ["bp", "dfa"]
+        assert all(0 <= walked <= of == 2 for walked, of in counts.values())
+
+
+def test_the_control_raises_no_alarm(audited):
+    controls = audited.document["controls"]
+    assert list(controls) == ["untrained_s1", "untrained_s2"]
+    assert {control["verdict"] for control in controls.values()} == {UNTESTED}
+
+
+def test_credit_is_examined_for_every_rule(audited):
+    for name, report in audited.document["reports"].items():
+        readings = report["readings"]
+        assert len(readings["alignment"]["per_layer"]) == 3
+        assert readings["perturbation"]["value"] is not None
+        assert ("null" in readings) == name.startswith("dfa")
+
+
+def test_strict_is_content_where_nothing_is_walked_back(audited):
+    """After one epoch bp gains nothing from depth, so that D3 does not apply."""
+    assert {entry["verdict"] for entry in audited.document["verdicts"].values()} == {UNTESTED}
+    assert audited.done.status == 0
+
+
+def test_the_tables_are_written_beside_it(audited):
+    text = (audited.folder / "audit.md").read_text()
+    assert "| rule | seed | acc | ‖h_L‖ | ‖g_L‖ |" in text
+    assert "| rule | acc | frozen | verdict over seeds |" in text
+    assert text.count("\n| dfa | ") >= 4
+    assert "| accuracy + mean Γ + D2s |" in text
+    assert "- Control, 2 untrained networks: no alarm, depth untested." in text
+
+
+# A study of its own
+
+
+def test_all_blocks_and_none_are_trained_for_every_rule(own_rules):
+    assert len(list(own_rules.folder.glob("runs/*/result.json"))) == 4
+    for method in ("mine", "exploding"):
+        for k in (0, 2):
+            find_run(own_rules.folder, method, 1, k)
+    assert own_rules.document["summary"][0]["frozen_acc"] is not None
+
+
+def test_one_that_diverged_is_shown_and_the_others_finish(own_rules):
+    document = own_rules.document
+    mine, exploding = document["summary"]
+    assert own_rules.done.status == 1
+    assert list(document["reports"]) == ["mine_s1"]
+    assert mine["verdict"] != "diverged"
+    assert exploding["verdict"] == document["verdicts"]["exploding"]["verdict"] == "diverged"
+    assert exploding["source"]["diverged_epoch"] == 1
+    assert document["decision_utility"]["all"]["exploding"] == [0, 0]
+
+
+def test_a_single_seed_is_said(own_rules):
+    entry = own_rules.document["verdicts"]["mine"]
+    assert entry["single_seed"] is True
+    assert "single seed" in entry["verdict_in_words"]
+
+
+def test_without_bp_what_depth_is_worth_is_not_known(own_rules):
+    assert own_rules.document["config"]["bp_depth_gain"] is None
+    assert "bp was not audited" in (own_rules.folder / "audit.md").read_text()
+
+
+def test_running_it_again_trains_nothing_and_says_the_same(own_rules, tmp_path):
+    folder = shutil.copytree(own_rules.folder, tmp_path / "study")
+    before, rules = run_files(folder), own_rules.folder.parent / "my_rules.py"
+    again = run_audit(folder, "--json", "--strict", rules=(f"{rules}:Mine", f"{rules}:Exploding"))
+    assert run_files(folder) == before
+    assert again.status == 1
+    assert without_provenance(again.document) == without_provenance(own_rules.document)
+
+
+# For eyes
+
+
+def test_people_get_tables_words_and_where_everything_is(study):
+    done = run_audit(study, "--threshold", "growth=0.5", "--strict", rules=("dfa",))
+    assert (done.status, done.err) == (3, "")
+    for part in ("‖h_L‖", "null, deep", "what is reported", "walk back (D1", "single seed"):
+        assert part in done.out
+    for name in ("audit.json", "audit.md"):
+        assert str(study / name) in done.out.splitlines()
+    document = read(study / "audit.json")
+    assert document["thresholds"]["growth"] == 0.5
+    assert "D1" in document["verdicts"]["dfa"]["fired"]
+    assert document["summary"][0]["first_fired"]["D1"] == 0
+
+
+def test_a_dry_run_shows_the_runs_and_trains_nothing(trained, tmp_path):
+    arguments = ("audit", *SMALL, "--rules", "dfa", "--seeds", 1, 3, "--dry-run", "--json")
+    plan = run(*arguments, "--out", trained).document
+    shown = {(entry["k"], entry["seed"]): entry["done"] for entry in plan["runs"]}
+    assert shown == {(2, 1): True, (0, 1): True, (2, 3): False, (0, 3): False}
+    assert run(*arguments).document["out"].startswith("runs/digits-d8-L2-")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_defaults_are_three_rules_and_three_seeds():
+    plan = run("audit", "--dry-run", "--json").document
+    assert plan["config"]["task"]["name"] == "teacher"
+    assert {entry["rule"] for entry in plan["runs"]} == {"bp", "fa", "dfa"}
+    assert {entry["seed"] for entry in plan["runs"]} == {42, 123, 456}
+    assert {entry["k"] for entry in plan["runs"]} == {0, 4}
+    assert len(plan["runs"]) == 18

@@ -1,0 +1,79 @@
+"""Options of `audit`, `null` and `diagnose` that are not possible."""
+
+from __future__ import annotations
+
+import pytest
+from cli.audits import export
+from cli.commands import assert_bad_input, run
+
+
+@pytest.fixture
+def networks(trained, tmp_path):
+    return export(trained, tmp_path / "networks")
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (("--frozen-acc", "bp=61.5"), ("bp=61.5", "from 0 to 1")),
+        (("--frozen-acc", "bp=-0.1"), ("bp=-0.1",)),
+        (("--frozen-acc", "bp=nan"), ("bp=nan",)),
+        (("--frozen-acc", "bp"), ("'bp'", "NAME=VALUE")),
+        (("--frozen-acc", "typo=0.3"), ("typo",)),
+        (("--threshold", "growth=-1"), ("growth", "-1")),
+        (("--threshold", "growth=many"), ("growth=many",)),
+        (("--threshold", "speed=1"), ("speed", "growth")),
+        (("--threshold", "error_rate=1"), ("error rate",)),
+        (("--rules", "fa"), ("METHOD_sSEED",)),
+    ],
+    ids=" ".join,
+)
+def test_options_of_an_audit_of_checkpoints(networks, more, words):
+    choice = ("--rules", "bp", "--seeds", 1)
+    done = run("audit", "--checkpoints", networks, "--task", "digits", *choice, *more)
+    assert_bad_input(done, *words)
+
+
+def test_folders_of_checkpoints_that_are_empty_or_not_there(tmp_path):
+    (tmp_path / "empty").mkdir()
+    for name in ("empty", "nowhere"):
+        done = run("audit", "--checkpoints", tmp_path / name, "--task", "digits")
+        assert_bad_input(done, name)
+
+
+def test_an_audit_of_checkpoints_cannot_be_written_into_a_file(networks):
+    target = networks / "bp_s1.pt"
+    options = ("--task", "digits", "--rules", "bp", "--seeds", 1, "--out", target)
+    done = run("audit", "--checkpoints", networks, *options)
+    assert_bad_input(done, "bp_s1.pt")
+    assert "Errno" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("audit", "--frozen-acc", "bp=0.5"), ("--frozen-acc", "--checkpoints")),
+        (("audit", "--blocks", 0), ("--blocks", "'0'")),
+        (("audit", "--threshold", "growth=-1"), ("growth",)),
+        (("audit", "--threshold", "speed=1"), ("speed",)),
+        (("audit", "--task", "nothing"), ("nothing", "digits")),
+        (("audit", "--rules", "bp", "bp"), ("--rules", "twice")),
+        (("audit", "--rules", "nothing"), ("nothing", "dfa")),
+        (("null", "run", "--draws", 0), ("--draws", "'0'")),
+        (("null", "run", "--samples", 0), ("--samples", "'0'")),
+        (("null", "run", "--rule", "nothing"), ("nothing", "dfa")),
+        (("null", "run", "--convention", "other"), ("--convention", "record")),
+        (("null",), ("RUN",)),
+        (("diagnose",), ("CHECKPOINT",)),
+        (("diagnose", "net.pt", "--acc", 61), ("--acc", "from 0 to 1")),
+        (("diagnose", "net.pt", "--frozen-acc", "half"), ("--frozen-acc", "half")),
+        (("diagnose", "net.pt", "--batches", 0), ("--batches", "'0'")),
+        (("diagnose", "net.pt", "--threshold", "growth=0"), ("growth",)),
+        (("diagnose", "net.pt", "--bp-depth-gain", "nan"), ("--bp-depth-gain", "nan")),
+        (("diagnose", "net.pt", "--bp-depth-gain", 17.6), ("--bp-depth-gain", "17.6")),
+    ],
+    ids=lambda value: " ".join(map(str, value)),
+)
+def test_options(arguments, words, tmp_path):
+    assert_bad_input(run(*arguments), *words)
+    assert list(tmp_path.iterdir()) == []

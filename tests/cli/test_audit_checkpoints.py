@@ -1,0 +1,107 @@
+"""`depthgauge audit --checkpoints`: networks that exist already."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import torch
+from cli.audits import export, find_run, read
+from cli.commands import run
+
+UNTESTED = "no alarm, depth untested"
+
+
+@pytest.fixture
+def folder(trained, tmp_path):
+    return export(trained, tmp_path / "networks")
+
+
+def audit(folder, *more):
+    return run("audit", "--checkpoints", folder, "--task", "digits", *more)
+
+
+def test_accuracies_are_those_of_the_study_they_come_from(trained, folder):
+    """Plain state dicts, and state dicts inside a dict."""
+    done = audit(folder, "--json", "--strict")
+    assert (done.status, done.err) == (0, "")
+    rows = json.loads(done.out, parse_constant=pytest.fail)["summary"]
+    assert [(row["method"], row["seed"]) for row in rows] == [
+        ("bp", 1),
+        ("bp", 2),
+        ("dfa", 1),
+        ("dfa", 2),
+    ]
+    for row in rows:
+        result = read(find_run(trained, row["method"], row["seed"]) / "result.json")
+        assert row["acc"] == pytest.approx(result["final_acc"], abs=1e-9)
+        assert row["h_L"] == pytest.approx(result["final"]["h_norm"][-1], rel=1e-5)
+        assert row["g_L"] == pytest.approx(result["final"]["g_norm"][-1], rel=1e-5)
+        assert row["source"] == {"checkpoint": f"{row['method']}_s{row['seed']}.pt"}
+        assert row["verdict"] == UNTESTED
+        assert row["frozen_acc"] is None
+
+
+def test_missing_ones_are_skipped_with_a_line_each(folder):
+    (folder / "dfa_s2.pt").unlink()
+    done = audit(folder, "--json", "--rules", "dfa", "fa", "--seeds", 1, 2)
+    assert done.status == 0
+    assert list(done.document["reports"]) == ["dfa_s1"]
+    lines = done.err.splitlines()
+    assert len(lines) == 3
+    for line, name in zip(lines, ("dfa_s2", "fa_s1", "fa_s2"), strict=True):
+        assert line.startswith("depthgauge: ")
+        assert f"{name}.pt" in line
+
+
+def test_a_frozen_accuracy_tests_depth(folder):
+    done = audit(
+        *(folder, "--json", "--strict", "--seeds", 1),
+        *("--frozen-acc", "bp=0.0", "dfa=0.9"),
+    )
+    verdicts = done.document["verdicts"]
+    assert done.status == 3
+    assert verdicts["bp"]["verdict_in_words"] == "trustworthy (single seed)"
+    assert verdicts["dfa"]["verdict_in_words"] == "walk back (D3, single seed)"
+    assert [row["frozen_acc"] for row in done.document["summary"]] == [0.0, 0.9]
+
+
+def test_feedback_beside_the_network_gives_alignment_and_its_null(trained, tmp_path, audited):
+    folder = export(trained, tmp_path / "networks", feedback=True)
+    report = audit(folder, "--json", "--rules", "dfa", "--seeds", 1).document["reports"]["dfa_s1"]
+    expected = audited.document["reports"]["dfa_s1"]["readings"]
+    for name in ("alignment", "perturbation"):
+        found = report["readings"][name]["per_layer"]
+        assert found == pytest.approx(expected[name]["per_layer"], abs=1e-6)
+    assert report["readings"]["null"]["deep"] == pytest.approx(expected["null"]["deep"])
+
+
+def test_files_are_written_where_asked_and_nowhere_else(folder, tmp_path):
+    done = audit(folder, "--rules", "dfa", "--seeds", 1, "--out", tmp_path / "out" / "deep")
+    written = tmp_path / "out" / "deep"
+    assert sorted(path.name for path in written.iterdir()) == ["audit.json", "audit.md"]
+    assert str(written / "audit.json") in done.out
+    assert read(written / "audit.json")["config"]["checkpoints"] == str(folder)
+    before = sorted(tmp_path.rglob("*"))
+    assert "audit.json" not in audit(folder, "--rules", "dfa", "--seeds", 1).out
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_dry_run_reads_no_network_and_writes_nothing(folder, tmp_path):
+    out = tmp_path / "out"
+    done = audit(folder, "--seeds", 1, "--dry-run", "--out", out)
+    assert not out.exists()
+    assert "verdict" not in done.out
+
+
+def test_networks_saved_in_half_precision(trained, tmp_path):
+    folder = export(trained, tmp_path / "networks", feedback=True)
+    saved = torch.load(folder / "dfa_s1.pt", weights_only=True)
+    halved = {
+        "state_dict": {name: t.half() for name, t in saved["model"].items()},
+        "Bs": [matrix.half() for matrix in saved["Bs"]],
+    }
+    torch.save(halved, folder / "dfa_s1.pt")
+    done = audit(folder, "--json", "--rules", "dfa", "--seeds", 1)
+    assert (done.status, done.err) == (0, "")
+    assert done.document["summary"][0]["verdict"] == UNTESTED

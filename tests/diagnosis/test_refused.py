@@ -1,0 +1,64 @@
+"""What `diagnose` refuses, each with one sentence."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from diagnosis.examined_networks import BLOCKS, shown
+from gauges.small_networks import make_batches, make_net
+
+from depthgauge import UserError, diagnose
+
+
+def refusal(*arguments, **options) -> str:
+    """The one sentence with which `diagnose` refuses."""
+    with pytest.raises(UserError) as caught:
+        diagnose(*arguments, **options)
+    told = str(caught.value)
+    assert "\n" not in told
+    return told
+
+
+@pytest.mark.parametrize("name", ["headline_acc", "frozen_baseline_acc"])
+@pytest.mark.parametrize("value", [61.5, 1.01, -0.1, math.nan, math.inf])
+def test_accuracies_that_are_not_shares_are_refused(name, value):
+    told = refusal(make_net(), shown(1), **{name: value})
+    assert "shares from 0 to 1" in told
+    assert repr(value) in told
+
+
+@pytest.mark.parametrize("value", [15.0, math.nan])
+def test_a_gain_of_backpropagation_that_is_no_difference_of_shares_is_refused(value):
+    assert repr(value) in refusal(make_net(), shown(1), 0.6, 0.5, bp_depth_gain=value)
+
+
+@pytest.mark.parametrize("batches", [[], (), iter(())], ids=["list", "tuple", "iterator"])
+def test_no_batches_are_refused(batches):
+    assert "no batches" in refusal(make_net(), batches)
+
+
+def test_one_pair_in_place_of_a_list_of_pairs_is_refused():
+    assert "a pair (inputs, labels)" in refusal(make_net(), shown(1)[0])
+
+
+def test_an_empty_batch_is_refused():
+    assert "no samples" in refusal(make_net(), make_batches(4, 0))
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_weights_that_are_not_finite_are_refused_by_name(value):
+    net = make_net()
+    with torch.no_grad():
+        net.blocks[1].fc2.weight[2, 3] = value
+    assert "blocks.1.fc2.weight" in refusal(net, shown(1))
+
+
+def test_a_path_that_matches_nothing_is_refused():
+    assert "'transformer.h'" in refusal(make_net(), shown(1), blocks="transformer.h")
+
+
+def test_credit_of_the_wrong_shape_is_refused():
+    told = refusal(make_net(), shown(1), credit=lambda batch: batch.gradients[1:])
+    assert f"{BLOCKS + 1} tensors" in told

@@ -1,0 +1,112 @@
+"""The audit as tables."""
+
+from __future__ import annotations
+
+import pytest
+from report.audits import (
+    make_audit,
+    make_diverged,
+    make_diverged_entry,
+    make_entry,
+    make_row,
+)
+
+from depthgauge.report.audit_table import (
+    layer_table,
+    percent,
+    rule_table,
+    run_table,
+    utility_table,
+)
+
+
+def columns(table) -> list[dict[str, str]]:
+    header, rows = table
+    assert all(len(row) == len(header) for row in rows)
+    return [dict(zip(header, row, strict=True)) for row in rows]
+
+
+def test_one_row_for_each_network():
+    (row,) = columns(run_table(make_audit()))
+    assert row == {
+        "rule": "dfa",
+        "seed": "42",
+        "acc": "30.5",
+        "‖h_L‖": "4.1e+08",
+        "‖g_L‖": "5.1e-07",
+        "‖g_L‖/128": "4e-09",
+        "stability": "0.457",
+        "frozen": "34.9",
+        "D1 from": "epoch 0",
+        "D2 from": "epoch 12",
+        "verdict": "walk back (D1, D2)",
+    }
+
+
+def test_what_is_not_known_is_a_dash_and_an_epoch_never_read_is_not_available():
+    rows = [
+        make_row(stability=None, frozen_acc=None, first_fired=None, fired=[], verdict="none"),
+        make_row(first_fired={"D1": None, "D2": 1}),
+        make_diverged(),
+    ]
+    unknown, never, diverged = columns(run_table(make_audit(rows)))
+    assert (unknown["stability"], unknown["frozen"]) == ("–", "–")
+    assert (unknown["D1 from"], unknown["D2 from"]) == ("n/a", "n/a")
+    assert (never["D1 from"], never["D2 from"]) == ("–", "epoch 1")
+    assert unknown["verdict"] == "none"
+    assert diverged["verdict"] == "diverged"
+    for name in ("acc", "‖h_L‖", "‖g_L‖", "‖g_L‖/128", "stability"):
+        assert diverged[name] == "–"
+
+
+def test_one_row_for_each_rule_with_the_spread_over_seeds():
+    verdicts = {"dfa": make_entry(), "bp": make_entry(verdict_in_words="trustworthy")}
+    dfa, bp = columns(rule_table(make_audit(verdicts=verdicts)))
+    assert dfa == {
+        "rule": "dfa",
+        "acc": "30.5 ± 1.2",
+        "frozen": "34.9",
+        "verdict over seeds": "walk back (D1, D2)",
+    }
+    assert bp["verdict over seeds"] == "trustworthy"
+
+
+def test_seeds_that_diverged_are_named():
+    (row,) = columns(rule_table(make_audit(verdicts={"dfa": make_entry(diverged_seeds=[7, 8])})))
+    assert row["verdict over seeds"] == "walk back (D1, D2); diverged: seed 7, 8"
+
+
+def test_a_rule_that_always_diverged_has_no_accuracy():
+    (row,) = columns(rule_table(make_audit(verdicts={"dfa": make_diverged_entry()})))
+    assert row["acc"] == "–"
+    assert row["verdict over seeds"].startswith("diverged")
+
+
+def test_every_way_of_reporting_with_what_it_walks_back():
+    utility = {"accuracy": {"dfa": [0, 3], "bp": [0, 3]}, "all": {"dfa": [3, 3], "bp": [0, 0]}}
+    verdicts = {"dfa": make_entry(), "bp": make_entry()}
+    header, rows = utility_table(make_audit(verdicts=verdicts, utility=utility))
+    assert header == ["what is reported", "dfa walked back", "bp walked back"]
+    assert rows == [["accuracy", "0 of 3", "0 of 3"], ["all", "3 of 3", "–"]]
+
+
+def test_alignment_layer_by_layer():
+    rows = [make_row(), make_row("bp", null=None, gamma=[1.0, 1.0, 1.0]), make_diverged()]
+    header, found = layer_table(make_audit(rows))
+    assert header == ["Γ", "seed", "embed", "block 0", "block 1", "null, deep"]
+    assert found == [
+        ["dfa", "42", "+0.163", "-0.020", "–", "specific"],
+        ["bp", "42", "+1.000", "+1.000", "+1.000", "n/a"],
+    ]
+
+
+@pytest.mark.parametrize("rows", [[], [make_row(gamma=None)], [make_diverged()]], ids=len)
+def test_without_any_alignment_there_is_nothing_layer_by_layer(rows):
+    assert layer_table(make_audit(rows))[1] == []
+
+
+@pytest.mark.parametrize(
+    ("share", "text"), [(None, "–"), (0.0, "0.0"), (0.30451, "30.5"), (1.0, "100.0")]
+)
+def test_shares_in_per_cent(share, text):
+    assert percent(share) == text

@@ -1,0 +1,48 @@
+"""Small networks with their feedback, as they come from a run, without training."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from depthgauge.nets.residual_mlp import ResidualMLP
+from depthgauge.rules.contract import Context, Rule
+from depthgauge.rules.dfa import DFA
+from depthgauge.rules.fa import FA
+from depthgauge.studies.trained import Trained
+
+FEATURES, WIDTH, CLASSES, BLOCKS = 6, 16, 5, 3
+
+
+class PlainDFA(DFA):
+    """Direct feedback that does not say that it projects, one network at a time."""
+
+    name = "plain_dfa"
+    batched = False
+
+    def projected(self, context: Context) -> Tensor | None:
+        return None
+
+
+class UnbatchedFA(FA):
+    """Feedback alignment, one network at a time."""
+
+    name = "unbatched_fa"
+    batched = False
+
+
+def make_trained(
+    rule: Rule | None, *, seed: int = 3, w2_std: float = 0.3, width: int = WIDTH
+) -> Trained:
+    """Branches strong enough that the gradient is another one at every layer."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        net = ResidualMLP(FEATURES, width, CLASSES, BLOCKS, w2_std=w2_std)
+        feedback = rule.feedback(net, torch.default_generator) if rule else None
+    return Trained(net, rule, feedback, "made for a test")
+
+
+def make_batch(samples: int = 40, seed: int = 4) -> tuple[Tensor, Tensor]:
+    generator = torch.Generator().manual_seed(seed)
+    x = torch.randn(samples, FEATURES, generator=generator)
+    return x, torch.randint(CLASSES, (samples,), generator=generator)

@@ -1,0 +1,126 @@
+"""D1 and D2 over training, from the lines of a run's metrics."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from gauges.small_networks import make_batches, make_net, read, stream_times
+
+from depthgauge.gauges.cohort import read_norms
+from depthgauge.gauges.reference import ReferenceGauge
+from depthgauge.gauges.scale import ScaleGauge
+from depthgauge.nets.stacked import StackedResidualMLP
+from depthgauge.tasks.base import Split
+from depthgauge.verdict.over_training import EpochReadings, first_fired, from_metrics
+from depthgauge.verdict.thresholds import Thresholds
+
+NEVER = {"D1": None, "D2": None}
+
+
+def line(epoch: int, h: list[float | None], g: list[float | None], **others) -> dict:
+    return {"epoch": epoch, "train_loss": 0.5, "h_norm": h, "g_norm": g, **others}
+
+
+def healthy(epoch: int) -> EpochReadings:
+    return EpochReadings(epoch, 2.0, 1e-2, 1e-1)
+
+
+def test_a_line_of_metrics_gives_growth_gradient_and_share():
+    lines = [
+        line(0, [2.0, 3.0, 12.0], [0.3, 0.2, 0.1], g_over_e=0.25),
+        line(1, [2.0, 10.0, 12.0], [0.3, 0.2, 1e-7], g_over_e=1e-6),
+    ]
+    assert from_metrics(lines) == [
+        EpochReadings(0, 4.0, 0.1, 0.25),
+        EpochReadings(1, 5.0, 1e-7, 1e-6),
+    ]
+
+
+@pytest.mark.parametrize("factor", [1.0, 1e6])
+def test_readings_of_a_cohort_are_those_of_the_gauges(factor):
+    net = stream_times(make_net(), factor)
+    ((x, y),) = make_batches(50)
+    (norms,) = read_norms(StackedResidualMLP([net], [0], [3]), Split(x, y))
+    (found,) = from_metrics([{"epoch": 4, **norms}])
+    scale, reference = read(net, [(x, y)], ScaleGauge()), read(net, [(x, y)], ReferenceGauge())
+    assert found.epoch == 4
+    assert found.growth == pytest.approx(scale.value, rel=1e-5)
+    assert found.gradient == pytest.approx(reference.value, rel=1e-4)
+    assert found.error_share == pytest.approx(reference.over_error, rel=1e-4)
+    assert first_fired([found]) == {"D1": None, "D2": 4 if factor > 1 else None}
+
+
+def test_older_runs_without_the_share_have_growth_but_no_d2():
+    readings = from_metrics([line(3, [1.0, 1000.0], [1e-9, 1e-9])])
+    assert readings == [EpochReadings(3, 1000.0, 1e-9, None)]
+    assert first_fired(readings) == {"D1": 3, "D2": None}
+
+
+@pytest.mark.parametrize(
+    ("norms", "growth"),
+    [
+        ([1.0, 4.0, None], 4.0),
+        ([1.0, None, 500.0], None),
+        ([None, None, None], None),
+        ([0.0, 5.0, 10.0], 2.0),
+        ([5.0, 0.0, 3.0], 0.0),
+        ([7.0], None),
+    ],
+)
+def test_growth_is_taken_where_both_norms_are_known(norms, growth):
+    (found,) = from_metrics([line(0, norms, [0.1], g_over_e=0.1)])
+    assert found.growth == growth
+
+
+def test_a_run_that_diverged_keeps_what_fired_before():
+    lines = [
+        line(0, [1.0, 2.0], [0.1, 0.1], g_over_e=0.1),
+        line(1, [1.0, 90.0], [0.1, 0.1], g_over_e=0.1),
+        line(2, [None, None], [None, None], g_over_e=None, diverged=True),
+        line(3, [None, None], [None, None], diverged=True),
+    ]
+    readings = from_metrics(lines)
+    assert readings[2] == EpochReadings(2, None, None, None)
+    assert first_fired(readings) == {"D1": 1, "D2": None}
+
+
+def test_what_never_fires_has_no_epoch():
+    assert first_fired([]) == NEVER
+    assert first_fired([healthy(0), healthy(1)]) == NEVER
+
+
+def test_each_has_the_first_epoch_at_which_it_fired_even_if_it_recovers():
+    readings = [
+        healthy(0),
+        EpochReadings(1, 60.0, 1e-2, 1e-1),
+        EpochReadings(2, 2.0, 1e-6, 1e-6),
+        EpochReadings(3, 70.0, 1e-8, 1e-8),
+        healthy(4),
+    ]
+    assert first_fired(readings) == {"D1": 1, "D2": 2}
+    assert first_fired(iter(readings)) == {"D1": 1, "D2": 2}
+
+
+@pytest.mark.parametrize(
+    ("gradient", "share", "fires"),
+    [
+        (1e-6, 1e-6, True),
+        (1e-6, 1e-1, False),
+        (1e-2, 1e-6, False),
+        (0.0, 0.0, True),
+        (1.28e-5, 1e-6, False),
+        (1e-6, 1.4e-5, False),
+    ],
+)
+def test_d2_needs_both_readings_below_their_floors(gradient, share, fires):
+    assert first_fired([EpochReadings(5, 1.0, gradient, share)])["D2"] == (5 if fires else None)
+
+
+@pytest.mark.parametrize(("growth", "fires"), [(50.0, False), (50.1, True), (torch.inf, True)])
+def test_d1_fires_above_its_threshold(growth, fires):
+    assert first_fired([EpochReadings(0, growth, 1.0, 1.0)])["D1"] == (0 if fires else None)
+
+
+def test_the_thresholds_may_be_others():
+    moved = Thresholds(growth=1.5, gradient=1.0, error_share=1.0)
+    assert first_fired([healthy(9)], moved) == {"D1": 9, "D2": 9}
