@@ -69,7 +69,7 @@ def compare(rule: str, rounds: int) -> dict[str, float | str]:
     torch.manual_seed(0)
     net = ResidualMLP(FEATURES, WIDTH, CLASSES, BLOCKS, w2_std=0.05)
     built = choose_rule(rule).build()
-    trained = Trained(net, built, built.feedback(net, torch.default_generator), "benchmark")
+    trained = Trained(net, built, built.feedback(net, torch.default_generator), "", "benchmark")
     x, y = torch.randn(SAMPLES, FEATURES), torch.randint(CLASSES, (SAMPLES,))
     theirs = torch.tensor(script(net, x, y, rule))
     ours = calibrate_null(trained, (x, y), SCRIPT_DRAWS)

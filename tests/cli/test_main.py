@@ -11,7 +11,19 @@ from cli.commands import assert_bad_input, run, start
 from depthgauge import __version__
 from depthgauge.cli import lists
 
-COMMANDS = ["audit", "ladder", "null", "diagnose", "identity", "reproduce", "plot", "data", "rules", "nets", "tasks"]
+COMMANDS = [
+    "audit",
+    "ladder",
+    "null",
+    "diagnose",
+    "identity",
+    "reproduce",
+    "plot",
+    "data",
+    "rules",
+    "nets",
+    "tasks",
+]
 
 
 def test_help_lists_the_commands():

@@ -20,7 +20,6 @@ from nets.module_fields import fields
 from torch import nn
 
 from depthgauge import Thresholds, UserError, diagnose
-from depthgauge.diagnosis.credit_quality import examine_credit
 from depthgauge.gauges.accuracy import AccuracyGauge
 from depthgauge.gauges.alignment import AlignmentGauge
 from depthgauge.gauges.lesion import LesionGauge
@@ -113,13 +112,12 @@ def test_without_credit_there_is_nothing_to_examine(plain, name):
     assert getattr(plain, name) is None
 
 
-def test_the_records_convention_reaches_the_gauges_of_credit():
+@pytest.mark.parametrize("name", OF_CREDIT)
+def test_the_records_convention_reaches_the_gauges_of_credit(name):
     report = diagnose(make_net(), shown(1, 3), credit=random_credit, convention="record")
-    found = examine_credit(OpenedNet(make_net()), shown(1, 3), random_credit, "record")
-    assert found.keys() == OF_CREDIT.keys()
-    for name, reading in found.items():
-        assert getattr(report, name) == reading
-        assert reading.convention.startswith("record")
+    gauge = OF_CREDIT[name](random_credit, "record")
+    assert getattr(report, name) == read(make_net(), shown(1, 3), gauge)
+    assert getattr(report, name).convention.startswith("record")
 
 
 def test_layout_and_path_reach_the_gauges():

@@ -110,17 +110,19 @@ def test_a_run_that_diverged_has_a_row_and_no_report():
     assert document["decision_utility"]["all"]["dfa"] == [2, 2]
 
 
-def test_a_rule_that_always_diverged_has_no_verdict_but_that():
+def test_a_rule_that_always_diverged_is_walked_back():
     document = document_of(audited("dfa", 1, None, 0.3), audited("dfa", 2, None, None))
     entry = document["verdicts"]["dfa"]
-    assert entry["verdict"] == entry["verdict_in_words"] == "diverged"
+    assert entry["verdict_in_words"] == "walk back (D1, D2)"
+    assert entry["diverged_seeds"] == [1, 2]
+    assert [row["verdict"] for row in document["summary"]] == ["diverged", "diverged"]
     assert entry["acc"] == {"mean": None, "std": None, "n": 0}
     assert document["reports"] == {}
 
 
 def test_a_rule_that_diverged_with_some_seeds_is_not_called_trustworthy():
     entry = document_of(*BP, audited("bp", 4, None, 0.4))["verdicts"]["bp"]
-    assert entry["verdict"] != "trustworthy"
+    assert entry["verdict"] == "inconclusive"
 
 
 def test_seven_strategies_and_what_each_walks_back():

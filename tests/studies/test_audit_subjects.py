@@ -13,7 +13,12 @@ from depthgauge.errors import UserError
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.rules.contract import Credit
 from depthgauge.rules.dfa import DFA
-from depthgauge.studies.audit_subjects import accuracy_of, subjects_of_folder, subjects_of_study
+from depthgauge.studies.audit_subjects import (
+    accuracy_of,
+    files_in,
+    subjects_in,
+    subjects_of_study,
+)
 from depthgauge.studies.trained import Trained
 
 
@@ -46,6 +51,12 @@ def study(planned, tmp_path_factory):
 @pytest.fixture(scope="module")
 def subjects(study, planned):
     return subjects_of_study(study, planned)
+
+
+def subjects_of_folder(folder, task, methods, seeds, frozen):
+    """The networks that are there, and the names of those that are missing."""
+    present, missing = files_in(folder, methods, seeds)
+    return subjects_in(present, task, frozen), [str(path) for path in missing]
 
 
 def by_key(subjects):

@@ -119,6 +119,7 @@ def test_a_task_of_other_sizes_is_refused(features, classes):
 def test_a_run_knows_its_task_and_rule(run_folder, monkeypatch):
     asked = []
     monkeypatch.setattr(loading, "load_task", lambda name: asked.append(name) or TASK)
+    monkeypatch.setattr(loading, "TASKS", {"tiny": None})
     trained, task = load_trained(run_folder.path, None, None)
     assert asked == ["tiny"]
     assert task is TASK
@@ -128,7 +129,7 @@ def test_a_run_knows_its_task_and_rule(run_folder, monkeypatch):
 def test_a_run_is_not_read_on_other_data(run_folder, monkeypatch):
     monkeypatch.setattr(loading, "load_task", lambda name: make_task(samples=71))
     with pytest.raises(UserError, match="other data"):
-        load_trained(run_folder.path, None, None)
+        load_trained(run_folder.path, "tiny", None)
 
 
 def test_a_file_must_be_told_its_task(tmp_path):

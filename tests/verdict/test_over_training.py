@@ -14,8 +14,6 @@ from depthgauge.tasks.base import Split
 from depthgauge.verdict.over_training import EpochReadings, first_fired, from_metrics
 from depthgauge.verdict.thresholds import Thresholds
 
-NEVER = {"D1": None, "D2": None}
-
 
 def line(epoch: int, h: list[float | None], g: list[float | None], **others) -> dict:
     return {"epoch": epoch, "train_loss": 0.5, "h_norm": h, "g_norm": g, **others}
@@ -53,7 +51,7 @@ def test_readings_of_a_cohort_are_those_of_the_gauges(factor):
 def test_older_runs_without_the_share_have_growth_but_no_d2():
     readings = from_metrics([line(3, [1.0, 1000.0], [1e-9, 1e-9])])
     assert readings == [EpochReadings(3, 1000.0, 1e-9, None)]
-    assert first_fired(readings) == {"D1": 3, "D2": None}
+    assert first_fired(readings) == {"D1": 3}
 
 
 @pytest.mark.parametrize(
@@ -85,8 +83,22 @@ def test_a_run_that_diverged_keeps_what_fired_before():
 
 
 def test_what_never_fires_has_no_epoch():
-    assert first_fired([]) == NEVER
-    assert first_fired([healthy(0), healthy(1)]) == NEVER
+    assert first_fired([healthy(0), healthy(1)]) == {"D1": None, "D2": None}
+
+
+@pytest.mark.parametrize(
+    ("growth", "gradient", "share", "read"),
+    [
+        (None, None, None, set()),
+        (None, 1e-9, 1e-9, {"D2"}),
+        (99.0, None, 1e-9, {"D1"}),
+        (99.0, 1e-9, None, {"D1"}),
+        (99.0, 1e-9, 1e-9, {"D1", "D2"}),
+    ],
+)
+def test_what_was_never_read_is_left_out(growth, gradient, share, read):
+    fired = first_fired([EpochReadings(2, growth, gradient, share)])
+    assert fired == dict.fromkeys(read, 2)
 
 
 def test_each_has_the_first_epoch_at_which_it_fired_even_if_it_recovers():

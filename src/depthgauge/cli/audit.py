@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from depthgauge.cli.options import (
+    DEFAULT_RULES,
+    DEFAULT_SEEDS,
     add_grid_options,
     add_run_options,
     add_task,
-    add_verdict_options,
     build_grid,
-    build_thresholds,
-    frozen_accuracies,
 )
 from depthgauge.cli.training import folder_of, open_study, show_plan, train_grid
+from depthgauge.cli.verdict_options import add_verdict_options, build_thresholds, strict_status
+from depthgauge.errors import UserError
 
 if TYPE_CHECKING:
     from depthgauge.diagnosis.report import Report
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from depthgauge.studies.plan import Grid
     from depthgauge.tasks.base import Task
     from depthgauge.verdict.thresholds import Thresholds
-
-WALKED_BACK = 3
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -59,28 +57,23 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(args: argparse.Namespace) -> int:
     """Audit a study or a folder of checkpoints, print and write what came out."""
-    thresholds = build_thresholds(args)
     if args.checkpoints is not None:
-        document, folder, failed = _audit_checkpoints(args, thresholds)
-    else:
-        if args.frozen_acc:
-            from depthgauge.errors import UserError
+        from depthgauge.cli.audit_checkpoints import run_checkpoints
 
-            raise UserError("--frozen-acc goes with --checkpoints; a study trains its own baseline")
-        args.rules = args.rules or ["bp", "fa", "dfa"]
-        args.seeds = args.seeds or [42, 123, 456]
-        args.k = [0, args.blocks]
-        grid = build_grid(args)
-        folder = folder_of(grid, args)
-        if args.dry_run:
-            return show_plan(grid, folder, args.json)
-        document, failed = audit_study(grid, folder, args, thresholds)
-    if args.json:
-        print(json.dumps(document, indent=2, ensure_ascii=False))
-    else:
-        print_audit(document, folder)
-    walked = any(entry["verdict"] == "walk back" for entry in document["verdicts"].values())
-    return WALKED_BACK if args.strict and walked and not failed else int(failed)
+        return run_checkpoints(args)
+    if args.frozen_acc:
+        raise UserError("--frozen-acc goes with --checkpoints; a study trains its own baseline")
+    thresholds = build_thresholds(args)
+    args.rules, args.seeds = args.rules or DEFAULT_RULES, args.seeds or DEFAULT_SEEDS
+    args.k = [0, args.blocks]
+    grid = build_grid(args)
+    folder = folder_of(grid, args)
+    if args.dry_run:
+        return show_plan(grid, folder, args.json)
+    document, failed = audit_study(grid, folder, args, thresholds)
+    show_audit(document, folder, args.json)
+    verdicts = [entry["verdict"] for entry in document["verdicts"].values()]
+    return 1 if failed else strict_status(verdicts, args.strict)
 
 
 def audit_study(
@@ -97,45 +90,19 @@ def audit_study(
         subjects = subjects_of_study(study, grid)
         controls = untrained_reports(grid.net, grid.task, grid.seeds, thresholds)
         config = grid.base | {"chance": grid.task.chance}
-        document = _document(subjects, grid.task, config, thresholds, controls)
+        document = read_subjects(subjects, grid.task, config, thresholds, controls)
         write_audit(document, folder)
     return document, failed or any(subject.trained is None for subject in subjects)
 
 
-def _audit_checkpoints(
-    args: argparse.Namespace, thresholds: Thresholds
-) -> tuple[dict[str, Any], Path | None, bool]:
-    from depthgauge.studies.audit_subjects import subjects_of_folder
-    from depthgauge.tasks.registry import load_task
-
-    task = load_task(args.task, args.validation)
-    frozen = frozen_accuracies(args.frozen_acc)
-    subjects, missing = subjects_of_folder(
-        Path(args.checkpoints), task, args.rules, args.seeds, frozen
-    )
-    for name in missing:
-        print(f"depthgauge: skipped, not there: {name}", file=sys.stderr)
-    config = {
-        "task": {"name": task.name, "checksum": task.checksum, "evaluated_on": task.evaluated_on},
-        "checkpoints": args.checkpoints,
-        "frozen_acc": frozen,
-        "chance": task.chance,
-    }
-    document = _document(subjects, task, config, thresholds, {})
-    folder = None if args.out is None else Path(args.out)
-    if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
-        write_audit(document, folder)
-    return document, folder, False
-
-
-def _document(
+def read_subjects(
     subjects: list[Subject],
     task: Task,
     config: dict[str, Any],
     thresholds: Thresholds,
     controls: dict[str, Report],
 ) -> dict[str, Any]:
+    """Read every subject, with a progress bar; the audit as one document."""
     from depthgauge.cli.progress import study_progress
     from depthgauge.store.provenance import command_line, environment
     from depthgauge.studies.audit import audit
@@ -155,12 +122,18 @@ def write_audit(document: dict[str, Any], folder: Path) -> None:
     from depthgauge.store.files import write_json, write_text
 
     write_json(folder / "audit.json", document)
-    tables = [
-        markdown_table(*table(document))
-        for table in (rule_table, run_table, layer_table, utility_table)
-    ]
+    made = [table(document) for table in (rule_table, run_table, layer_table, utility_table)]
+    tables = [markdown_table(header, rows) for header, rows in made if rows]
     words = "".join(f"- {sentence}\n" for sentence in audit_words(document))
     write_text(folder / "audit.md", "\n".join([*tables, words]))
+
+
+def show_audit(document: dict[str, Any], folder: Path | None, as_json: bool) -> None:
+    """On standard output, as one JSON document or for eyes."""
+    if as_json:
+        print(json.dumps(document, indent=2, ensure_ascii=False))
+    else:
+        print_audit(document, folder)
 
 
 def print_audit(document: dict[str, Any], folder: Path | None) -> None:
@@ -172,7 +145,9 @@ def print_audit(document: dict[str, Any], folder: Path | None) -> None:
 
     console = output()
     for table in (run_table, layer_table, utility_table):
-        console.print(terminal_table(*table(document)))
+        header, rows = table(document)
+        if rows:
+            console.print(terminal_table(header, rows))
     for sentence in audit_words(document):
         console.print(sentence, markup=False)
     console.print(terminal_table(*rule_table(document)))

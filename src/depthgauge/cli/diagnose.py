@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from depthgauge.cli.options import add_verdict_options, build_thresholds, whole
+from depthgauge.cli.options import whole
+from depthgauge.cli.verdict_options import add_verdict_options, build_thresholds, strict_status
 from depthgauge.errors import UserError
 
 if TYPE_CHECKING:
@@ -14,8 +17,6 @@ if TYPE_CHECKING:
 
     from depthgauge.gauges.credit import CreditFunction
     from depthgauge.tasks.base import Task
-
-WALKED_BACK = 3
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -31,6 +32,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         metavar="FACTORY",
         help="module:function or file.py:function that makes the network; a ResidualMLP needs none",
     )
+    parser.add_argument("--rule", help="its rule, where it cannot be seen: a name or file.py:Class")
     parser.add_argument("--blocks", metavar="PATH", help="dotted path to its blocks (blocks)")
     parser.add_argument("--task", help="a task's name or your .npz; a run knows its own")
     parser.add_argument(
@@ -41,46 +43,72 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument("--batches", type=whole(1), default=10, help="batches of 128 (10)")
     parser.add_argument("--acc", type=_share, help="its accuracy, if not to be measured here")
     parser.add_argument("--frozen-acc", type=_share, help="accuracy with its blocks frozen")
-    parser.add_argument("--bp-depth-gain", type=float, help="what bp gains from depth on the task")
-    parser.add_argument("--name", help="what it was trained with (the file's name)")
+    parser.add_argument(
+        "--bp-depth-gain", type=_gain, help="what bp gains from depth on the task, as a share"
+    )
+    parser.add_argument("--name", help="what it was trained with (the run's rule, the file's name)")
     add_verdict_options(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     parser.set_defaults(run=run)
 
 
 def _share(text: str) -> float:
+    return _number(text, 0.0)
+
+
+def _gain(text: str) -> float:
+    return _number(text, -1.0)
+
+
+def _number(text: str, lowest: float) -> float:
     try:
         value = float(text)
     except ValueError:
-        value = -1.0
-    if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a share from 0 to 1")
+        value = math.nan
+    if not lowest <= value <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a share from {lowest:g} to 1")
     return value
 
 
 def run(args: argparse.Namespace) -> int:
     """Diagnose one network."""
     from depthgauge.diagnosis.diagnose import diagnose
+    from depthgauge.nets.batch import ForwardError
 
     thresholds = build_thresholds(args)
-    net, task, credit = _load(args)
-    report = diagnose(
-        net,
-        _batches(task, args.batches, args.images),
-        headline_acc=args.acc,
-        frozen_baseline_acc=args.frozen_acc,
-        bp_depth_gain=args.bp_depth_gain,
-        credit=credit,
-        method_name=args.name or Path(args.checkpoint).name,
-        blocks=args.blocks,
-        thresholds=thresholds,
-    )
+    subject = _load(args)
+    try:
+        report = diagnose(
+            subject.net,
+            _batches(subject.task, args.batches, args.images),
+            headline_acc=args.acc,
+            frozen_baseline_acc=args.frozen_acc,
+            bp_depth_gain=args.bp_depth_gain,
+            credit=subject.credit,
+            method_name=args.name or subject.name,
+            blocks=args.blocks,
+            thresholds=thresholds,
+        )
+    except ForwardError as error:
+        task = subject.task.name
+        raise UserError(
+            f"{error} (samples of the task {task}; a network for images needs --images)"
+        ) from error
     print(report.to_json() if args.json else report)
-    return WALKED_BACK if args.strict and report.verdict == "walk back" else 0
+    return strict_status([report.verdict], args.strict)
 
 
-def _load(args: argparse.Namespace) -> tuple[nn.Module, Task, CreditFunction | None]:
+@dataclass(frozen=True)
+class _Subject:
     """The network, its task, and the credit it was trained with where that is known."""
+
+    net: nn.Module
+    task: Task
+    name: str
+    credit: CreditFunction | None = None
+
+
+def _load(args: argparse.Namespace) -> _Subject:
     from depthgauge.nets.factory import build_from, load_weights
     from depthgauge.rules.on_network import rule_credit
     from depthgauge.store.plain_checkpoint import read_plain_checkpoint
@@ -90,11 +118,12 @@ def _load(args: argparse.Namespace) -> tuple[nn.Module, Task, CreditFunction | N
     if args.net is not None:
         weights = read_plain_checkpoint(path).state_dict
         net = load_weights(build_from(args.net), weights, str(path))
-        return net, named_task(path, args.task), None
-    trained, task = load_trained(path, args.task, None)
+        return _Subject(net, named_task(path, args.task), path.name)
+    trained, task = load_trained(path, args.task, args.rule)
     if trained.rule is None or trained.feedback is None:
-        return trained.net, task, None
-    return trained.net, task, rule_credit(trained.rule, trained.net, trained.feedback)
+        return _Subject(trained.net, task, trained.name)
+    credit = rule_credit(trained.rule, trained.net, trained.feedback)
+    return _Subject(trained.net, task, trained.name, credit)
 
 
 def _batches(task: Task, count: int, images: bool) -> list[tuple[Tensor, Tensor]]:

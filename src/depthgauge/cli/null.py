@@ -41,6 +41,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def run(args: argparse.Namespace) -> int:
     """Calibrate and print."""
     from depthgauge.cli.progress import study_progress
+    from depthgauge.store.files import finite
     from depthgauge.studies.load_trained import load_trained
     from depthgauge.studies.null import calibrate_null, why_not
     from depthgauge.studies.trained import first_samples
@@ -53,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
         document["reason"] = reason.removeprefix("n/a: ")
         print(json.dumps(document, indent=2) if args.json else reason)
         return 0
-    with study_progress(args.draws + 1, "drawing") as progress:
+    with study_progress(args.draws, "drawing") as progress:
         reading = calibrate_null(
             trained,
             first_samples(task, args.samples),
@@ -63,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
         )
     document |= {"rule": trained.rule.name if trained.rule else None, "null": asdict(reading)}
     if args.json:
-        print(json.dumps(document, indent=2, ensure_ascii=False))
+        print(json.dumps(finite(document), indent=2, ensure_ascii=False, allow_nan=False))
         return 0
     rows = [
         *((f"block {i - 1}" if i else "embed", c) for i, c in enumerate(reading.per_layer)),

@@ -5,16 +5,17 @@ from __future__ import annotations
 import argparse
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from depthgauge.config import NetConfig, Recipe
     from depthgauge.studies.plan import Grid
-    from depthgauge.verdict.thresholds import Thresholds
 
 
 LARGEST_SEED = 2**63 - 1
+DEFAULT_RULES = ["bp", "fa", "dfa"]
+DEFAULT_SEEDS = [42, 123, 456]
 
 
 def whole(minimum: int, maximum: float = math.inf) -> Callable[[str], int]:
@@ -57,7 +58,7 @@ def add_grid_options(parser: argparse.ArgumentParser, fewest_blocks: int = 0) ->
     parser.add_argument(
         "--rules",
         nargs="+",
-        default=["bp", "fa", "dfa"],
+        default=DEFAULT_RULES,
         metavar="RULE",
         help="names, names with options such as dfa[normalise=batch], or file.py:Class",
     )
@@ -106,7 +107,7 @@ def add_seeds(parser: argparse.ArgumentParser) -> None:
         "--seeds",
         nargs="+",
         type=whole(0, LARGEST_SEED),
-        default=[42, 123, 456],
+        default=DEFAULT_SEEDS,
         metavar="SEED",
         help="(42 123 456)",
     )
@@ -128,64 +129,6 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", help="folder of the study; the same one continues it")
     parser.add_argument("--dry-run", action="store_true", help="show the runs, train nothing")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
-
-
-def add_verdict_options(parser: argparse.ArgumentParser) -> None:
-    """Where diagnostics fire, and whether a fired one is an exit status."""
-    parser.add_argument(
-        "--threshold",
-        nargs="+",
-        default=[],
-        metavar="NAME=VALUE",
-        help="other thresholds than the protocol's: growth, gradient, error_share, numerics, "
-        "stability, depth_gain, error_rate",
-    )
-    parser.add_argument(
-        "--strict", action="store_true", help="exit with status 3 if a verdict is walk back"
-    )
-
-
-def build_thresholds(args: argparse.Namespace) -> Thresholds:
-    """The protocol's thresholds, with those that were given."""
-    from dataclasses import fields
-
-    from depthgauge.errors import UserError
-    from depthgauge.verdict.thresholds import Thresholds
-
-    given = _pairs("--threshold", args.threshold)
-    known = [field.name for field in fields(Thresholds)]
-    for name in given:
-        if name not in known:
-            raise UserError(f"there is no threshold {name!r}; there are: {', '.join(known)}")
-    return Thresholds(**given)
-
-
-def frozen_accuracies(texts: Sequence[str]) -> dict[str, float]:
-    """`METHOD=SHARE` for each method."""
-    from depthgauge.errors import UserError
-
-    given = _pairs("--frozen-acc", texts)
-    for method, share in given.items():
-        if not 0 <= share <= 1:
-            raise UserError(
-                f"--frozen-acc {method}={share:g} is not a share from 0 to 1, such as 0.349"
-            )
-    return given
-
-
-def _pairs(option: str, texts: Sequence[str]) -> dict[str, float]:
-    from depthgauge.errors import UserError
-
-    pairs = {}
-    for text in texts:
-        name, _, value = text.rpartition("=")
-        try:
-            pairs[name] = float(value)
-        except ValueError:
-            name = ""
-        if not name:
-            raise UserError(f"{option} {text!r} must be written NAME=VALUE, with a number")
-    return pairs
 
 
 def build_grid(args: argparse.Namespace) -> Grid:

@@ -9,9 +9,13 @@ import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_map
 
-from depthgauge.errors import UserError
+from depthgauge.errors import UserError, one_line
 
 PAIR = 2
+
+
+class ForwardError(UserError):
+    """The network itself failed on its inputs."""
 
 
 def split_batch(batch: Any) -> tuple[Any, Tensor]:
@@ -50,12 +54,15 @@ def placed(inputs: Any, device: torch.device, dtype: torch.dtype) -> Any:
 
 def call(model: nn.Module, inputs: Any) -> Tensor:
     """The logits: mappings are given as keywords, tuples as arguments."""
-    if isinstance(inputs, Mapping):
-        output = model(**inputs)
-    elif isinstance(inputs, tuple):
-        output = model(*inputs)
-    else:
-        output = model(inputs)
+    try:
+        if isinstance(inputs, Mapping):
+            output = model(**inputs)
+        else:
+            output = model(*inputs) if isinstance(inputs, tuple) else model(inputs)
+    except UserError:
+        raise
+    except Exception as error:
+        raise ForwardError(f"the network cannot take its inputs: {one_line(error)}") from error
     logits = output.logits if hasattr(output, "logits") else output
     if isinstance(logits, Mapping):
         logits = logits.get("logits")

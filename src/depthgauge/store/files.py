@@ -12,6 +12,15 @@ from typing import Any
 from depthgauge.errors import UserError
 
 
+def make_folder(path: Path) -> Path:
+    """Make a folder, with those above it; what is in the way is said."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"{path} cannot be made a folder ({error.strerror})") from error
+    return path
+
+
 def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
     """Let `write` make a temporary file beside `path`, then put it in place in one step."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,9 +49,11 @@ def _load(path: Path) -> Any:
     try:
         if path.suffix == ".safetensors":
             return load_file(path)
-        return torch.load(path, map_location="cpu", weights_only=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:
-        if "Unsupported" in str(error):
+        if "Unsupported" in str(error) and _is_pickle(path):
             raise UserError(
                 f"{path} holds more than plain tensors and is not loaded, because loading could "
                 "run code in it; save `model.state_dict()` alone"
@@ -58,6 +61,12 @@ def _load(path: Path) -> Any:
         raise UserError(
             f"{path} cannot be read as a checkpoint: it is something else, or damaged"
         ) from error
+
+
+def _is_pickle(path: Path) -> bool:
+    """Whether it begins as pickles do, or as torch's archives of them."""
+    with path.open("rb") as handle:
+        return handle.read(2)[:1] in (b"\x80", b"P")
 
 
 def _state_dict_in(content: Any) -> StateDict | None:
@@ -81,7 +90,13 @@ def _matrices_in(content: Any, path: Path) -> list[Tensor] | None:
     matrices = content.get("Bs") if isinstance(content, Mapping) else None
     if matrices is None:
         return None
-    found = list(matrices.values()) if isinstance(matrices, Mapping) else list(matrices)
-    if not found or not all(isinstance(m, Tensor) and m.dim() == 2 for m in found):  # noqa: PLR2004
-        raise UserError(f"`Bs` in {path} must be a list of matrices")
+    if isinstance(matrices, Mapping):
+        matrices = list(matrices.values())
+    found = list(matrices) if isinstance(matrices, list | tuple | Tensor) else []
+    if not found or not all(_is_finite_matrix(matrix) for matrix in found):
+        raise UserError(f"`Bs` in {path} must be a list of matrices with finite entries")
     return found
+
+
+def _is_finite_matrix(value: Any) -> bool:
+    return isinstance(value, Tensor) and value.dim() == 2 and bool(value.isfinite().all())  # noqa: PLR2004

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from depthgauge.config import SCHEMA_VERSION, RunConfig
 from depthgauge.errors import UserError
-from depthgauge.store.files import read_json, write_json
+from depthgauge.store.files import make_folder, read_json, write_json
 from depthgauge.store.run_folder import RunFolder
 
 LOCK = ".lock"
@@ -50,10 +50,7 @@ class StudyFolder:
                     "results bit for bit; leave --threads out, or choose another --out"
                 )
             return study.threads
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UserError(f"{self.path} cannot be made a folder ({error.strerror})") from error
+        make_folder(self.path)
         if not all(_is_ours(path) for path in self.path.iterdir()):
             raise UserError(
                 f"{self.path} has something else in it; choose an empty or new folder with --out"

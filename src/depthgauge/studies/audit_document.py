@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -11,10 +12,14 @@ from depthgauge.diagnosis.report import Report
 from depthgauge.store.files import finite
 from depthgauge.studies.audit import Audited, depth_gain_of_bp
 from depthgauge.studies.spread import mean_and_spread
+from depthgauge.verdict.diagnostics import SeedReadings
 from depthgauge.verdict.judge import judge
 from depthgauge.verdict.sensitivity import sensitivity
 from depthgauge.verdict.thresholds import Thresholds
 from depthgauge.verdict.utility import Evidence, walked_back
+
+DIVERGED = SeedReadings(growth=math.inf, gradient=0.0, error_share=0.0)
+"""A run that diverged: its stream has grown without bound, and no gradient is left."""
 
 
 def audit_document(
@@ -85,33 +90,22 @@ def _row(one: Audited) -> dict[str, Any]:
 def _verdict(
     runs: Sequence[Audited], thresholds: Thresholds, bp_gain: float | None
 ) -> dict[str, Any]:
-    reports = [one.report for one in runs if one.report is not None]
     accuracies = [one.subject.accuracy for one in runs if one.subject.accuracy is not None]
     frozen = [one.subject.frozen for one in runs if one.subject.frozen is not None]
-    entry: dict[str, Any] = {
+    seeds = [DIVERGED if one.report is None else one.report.seed_readings for one in runs]
+    verdict = judge(seeds, thresholds, bp_gain)
+    return {
         "seeds": [one.subject.seed for one in runs],
         "diverged_seeds": [one.subject.seed for one in runs if one.report is None],
         "acc": mean_and_spread(accuracies),
         "frozen_acc": mean_and_spread(frozen),
-        "verdict": "diverged",
-        "verdict_in_words": "diverged",
-        "fired": [],
-        "single_seed": False,
-        "diagnostics": [],
-        "sensitivity": [],
+        "verdict": verdict.word,
+        "verdict_in_words": str(verdict),
+        "fired": list(verdict.fired),
+        "single_seed": verdict.single_seed,
+        "diagnostics": [asdict(diagnostic) for diagnostic in verdict.diagnostics],
+        "sensitivity": [asdict(r) for r in sensitivity(seeds, thresholds, bp_gain)],
     }
-    if reports:
-        seeds = [report.seed_readings for report in reports]
-        verdict = judge(seeds, thresholds, bp_gain)
-        entry |= {
-            "verdict": verdict.word,
-            "verdict_in_words": str(verdict),
-            "fired": list(verdict.fired),
-            "single_seed": verdict.single_seed,
-            "diagnostics": [asdict(diagnostic) for diagnostic in verdict.diagnostics],
-            "sensitivity": [asdict(r) for r in sensitivity(seeds, thresholds, bp_gain)],
-        }
-    return entry
 
 
 def _utility(

@@ -84,29 +84,23 @@ def _subject(folder: RunFolder, run: PlannedRun, frozen: RunFolder, grid: Grid) 
     )
 
 
-def subjects_of_folder(
-    folder: Path,
-    task: Task,
-    methods: Sequence[str] | None,
-    seeds: Sequence[int] | None,
-    frozen: Mapping[str, float],
-) -> tuple[list[Subject], list[str]]:
-    """The networks in files `{method}_s{seed}.pt`, and the names of those that are missing.
+def files_in(
+    folder: Path, methods: Sequence[str] | None, seeds: Sequence[int] | None
+) -> tuple[list[Path], list[Path]]:
+    """The files `{method}_s{seed}.pt` that are there, and those that are missing.
 
     Without `methods` or `seeds`, those that the folder has.
     """
     if not folder.is_dir():
         raise UserError(f"there is no folder {folder} with checkpoints")
-    found = sorted(path for path in folder.iterdir() if _parts(path.name))
-    names = [_parts(path.name) or ("", 0) for path in found]
+    names = [parts for path in sorted(folder.iterdir()) if (parts := _parts(path.name))]
     methods = methods or list(dict.fromkeys(method for method, _ in names))
     seeds = seeds or sorted({seed for _, seed in names})
     wanted = [folder / f"{method}_s{seed}.pt" for method in methods for seed in seeds]
     present = [path for path in wanted if path.is_file()]
     if not present:
         raise UserError(f"{folder} has none of the checkpoints asked for, named METHOD_sSEED.pt")
-    subjects = [_from_file(path, task, frozen) for path in present]
-    return subjects, [str(path) for path in wanted if path not in present]
+    return present, [path for path in wanted if path not in present]
 
 
 def _parts(name: str) -> tuple[str, int] | None:
@@ -114,8 +108,27 @@ def _parts(name: str) -> tuple[str, int] | None:
     return (match["method"], int(match["seed"])) if match else None
 
 
+def subjects_in(files: Sequence[Path], task: Task, frozen: Mapping[str, float]) -> list[Subject]:
+    """The networks in files that `files_in` has found; `frozen` has accuracies by method."""
+    methods = {method for method, _ in map(_named, files)}
+    unknown = sorted(set(frozen) - methods)
+    if unknown:
+        raise UserError(
+            f"--frozen-acc names {', '.join(unknown)}, which is not among the methods: "
+            f"{', '.join(sorted(methods))}"
+        )
+    return [_from_file(path, task, frozen) for path in files]
+
+
+def _named(path: Path) -> tuple[str, int]:
+    parts = _parts(path.name)
+    if parts is None:
+        raise UserError(f"{path} is not named METHOD_sSEED.pt")
+    return parts
+
+
 def _from_file(path: Path, task: Task, frozen: Mapping[str, float]) -> Subject:
-    method, seed = _parts(path.name) or ("", 0)
+    method, seed = _named(path)
     trained = trained_elsewhere(path)
     check_fits(trained, task)
     return Subject(

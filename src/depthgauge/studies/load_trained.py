@@ -15,7 +15,7 @@ from depthgauge.studies.trained import (
     trained_run,
 )
 from depthgauge.tasks.base import Task
-from depthgauge.tasks.registry import load_task
+from depthgauge.tasks.registry import TASKS, load_task
 
 
 def load_trained(path: Path, task_name: str | None, rule_text: str | None) -> tuple[Trained, Task]:
@@ -23,6 +23,8 @@ def load_trained(path: Path, task_name: str | None, rule_text: str | None) -> tu
     rule = choose_rule(rule_text).build() if rule_text else None
     if not path.exists():
         raise UserError(f"there is no run or checkpoint {path}")
+    if path.is_dir() and not is_run(path):
+        raise UserError(f"{path} is not one network: name the folder of one of its runs, or a file")
     if not is_run(path):
         task = named_task(path, task_name)
         trained = trained_elsewhere(path, rule)
@@ -30,6 +32,10 @@ def load_trained(path: Path, task_name: str | None, rule_text: str | None) -> tu
         return trained, task
     folder = open_run(path)
     config = folder.config.task
+    if task_name is None and config.name not in TASKS:
+        raise UserError(
+            f"{path} was trained on data of its own, {config.name}; give the file with --task"
+        )
     task = load_task(task_name or config.name)
     if config.evaluated_on == "test" and task.checksum != config.checksum:
         raise UserError(f"{path} was trained on other data than the task {task.name} has now")

@@ -11,6 +11,7 @@ from torch import Tensor
 from depthgauge.config import RuleConfig
 from depthgauge.errors import UserError
 from depthgauge.gauges.norms import BATCH_READ, BATCHES_READ
+from depthgauge.nets.factory import load_weights
 from depthgauge.nets.from_state_dict import residual_mlp_from
 from depthgauge.nets.registry import build_net
 from depthgauge.nets.residual_mlp import ResidualMLP
@@ -33,12 +34,14 @@ class Trained:
         rule: the rule, None where it is not known.
         feedback: what the rule kept; None where it was not saved, and then it cannot be had back.
         origin: the run's folder or the file.
+        name: what to call it.
     """
 
     net: ResidualMLP
     rule: Rule | None
     feedback: dict[str, Tensor] | None
     origin: str
+    name: str = ""
 
 
 def rule_of(config: RuleConfig) -> Rule | None:
@@ -55,10 +58,12 @@ def trained_run(folder: RunFolder, task: Task, rule: Rule | None = None) -> Trai
     if not saved:
         raise UserError(f"the run {folder.path} has no checkpoint to read")
     (state,) = load_states([folder], max(saved))
-    net = build_net(folder.config.net, task).to(DTYPES[folder.config.recipe.dtype])
-    net.load_state_dict(state.parameters)
-    rule = rule or rule_of(folder.config.rule)
-    return Trained(net, rule, state.feedback, str(folder.path))
+    config = folder.config
+    net = build_net(config.net, task).to(DTYPES[config.recipe.dtype])
+    load_weights(net, state.parameters, f"the run {folder.path} (task {task.name})")
+    rule = rule or rule_of(config.rule)
+    name = f"{config.rule.label}, k = {config.k}, seed {config.seed}"
+    return _checked(Trained(net, rule, state.feedback, str(folder.path), name))
 
 
 def open_run(path: Path) -> RunFolder:
@@ -82,7 +87,7 @@ def trained_elsewhere(path: Path, rule: Rule | None = None) -> Trained:
     plain = read_plain_checkpoint(path)
     net = residual_mlp_from(plain.state_dict, str(path))
     if plain.matrices is None:
-        return Trained(net, rule, None, str(path))
+        return _checked(Trained(net, rule, None, str(path), path.name))
     classes, width = net.out_head.weight.shape
     shapes = {tuple(matrix.shape) for matrix in plain.matrices}
     if rule is None and shapes in ({(width, classes)}, {(width, width)}):
@@ -92,7 +97,26 @@ def trained_elsewhere(path: Path, rule: Rule | None = None) -> Trained:
             f"`Bs` in {path} are {len(plain.matrices)} matrices of the shapes {sorted(shapes)}; "
             f"expected are {net.num_blocks}, all ({width}, {classes}) or all ({width}, {width})"
         )
-    return Trained(net, rule, {"B": torch.stack(plain.matrices)}, str(path))
+    feedback = {"B": torch.stack(plain.matrices).to(net.embed.weight.dtype)}
+    return _checked(Trained(net, rule, feedback, str(path), path.name))
+
+
+def _checked(trained: Trained) -> Trained:
+    """Refuse weights that are not finite, and feedback that is not the rule's."""
+    for name, tensor in trained.net.named_parameters():
+        if not bool(tensor.isfinite().all()):
+            raise UserError(f"{trained.origin}: {name} has values that are not finite (NaN or Inf)")
+    if trained.rule is None or trained.feedback is None:
+        return trained
+    with torch.random.fork_rng(devices=[]):
+        wanted = trained.rule.feedback(trained.net, torch.default_generator)
+    shapes = [{name: tuple(t.shape) for name, t in f.items()} for f in (wanted, trained.feedback)]
+    if shapes[0] != shapes[1]:
+        raise UserError(
+            f"the feedback in {trained.origin} is not that of the rule {trained.rule.name}: "
+            f"{shapes[1]} instead of {shapes[0]}"
+        )
+    return trained
 
 
 def check_fits(trained: Trained, task: Task) -> None:
