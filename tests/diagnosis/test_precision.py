@@ -120,7 +120,7 @@ def test_the_half_precise_network_itself_is_left_as_it_was(name):
 def test_a_rules_credit_is_examined_on_the_float32_copy(name, rule):
     net = make_net(dtype=HALF[name])
     feedback = rule.feedback(net, torch.Generator().manual_seed(0))
-    report = diagnose(net, shown(1, 3), credit=rule_credit(rule, net, feedback))
+    report = diagnose(net, shown(1, 3), credit=rule_credit(rule, feedback))
     whole = copy.deepcopy(net).float()
-    expected = diagnose(whole, shown(1, 3), credit=rule_credit(rule, whole, feedback))
+    expected = diagnose(whole, shown(1, 3), credit=rule_credit(rule, feedback))
     assert report.alignment == expected.alignment

@@ -25,7 +25,7 @@ def refusal(*arguments, **options) -> str:
 @pytest.mark.parametrize("value", [61.5, 1.01, -0.1, math.nan, math.inf])
 def test_accuracies_that_are_not_shares_are_refused(name, value):
     told = refusal(make_net(), shown(1), **{name: value})
-    assert "shares from 0 to 1" in told
+    assert "a share from 0 to 1" in told
     assert repr(value) in told
 
 

@@ -72,7 +72,7 @@ def test_after_an_error_of_the_network_itself():
     network = build(gpt2)
     before = fields(disarrange(network.model))
     ids = torch.full((2, 3), 1000)
-    with pytest.raises(IndexError):
+    with pytest.raises(UserError, match="IndexError"):
         measure(network.opened(), [({"input_ids": ids}, ids)], [ScaleGauge()])
     assert fields(network.model) == before
 

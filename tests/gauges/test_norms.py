@@ -30,7 +30,9 @@ def test_against_a_loop_over_runs_layers_and_samples():
             for sample in range(5):
                 squares = [float(value) ** 2 for value in layer[run, sample]]
                 expected = math.sqrt(math.fsum(squares))
-                assert norms[run, number, sample].item() == pytest.approx(expected, rel=1e-14, abs=0)
+                assert norms[run, number, sample].item() == pytest.approx(
+                    expected, rel=1e-14, abs=0
+                )
 
 
 def test_without_a_run_axis():

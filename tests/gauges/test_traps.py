@@ -89,7 +89,7 @@ def test_4_the_feedback_comes_back_with_the_checkpoint(tmp_path):
         ).to(setting.dtype)
         net.load_state_dict(parameters)
         held = setting.task.evaluation
-        credit = rule_credit(DFA(), net, feedback)
+        credit = rule_credit(DFA(), feedback)
         return read(net, [(held.x, held.y)], AlignmentGauge(credit)).per_layer
 
     (state,) = load_states([folder], setting.recipe.epochs)

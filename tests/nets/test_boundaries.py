@@ -163,6 +163,6 @@ def test_hooks_are_gone_also_after_an_error(returns: str):
     opened.see(*batch())
     opened.logits(batch()[0], shift=(1, a_shift()))
     opened.logits(batch()[0], skip=1)
-    with pytest.raises(RuntimeError):
+    with pytest.raises(UserError, match="RuntimeError"):
         opened.logits(batch()[0], shift=(1, torch.ones(3, 4)))
     assert not any(block._forward_hooks or block._forward_pre_hooks for block in net.modules())

@@ -61,7 +61,7 @@ def by_autograd(net: ResidualMLP) -> list[Tensor]:
 @EACH_NET
 def test_backpropagation_has_the_true_gradients(kind):
     net = NETS[kind]()
-    credit = rule_credit(BP(), net, {})(seen(net))
+    credit = rule_credit(BP(), {})(seen(net))
     torch.testing.assert_close(credit, by_autograd(net), rtol=1e-9, atol=1e-20)
 
 
@@ -71,7 +71,7 @@ def test_backpropagation_has_the_true_gradients(kind):
 def test_a_local_rule_has_the_credit_that_training_applies(kind, rule_class, normalise):
     net, rule = NETS[kind](), rule_class(RuleOptions(normalise=normalise))
     feedback = drawn(rule, net)
-    credit = rule_credit(rule, net, feedback)(seen(net))
+    credit = rule_credit(rule, feedback)(seen(net))
     expected = in_training(rule, net, feedback)
     assert len(credit) == net.num_blocks + 1
     assert all(tensor.abs().max() > 0 for tensor in expected)
@@ -82,7 +82,7 @@ def test_a_local_rule_has_the_credit_that_training_applies(kind, rule_class, nor
 def test_in_float32_too(rule):
     net = make_net()
     feedback = drawn(rule, net)
-    credit = rule_credit(rule, net, feedback)(seen(net))
+    credit = rule_credit(rule, feedback)(seen(net))
     assert {tensor.dtype for tensor in credit} == {torch.float32}
     double = {name: tensor.double() for name, tensor in feedback.items()}
     expected = in_training(rule, net.double(), double)
@@ -93,31 +93,31 @@ def test_in_float32_too(rule):
 def test_feedback_as_it_was_drawn_serves_a_network_in_float64(rule):
     net = NETS["plain"]()
     as_drawn = rule.feedback(net, torch.Generator().manual_seed(3))
-    credit = rule_credit(rule, net, as_drawn)(seen(net))
+    credit = rule_credit(rule, as_drawn)(seen(net))
     torch.testing.assert_close(credit, in_training(rule, net, drawn(rule, net)))
 
 
 def test_a_rule_may_use_the_blocks_and_the_readout():
     net = NETS["plain"]()
-    credit = rule_credit(GradientByHand(UNNORMALISED), net, {})(seen(net))
+    credit = rule_credit(GradientByHand(UNNORMALISED), {})(seen(net))
     torch.testing.assert_close(credit, by_autograd(net), rtol=1e-9, atol=1e-20)
 
 
 def test_a_rule_is_told_that_training_is_over():
     net, rule = NETS["plain"](), Recording()
-    rule_credit(rule, net, {})(seen(net))
+    rule_credit(rule, {})(seen(net))
     assert rule.progress == [1.0]
 
 
 def test_a_rule_cannot_peek_at_what_it_did_not_declare():
     net = NETS["plain"]()
     with pytest.raises(LookupError, match="uses 'gradient' but does not list it"):
-        rule_credit(Peeking(), net, {})(seen(net))
+        rule_credit(Peeking(), {})(seen(net))
 
 
 def test_asking_for_credit_leaves_no_gradients_behind():
     net = NETS["plain"]()
-    credit = rule_credit(FA(), net, drawn(FA(), net))(seen(net))
+    credit = rule_credit(FA(), drawn(FA(), net))(seen(net))
     assert not any(tensor.requires_grad for tensor in credit)
     assert all(parameter.grad is None for parameter in net.parameters())
 
@@ -126,8 +126,8 @@ def test_asking_for_credit_leaves_no_gradients_behind():
 def test_the_source_of_dfa_times_its_matrices_is_its_credit(kind):
     net, rule = NETS[kind](), DFA(UNNORMALISED)
     feedback, batch = drawn(rule, net), seen(NETS[kind]())
-    source = rule.projected(context_of(rule, net, batch, feedback))
-    embed, *blocks = rule_credit(rule, net, feedback)(batch)
+    source = rule.projected(context_of(rule, batch, feedback))
+    embed, *blocks = rule_credit(rule, feedback)(batch)
     assert source.shape == (7, 4)
     torch.testing.assert_close([source @ matrix.T for matrix in feedback["B"]], blocks)
     torch.testing.assert_close(source @ feedback["B"][0].T, embed)
@@ -136,7 +136,7 @@ def test_the_source_of_dfa_times_its_matrices_is_its_credit(kind):
 @pytest.mark.parametrize("rule", [BP(), FA()], ids=["bp", "fa"])
 def test_a_rule_that_projects_nothing_has_no_source(rule):
     net = NETS["plain"]()
-    assert rule.projected(context_of(rule, net, seen(net), drawn(rule, net))) is None
+    assert rule.projected(context_of(rule, seen(net), drawn(rule, net))) is None
 
 
 def test_normalisation_divides_by_the_rms_and_epsilon():

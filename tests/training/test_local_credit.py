@@ -26,10 +26,10 @@ from training.small_runs import (
 
 from depthgauge.config import NetConfig
 from depthgauge.nets.loss import cross_entropy_and_error
+from depthgauge.rules.applied import normalised
 from depthgauge.rules.contract import RuleOptions
 from depthgauge.training.batches import Batches
 from depthgauge.training.cohort import Cohort
-from depthgauge.rules.applied import normalised
 
 NETS = {
     "plain": NetConfig(width=WIDTH, blocks=BLOCKS, w2_std=0.2),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 import torch
 from gauges.small_networks import make_batches, make_net, read, stream_times
@@ -16,7 +18,8 @@ from depthgauge.verdict.thresholds import Thresholds
 
 
 def line(epoch: int, h: list[float | None], g: list[float | None], **others) -> dict:
-    return {"epoch": epoch, "train_loss": 0.5, "h_norm": h, "g_norm": g, **others}
+    start = {"epoch": epoch, "train_loss": 0.5, "h_norm": h, "g_norm": g, "diverged": False}
+    return start | others
 
 
 def healthy(epoch: int) -> EpochReadings:
@@ -70,7 +73,7 @@ def test_growth_is_taken_where_both_norms_are_known(norms, growth):
     assert found.growth == growth
 
 
-def test_a_run_that_diverged_keeps_what_fired_before():
+def test_a_run_that_diverged_keeps_what_fired_before_and_fires_the_rest():
     lines = [
         line(0, [1.0, 2.0], [0.1, 0.1], g_over_e=0.1),
         line(1, [1.0, 90.0], [0.1, 0.1], g_over_e=0.1),
@@ -78,8 +81,8 @@ def test_a_run_that_diverged_keeps_what_fired_before():
         line(3, [None, None], [None, None], diverged=True),
     ]
     readings = from_metrics(lines)
-    assert readings[2] == EpochReadings(2, None, None, None)
-    assert first_fired(readings) == {"D1": 1, "D2": None}
+    assert readings[2] == EpochReadings(2, math.inf, 0.0, 0.0)
+    assert first_fired(readings) == {"D1": 1, "D2": 2}
 
 
 def test_what_never_fires_has_no_epoch():

@@ -122,7 +122,7 @@ def _load(args: argparse.Namespace) -> _Subject:
     trained, task = load_trained(path, args.task, args.rule)
     if trained.rule is None or trained.feedback is None:
         return _Subject(trained.net, task, trained.name)
-    credit = rule_credit(trained.rule, trained.net, trained.feedback)
+    credit = rule_credit(trained.rule, trained.feedback)
     return _Subject(trained.net, task, trained.name, credit)
 
 

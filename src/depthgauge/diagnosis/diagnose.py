@@ -68,7 +68,9 @@ def diagnose(  # noqa: PLR0917 – the order is part of the interface
         returns: whether blocks return the stream or a branch, where it cannot be seen.
         convention: of Γ, ρ and nudging: ours, or the published record's.
     """
-    _check_shares(headline_acc, frozen_baseline_acc)
+    headline_acc = _share("headline_acc", headline_acc, 0)
+    frozen_baseline_acc = _share("frozen_baseline_acc", frozen_baseline_acc, 0)
+    bp_depth_gain = _share("bp_depth_gain", bp_depth_gain, -1)
     native = OpenedNet(model, blocks, loss=loss, layout=layout, returns=returns)
     net, remarks = in_float32(native)
     scale, reference, stability = ScaleGauge(), ReferenceGauge(), StabilityGauge()
@@ -82,7 +84,8 @@ def diagnose(  # noqa: PLR0917 – the order is part of the interface
     )
     measured = accuracy.reading()
     headline = headline_acc if headline_acc is not None else measured.value
-    depth = read_depth(headline, frozen_baseline_acc, bp_depth_gain)
+    where = measured.measured_on if headline_acc is None else "as given"
+    depth = read_depth(headline, frozen_baseline_acc, bp_depth_gain, where)
     used = thresholds or Thresholds()
     found = seed_readings(scale.reading(), reference.reading(), numerics.reading(), depth)
     return Report(
@@ -103,7 +106,11 @@ def diagnose(  # noqa: PLR0917 – the order is part of the interface
     )
 
 
-def _check_shares(*accuracies: float | None) -> None:
-    for value in accuracies:
-        if value is not None and not 0 <= value <= 1:
-            raise UserError(f"accuracies are given as shares from 0 to 1, not {value!r}")
+def _share(name: str, value: Any, lowest: float) -> float | None:
+    """A plain number, also from numpy or a tensor; accuracies are shares, not per cent."""
+    if value is None:
+        return None
+    share = float(value)
+    if not lowest <= share <= 1:
+        raise UserError(f"{name} is given as a share from {lowest:g} to 1, not {share!r}")
+    return share

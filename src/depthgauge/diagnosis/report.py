@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from typing import Any
 
@@ -133,20 +132,11 @@ class Report:
 def seed_readings(
     scale: ScaleReading, reference: ReferenceReading, numerics: NumericsReading, depth: DepthReading
 ) -> SeedReadings:
-    """The readings that a verdict rests on.
-
-    A stream or gradient that is not finite is no reference: it counts as infinite growth and as no
-    gradient at all.
-    """
-    growth = 0.0 if scale.value is None else scale.value
+    """The readings that a verdict rests on."""
     return SeedReadings(
-        growth=math.inf if math.isnan(sum(scale.residual_norms)) else growth,
-        gradient=_finite_or_zero(reference.value),
-        error_share=_finite_or_zero(reference.over_error),
+        growth=scale.growth,
+        gradient=reference.gradient,
+        error_share=reference.share,
         numerics=numerics.value,
         depth_gain=depth.value,
     )
-
-
-def _finite_or_zero(value: float | None) -> float:
-    return value if value is not None and math.isfinite(value) else 0.0

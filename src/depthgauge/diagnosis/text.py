@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 LABEL = 22
 CELL = 10
+SIDE_BY_SIDE = 9
 
 
 def diagnosis_text(report: Report) -> str:
@@ -62,25 +64,36 @@ def _line(label: str, reading: Reading) -> str:
 
 
 def _layers(report: Report) -> Iterator[str]:
-    count = len(report.residual_norms)
-    yield f"{'layer':{LABEL}}" + "".join(f"{layer:>{CELL}}" for layer in range(count))
-    yield f"{'‖h_l‖':{LABEL}}{_cells(report.residual_norms)}"
-    yield f"{'‖g_l‖ per sample':{LABEL}}{_cells(report.bp_grad_norms)}"
-    yield f"{'‖g_l‖ for N = 128':{LABEL}}{_cells(report.bp_grad_norms_n128)}"
+    """One column for each layer, as many side by side as fit."""
+    rows: dict[str, Sequence[float | None]] = {
+        "‖h_l‖": report.residual_norms,
+        "‖g_l‖ per sample": report.bp_grad_norms,
+        "‖g_l‖ for N = 128": report.bp_grad_norms_n128,
+    }
     for label, reading in (
         ("Γ", report.alignment),
         ("ρ", report.perturbation),
         ("nudging", report.nudging),
     ):
         if reading is not None:
-            yield f"{label:{LABEL}}{_cells(reading.per_layer)}"
-    lost: Sequence[float | None] = report.lesion.per_layer
-    if lost:
-        yield f"{'lost without block l−1':{LABEL}}{_cells((None, *lost))}"
+            rows[label] = reading.per_layer
+    if report.lesion.per_layer:
+        rows["lost without block l−1"] = (None, *report.lesion.per_layer)
+    count = len(report.residual_norms)
+    for start in range(0, count, SIDE_BY_SIDE):
+        layers = range(start, min(start + SIDE_BY_SIDE, count))
+        yield f"{'layer':{LABEL}}" + "".join(f"{layer:>{CELL}}" for layer in layers)
+        for label, values in rows.items():
+            if values:
+                yield f"{label:{LABEL}}{_cells(values[layers.start : layers.stop])}"
 
 
 def _cells(values: Sequence[float | None]) -> str:
-    return "".join(f"{'–' if value is None else f'{value:.3g}':>{CELL}}" for value in values)
+    return "".join(f"{_cell(value):>{CELL}}" for value in values)
+
+
+def _cell(value: float | None) -> str:
+    return "–" if value is None or math.isnan(value) else f"{value:.3g}"
 
 
 def _robustness(report: Report) -> Iterator[str]:

@@ -55,9 +55,9 @@ class Watch:
         h, g = scale.reading(), reference.reading()
         watched = Watched(
             step=len(self.history) if step is None else step,
-            growth=h.value if h.value is not None else 0.0,
-            gradient=g.value or 0.0,
-            error_share=g.over_error,
+            growth=h.growth,
+            gradient=g.gradient,
+            error_share=g.share,
             residual_norms=h.residual_norms,
             bp_grad_norms=tuple(norm or 0.0 for norm in g.per_layer),
         )
@@ -67,7 +67,7 @@ class Watch:
 
     @property
     def first_fired(self) -> dict[str, int | None]:
-        """The step at which D1 and D2 first fired, None where they never have."""
+        """The step at which D1 and D2 first fired, None where they never have; empty at first."""
         readings = [
             EpochReadings(w.step, w.growth, w.gradient, w.error_share) for w in self.history
         ]

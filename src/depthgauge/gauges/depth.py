@@ -23,9 +23,12 @@ class DepthReading(Reading):
 
 
 def read_depth(
-    accuracy: float | None, frozen: float | None, bp_gain: float | None = None
+    accuracy: float | None,
+    frozen: float | None,
+    bp_gain: float | None = None,
+    measured_on: str = "as given",
 ) -> DepthReading:
-    """The gain over the frozen baseline, where there is one."""
+    """The gain over the frozen baseline, where both accuracies are known."""
     gain = None
     if accuracy is not None and frozen is not None:
         gain = round(accuracy - frozen, DIGITS)
@@ -35,8 +38,8 @@ def read_depth(
         per_layer=(),
         unit="difference of accuracies",
         convention="all blocks trained, less all blocks frozen at initialisation; same rule, seed",
-        measured_on="the accuracies that were given",
-        note="" if gain is not None else "not measured: the frozen baseline is not known",
+        measured_on=f"accuracy: {measured_on}; frozen baseline: as given",
+        note="" if gain is not None else "not measured: an accuracy is not known",
         accuracy=accuracy,
         frozen=frozen,
         bp_gain=bp_gain,

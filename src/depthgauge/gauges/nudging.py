@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from depthgauge.errors import one_line
 from depthgauge.gauges.credit import Convention, CreditFunction, credit_of
 from depthgauge.gauges.norms import unit_vectors
 from depthgauge.gauges.perturbation import relative_size
@@ -40,14 +41,18 @@ class NudgingGauge:
         self._credit, self._convention, self._samples = credit, convention, samples
         self._changes: list[Tensor] = []
         self._exact: OpenedNet | None = None
-        self._seen = Seen()
+        self._seen, self._note = Seen(), ""
 
     def see(self, batch: SeenBatch) -> None:
         """Nudge every boundary of the batch, until there are enough samples."""
-        if self._seen.samples >= self._samples:
+        if self._seen.samples >= self._samples or self._note:
+            return
+        try:
+            self._exact = self._exact or batch.net.in_precision(torch.float64)
+        except Exception as error:
+            self._note = f"n/a: the network cannot be copied in float64 ({one_line(error)})"
             return
         self._seen.count(batch)
-        self._exact = self._exact or batch.net.in_precision(torch.float64)
         before = self._exact.losses(batch.inputs, batch.labels)
         changes = []
         for layer, given in enumerate(credit_of(self._credit, batch)):
@@ -67,7 +72,7 @@ class NudgingGauge:
 
     def reading(self) -> NudgingReading:
         """The mean change at each layer; `value` is the mean over the blocks."""
-        changes = torch.cat(self._changes, -1)
+        changes = torch.cat(self._changes, -1) if self._changes else torch.empty(0, 0)
         means = changes.nanmean(-1)
         fell = torch.where(changes.isnan(), torch.nan, (changes < 0).double()).nanmean(-1)
         step = "1e-2·‖h‖/√d" if self._convention == "depthgauge" else "0.01"
@@ -78,6 +83,7 @@ class NudgingGauge:
             unit="change of the loss",
             convention=f"{self._convention}; η = {step}, float64",
             measured_on=str(self._seen),
-            note="" if bool(means.isfinite().all()) else "undefined where the credit is zero",
+            note=self._note
+            or ("" if bool(means.isfinite().all()) else "undefined where the credit is zero"),
             fell=tuple(defined(value) for value in fell.tolist()),
         )

@@ -49,6 +49,7 @@ class NullReading:
     convention: str
     measured_on: str
     fresh_deep: tuple[float, ...] = ()
+    unit: str = "cosine"
 
 
 def calibrate(observed: Tensor, fresh: Tensor, convention: str, measured_on: str) -> NullReading:

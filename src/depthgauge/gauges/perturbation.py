@@ -7,6 +7,7 @@ import math
 import torch
 from torch import Tensor
 
+from depthgauge.errors import one_line
 from depthgauge.gauges.credit import Convention, CreditFunction, credit_of
 from depthgauge.gauges.reading import Reading, Seen, defined
 from depthgauge.nets.opened import OpenedNet, SeenBatch, along_axis, size_of_samples
@@ -37,14 +38,18 @@ class PerturbationGauge:
         self._happened: list[list[Tensor]] = []
         self._exact: OpenedNet | None = None
         self._generator = torch.Generator().manual_seed(0)
-        self._seen = Seen()
+        self._seen, self._note = Seen(), ""
 
     def see(self, batch: SeenBatch) -> None:
         """Shift every boundary of the batch in every direction, until there are enough samples."""
-        if self._seen.samples >= self._samples:
+        if self._seen.samples >= self._samples or self._note:
+            return
+        try:
+            self._exact = self._exact or batch.net.in_precision(torch.float64)
+        except Exception as error:
+            self._note = f"n/a: the network cannot be copied in float64 ({one_line(error)})"
             return
         self._seen.count(batch)
-        self._exact = self._exact or batch.net.in_precision(torch.float64)
         before = self._exact.losses(batch.inputs, batch.labels)
         credit = credit_of(self._credit, batch)
         self._foretold = self._foretold or [[] for _ in credit]
@@ -72,7 +77,7 @@ class PerturbationGauge:
             _pearson(torch.cat(foretold), torch.cat(happened))
             for foretold, happened in zip(self._foretold, self._happened, strict=True)
         ]
-        deep = math.fsum(per_layer[1:]) / len(per_layer[1:])
+        deep = math.fsum(per_layer[1:]) / len(per_layer[1:]) if per_layer else math.nan
         step = "1e-3·‖h‖/√d" if self._convention == "depthgauge" else "1e-3"
         return Reading(
             name="ρ perturbation correlation",
@@ -81,7 +86,7 @@ class PerturbationGauge:
             unit="correlation",
             convention=f"{self._convention}; {self._directions} directions, ε = {step}, float64",
             measured_on=str(self._seen),
-            note="" if defined(deep) is not None else "undefined: nothing varies",
+            note=self._note or ("" if not math.isnan(deep) else "undefined: nothing varies"),
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -26,6 +27,16 @@ class ReferenceReading(Reading):
 
     over_error: float = 0.0
     error: float = 0.0
+
+    @property
+    def gradient(self) -> float:
+        """As verdicts take it: a gradient that is not finite is none."""
+        return self.value if self.value is not None and math.isfinite(self.value) else 0.0
+
+    @property
+    def share(self) -> float:
+        """‖g_L‖/‖e‖ as verdicts take it."""
+        return self.over_error if math.isfinite(self.over_error) else 0.0
 
     @property
     def per_layer_n128(self) -> tuple[float, ...]:
@@ -65,7 +76,13 @@ class ReferenceGauge:
             convention=f"each sample's own loss; divide by {PUBLISHED_BATCH} for the mean loss of "
             f"a batch of {PUBLISHED_BATCH}",
             measured_on=str(self._seen),
-            note="the gradient is exactly zero" if medians[-1] == 0 else "",
+            note=_note(medians[-1]),
             over_error=float(median_over_samples(torch.cat(self._ratios))),
             error=float(median_over_samples(torch.cat(self._errors))),
         )
+
+
+def _note(last: float) -> str:
+    if not math.isfinite(last):
+        return "the gradient is not finite"
+    return "the gradient is exactly zero" if last == 0 else ""

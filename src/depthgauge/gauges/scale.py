@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -19,6 +20,13 @@ class ScaleReading(Reading):
     """
 
     residual_norms: tuple[float, ...] = ()
+
+    @property
+    def growth(self) -> float:
+        """As verdicts take it: infinite where the stream is not finite, 0 where it is zero."""
+        if not all(map(math.isfinite, self.residual_norms)):
+            return math.inf
+        return 0.0 if self.value is None else self.value
 
 
 class ScaleGauge:
@@ -45,6 +53,12 @@ class ScaleGauge:
             unit="ratio of medians, ‖h_{l+1}‖ to ‖h_l‖",
             convention="largest over the blocks; norms over features, mean over positions",
             measured_on=str(self._seen),
-            note="" if known else "the stream is exactly zero",
+            note=_note(medians, known),
             residual_norms=tuple(medians.tolist()),
         )
+
+
+def _note(medians: torch.Tensor, known: list[float]) -> str:
+    if not bool(medians.isfinite().all()):
+        return "the stream is not finite"
+    return "" if known else "the stream is exactly zero"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
@@ -36,11 +37,8 @@ def _module(name: str) -> ModuleType:
     try:
         if name.endswith(".py"):
             return _from_file(Path(name))
-        sys.path.insert(0, str(Path.cwd()))
-        try:
+        with _on_path(Path.cwd()):
             return importlib.import_module(name)
-        finally:
-            sys.path.pop(0)
     except UserError:
         raise
     except Exception as error:
@@ -54,8 +52,20 @@ def _from_file(path: Path) -> ModuleType:
     if spec is None or spec.loader is None:
         raise UserError(f"{path} cannot be loaded as Python")
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    sys.modules[spec.name] = module
+    with _on_path(path.parent.resolve()):
+        spec.loader.exec_module(module)
     return module
+
+
+@contextmanager
+def _on_path(folder: Path) -> Iterator[None]:
+    """What is imported inside may lie in that folder."""
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
 
 
 def load_weights(net: nn.Module, state_dict: Mapping[str, Tensor], name: str) -> nn.Module:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -13,14 +15,14 @@ CLOSE = 1e-3
 
 
 def returns_branch(tape: Tape, logits: Tensor, unit: Tensor) -> bool:
-    """Seen from the next block's input; with one block, from the gradients at both its ends."""
-    if len(tape.blocks) == 1:
-        return _by_gradient(tape, logits, unit)
+    """Seen from the next block's input; from gradients where there is none, or it cannot tell."""
     seen = [
         _kind(tape.inputs[index], tape.outputs[index], tape.inputs[index + 1])
         for index in range(len(tape.blocks) - 1)
     ]
     kinds = set(seen) - {"either"}
+    if not kinds:
+        return _by_gradient(tape, logits, unit)
     if kinds not in ({"stream"}, {"branch"}):
         raise UserError(
             "it cannot be seen whether the blocks return the stream or a branch of it; say "
@@ -30,19 +32,19 @@ def returns_branch(tape: Tape, logits: Tensor, unit: Tensor) -> bool:
 
 
 def _kind(before: Tensor, output: Tensor, after: Tensor) -> str:
-    """What the next block's input says; "either" where the branch drowns the stream."""
+    """What the next block's input says; "either" where the branch drowns the stream, or NaN."""
     if after.shape != output.shape:
         return "neither"
     as_stream, as_branch = _distance(output, after), _distance(before + output, after)
+    if as_stream == as_branch or not math.isfinite(as_stream + as_branch):
+        return "either"
     if min(as_stream, as_branch) > CLOSE:
         return "neither"
-    if as_stream == as_branch:
-        return "either"
     return "stream" if as_stream < as_branch else "branch"
 
 
 def _by_gradient(tape: Tape, logits: Tensor, unit: Tensor) -> bool:
-    """With the block's output cut off, only a network that adds hands a gradient down."""
+    """With the last block's output cut off, only a network that adds hands a gradient down."""
     kept = tape.input_gradients.copy()
     tape.cut_last = True
     torch.autograd.grad(logits, tape.start, unit, allow_unused=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -15,11 +16,9 @@ from depthgauge.rules.contract import Context, Need, Rule
 AFTER_TRAINING = 1.0
 
 
-def context_of(
-    rule: Rule, net: ResidualNet, batch: SeenBatch, feedback: Mapping[str, Tensor]
-) -> Context:
-    """What the rule may see of a batch."""
-    dtype = batch.states[0].dtype
+def context_of(rule: Rule, batch: SeenBatch, feedback: Mapping[str, Tensor]) -> Context:
+    """What the rule may see of a batch, in the precision in which the network is read."""
+    net, dtype = cast(ResidualNet, batch.net.model), batch.states[0].dtype
     offers: dict[Need, Callable[[], object]] = {
         "error": lambda: batch.error.to(dtype),
         "readout": lambda: net.readout,
@@ -27,17 +26,19 @@ def context_of(
         "gradient": lambda: [gradient.to(dtype) for gradient in batch.gradients],
     }
     declared = {need: offers[need]() for need in rule.needs}
-    return Context(batch.states, batch.labels, feedback, AFTER_TRAINING, declared)
+    own = {
+        name: tensor.to(dtype) if tensor.is_floating_point() else tensor
+        for name, tensor in feedback.items()
+    }
+    return Context(batch.states, batch.labels, own, AFTER_TRAINING, declared)
 
 
-def rule_credit(
-    rule: Rule, net: ResidualNet, feedback: Mapping[str, Tensor]
-) -> Callable[[SeenBatch], list[Tensor]]:
+def rule_credit(rule: Rule, feedback: Mapping[str, Tensor]) -> Callable[[SeenBatch], list[Tensor]]:
     """The credit that training with `rule` applies, as gauges take it: the embedding's first."""
 
     @torch.no_grad()
     def credit(batch: SeenBatch) -> list[Tensor]:
-        applied = applied_credit(rule, context_of(rule, net, batch, feedback))
+        applied = applied_credit(rule, context_of(rule, batch, feedback))
         return [applied.embed, *applied.blocks]
 
     return credit

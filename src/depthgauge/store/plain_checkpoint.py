@@ -53,7 +53,7 @@ def _load(path: Path) -> Any:
             warnings.simplefilter("ignore")
             return torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:
-        if "Unsupported" in str(error) and _is_pickle(path):
+        if "unsupported" in str(error).lower() and _is_pickle(path):
             raise UserError(
                 f"{path} holds more than plain tensors and is not loaded, because loading could "
                 "run code in it; save `model.state_dict()` alone"
@@ -92,7 +92,8 @@ def _matrices_in(content: Any, path: Path) -> list[Tensor] | None:
         return None
     if isinstance(matrices, Mapping):
         matrices = list(matrices.values())
-    found = list(matrices) if isinstance(matrices, list | tuple | Tensor) else []
+    listed = isinstance(matrices, list | tuple) or (isinstance(matrices, Tensor) and matrices.dim())
+    found = list(matrices) if listed else []
     if not found or not all(_is_finite_matrix(matrix) for matrix in found):
         raise UserError(f"`Bs` in {path} must be a list of matrices with finite entries")
     return found

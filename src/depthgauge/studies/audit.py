@@ -82,7 +82,7 @@ def _report(
     report = replace(report, source=subject.source)
     if trained.rule is None or trained.feedback is None:
         return report
-    credit = rule_credit(trained.rule, trained.net, trained.feedback)
+    credit = rule_credit(trained.rule, trained.feedback)
     gauges = credit_gauges(credit, "depthgauge")
     gauges["alignment_record"] = AlignmentGauge(credit, "record")
     measure(OpenedNet(trained.net), batches, list(gauges.values()))

@@ -50,9 +50,9 @@ def calibrate_null(
     if rule is None or not feedback:
         raise ValueError(why_not(trained))
     seen = OpenedNet(net).see(*batch)
-    source = rule.projected(context_of(rule, net, seen, feedback))
+    source = rule.projected(context_of(rule, seen, feedback))
     alignment: _Alignment = (
-        _Formed(rule, net, seen, convention)
+        _Formed(rule, seen, convention)
         if source is None
         else _Projected(source, net, seen, convention)
     )
@@ -116,10 +116,8 @@ class _Formed:
 
     together = 8
 
-    def __init__(
-        self, rule: Rule, net: ResidualMLP, seen: SeenBatch, convention: Convention
-    ) -> None:
-        self._rule, self._net, self._seen, self._convention = rule, net, seen, convention
+    def __init__(self, rule: Rule, seen: SeenBatch, convention: Convention) -> None:
+        self._rule, self._seen, self._convention = rule, seen, convention
         dtype = seen.states[0].dtype
         self._directions = [unit_vectors(gradient).to(dtype) for gradient in seen.unit_gradients]
 
@@ -132,7 +130,7 @@ class _Formed:
         return lifted
 
     def _one(self, drawn: Feedback) -> Tensor:
-        given = self._rule.credit(context_of(self._rule, self._net, self._seen, drawn))
+        given = self._rule.credit(context_of(self._rule, self._seen, drawn))
         credit = paired([given.embed, *given.blocks], self._convention)
         pairs = zip(credit, self._directions, strict=True)
         return torch.stack([_mean_cosine(a, g) for a, g in pairs])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -21,9 +22,11 @@ class EpochReadings:
 
 
 def from_metrics(lines: Iterable[dict[str, Any]]) -> list[EpochReadings]:
-    """The readings in a run's `metrics.jsonl`."""
+    """The readings in a run's `metrics.jsonl`; where it diverged the stream has no bound."""
     return [
-        EpochReadings(
+        EpochReadings(line["epoch"], math.inf, 0.0, 0.0)
+        if line["diverged"]
+        else EpochReadings(
             line["epoch"], _growth(line["h_norm"]), line["g_norm"][-1], line.get("g_over_e")
         )
         for line in lines
