@@ -42,7 +42,7 @@ def test_readings_of_a_cohort_are_those_of_the_gauges(factor):
     net = stream_times(make_net(), factor)
     ((x, y),) = make_batches(50)
     (norms,) = read_norms(StackedResidualMLP([net], [0], [3]), Split(x, y))
-    (found,) = from_metrics([{"epoch": 4, **norms}])
+    (found,) = from_metrics([{"epoch": 4, "diverged": False, **norms}])
     scale, reference = read(net, [(x, y)], ScaleGauge()), read(net, [(x, y)], ReferenceGauge())
     assert found.epoch == 4
     assert found.growth == pytest.approx(scale.value, rel=1e-5)
