@@ -63,11 +63,12 @@ def run_audit(args: argparse.Namespace) -> int:
     from depthgauge.report.audit_comparison import audit_comparison_tables, audit_comparison_words
     from depthgauge.report.table import markdown_table, terminal_table
     from depthgauge.store.files import write_json, write_text
-    from depthgauge.studies.published_audit import compare_audit
+    from depthgauge.studies.published_audit import check_published, compare_audit
     from depthgauge.verdict.thresholds import Thresholds
 
     args.k = [0, args.blocks]
     grid = build_grid(args)
+    check_published(grid.net)
     folder = folder_of(grid, args)
     if args.dry_run:
         return show_plan(grid, folder, args.json)

@@ -5,12 +5,22 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from depthgauge.config import SCHEMA_VERSION
+from depthgauge.config import SCHEMA_VERSION, NetConfig
 from depthgauge.errors import UserError
 from depthgauge.studies.published import Comparison, compare, published, unlike_published
 
 SEED = 42
 """Norms, stability and Γ were published for this seed alone."""
+
+
+def check_published(net: NetConfig) -> None:
+    """Refuse a network of which no audit was published."""
+    figures = published()["main_audit"]["config"]
+    if (net.width, net.blocks) != (figures["width"], figures["blocks"]):
+        raise UserError(
+            f"no audit was published for --width {net.width} --blocks {net.blocks}; there is one "
+            f"for --width {figures['width']} --blocks {figures['blocks']}"
+        )
 
 
 def compare_audit(document: dict[str, Any]) -> dict[str, Any]:
@@ -20,12 +30,6 @@ def compare_audit(document: dict[str, Any]) -> dict[str, Any]:
     that is how they were published.
     """
     figures, config = published()["main_audit"], document["config"]
-    for name in ("width", "blocks"):
-        if config["net"][name] != figures["config"][name]:
-            raise UserError(
-                f"the published audit has --{name} {figures['config'][name]}, not "
-                f"{config['net'][name]}"
-            )
     unlike = unlike_published(config, figures["config"]["epochs"])
     return {
         "schema_version": SCHEMA_VERSION,
