@@ -11,6 +11,7 @@ from cli.commands import Done, assert_bad_input, run
 from cli.conftest import one_thread
 from training.small_runs import make_task
 
+from depthgauge.studies import audit
 from depthgauge.studies.published import published
 from depthgauge.tasks.registry import TASKS, TaskEntry
 
@@ -26,6 +27,7 @@ def reproduced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Done, Path]:
     with pytest.MonkeyPatch.context() as patch, one_thread():
         patch.setitem(TASKS, "cifar10", TaskEntry("a few points", lambda: task, 100, 256))
         patch.setitem(AUDIT["config"], "epochs", 1)
+        patch.setattr(audit, "NULL_DRAWS", 3)
         done = run(*COMMAND, "--seeds", 42, "--out", folder, "--json")
     assert done.status == 0, done.err
     return done, folder

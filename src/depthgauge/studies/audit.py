@@ -6,13 +6,15 @@ import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+import torch
+
 from depthgauge.config import NetConfig
 from depthgauge.diagnosis.credit_quality import credit_gauges, readings_of
 from depthgauge.diagnosis.diagnose import diagnose
 from depthgauge.diagnosis.report import Report
 from depthgauge.gauges.alignment import AlignmentGauge
 from depthgauge.gauges.measure import measure
-from depthgauge.gauges.norms import BATCHES_READ
+from depthgauge.gauges.norms import BATCH_READ, BATCHES_READ
 from depthgauge.nets.opened import OpenedNet
 from depthgauge.nets.registry import initial_net
 from depthgauge.rules.on_network import rule_credit
@@ -22,9 +24,6 @@ from depthgauge.studies.trained import Trained, evaluation_batches, first_sample
 from depthgauge.tasks.base import Task
 from depthgauge.verdict.over_training import first_fired, from_metrics
 from depthgauge.verdict.thresholds import Thresholds
-
-CREDIT_BATCHES = 16
-"""Γ is read on this many batches of 128: 2,048 samples."""
 
 NULL_DRAWS = 200
 
@@ -69,10 +68,9 @@ def depth_gain_of_bp(subjects: Sequence[Subject]) -> float | None:
 def _report(
     subject: Subject, trained: Trained, task: Task, bp_gain: float | None, thresholds: Thresholds
 ) -> Report:
-    batches = evaluation_batches(task, CREDIT_BATCHES)
     report = diagnose(
         trained.net,
-        batches[:BATCHES_READ],
+        evaluation_batches(task, BATCHES_READ),
         headline_acc=subject.accuracy,
         frozen_baseline_acc=subject.frozen,
         bp_depth_gain=bp_gain,
@@ -85,11 +83,12 @@ def _report(
     credit = rule_credit(trained.rule, trained.feedback)
     gauges = credit_gauges(credit, "depthgauge")
     gauges["alignment_record"] = AlignmentGauge(credit, "record")
+    x, y = first_samples(task, SAMPLES)
+    batches = zip(torch.split(x, BATCH_READ), torch.split(y, BATCH_READ), strict=True)
     measure(OpenedNet(trained.net), batches, list(gauges.values()))
     report = replace(report, **readings_of(gauges))
     if why_not(trained) is None:
-        samples = first_samples(task, SAMPLES)
-        report = replace(report, null=calibrate_null(trained, samples, NULL_DRAWS))
+        report = replace(report, null=calibrate_null(trained, (x, y), NULL_DRAWS))
     return report
 
 
