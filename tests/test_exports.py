@@ -12,6 +12,7 @@ import depthgauge
 
 HOMES = {
     "Layout": "depthgauge.nets.layout",
+    "judge": "depthgauge.verdict.judge",
     "Report": "depthgauge.diagnosis.report",
     "Thresholds": "depthgauge.verdict.thresholds",
     "UserError": "depthgauge.errors",

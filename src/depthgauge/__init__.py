@@ -13,10 +13,20 @@ if TYPE_CHECKING:
     from depthgauge.diagnosis.watch import watch
     from depthgauge.errors import UserError
     from depthgauge.nets.layout import Layout
+    from depthgauge.verdict.judge import judge
     from depthgauge.verdict.thresholds import Thresholds
 
 __version__ = "0.1.0"
-__all__ = ["Layout", "Report", "Thresholds", "UserError", "__version__", "diagnose", "watch"]
+__all__ = [
+    "Layout",
+    "Report",
+    "Thresholds",
+    "UserError",
+    "__version__",
+    "diagnose",
+    "judge",
+    "watch",
+]
 
 _HOMES = {
     "Layout": "depthgauge.nets.layout",
@@ -24,6 +34,7 @@ _HOMES = {
     "Thresholds": "depthgauge.verdict.thresholds",
     "UserError": "depthgauge.errors",
     "diagnose": "depthgauge.diagnosis.diagnose",
+    "judge": "depthgauge.verdict.judge",
     "watch": "depthgauge.diagnosis.watch",
 }
 

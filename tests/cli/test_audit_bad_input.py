@@ -168,7 +168,21 @@ def test_a_run_on_ones_own_data_asks_for_the_file(tmp_path):
 def test_a_run_judged_on_validation_samples_with_another_task(tmp_path):
     study = tmp_path / "study"
     run_ladder(study, "--validation", 100, "--k", 2, "--seeds", 1, rules=("dfa",))
-    assert_bad_input(run("null", find_run(study, "dfa"), "--task", "teacher"), "teacher")
+    folder = find_run(study, "dfa")
+    assert_bad_input(run("null", folder), "--validation")
+    assert_bad_input(run("null", folder, "--validation", 99), "other data")
+    assert_bad_input(run("null", folder, "--validation", 100, "--task", "teacher"), "teacher")
+    assert run("null", folder, "--validation", 100, "--draws", 3).status == 0
+
+
+def test_a_rule_that_a_run_was_not_trained_by(trained):
+    assert_bad_input(run("null", find_run(trained, "dfa"), "--rule", "fa"), "fa", "another rule")
+
+
+def test_a_rule_beside_a_factory(factories):
+    path = save_weights(factories, "mlp")
+    options = ("--net", f"{factories}:mlp", "--rule", "dfa", "--task", "digits")
+    assert_bad_input(run("diagnose", path, *options), "--rule", "--net")
 
 
 @pytest.mark.parametrize("rule", ["fa", "bp"])

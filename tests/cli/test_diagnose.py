@@ -90,7 +90,7 @@ def test_a_factory_may_be_in_a_module_of_the_working_folder(factories):
 def test_images_for_a_convolutional_network(factories, monkeypatch):
     images, labels = random_images(60), torch.arange(60) % 5
     task = Task("images", Split(images, labels), Split(images, labels), 5, PIXELS)
-    monkeypatch.setattr(loading, "load_task", lambda name: task)
+    monkeypatch.setattr(loading, "load_task", lambda name, validation: task)
     path = save_weights(factories, "cnn")
     options = ("--net", f"{factories}:cnn", "--blocks", "body.layers", "--task", "images")
     report = diagnose(path, *options, "--images")

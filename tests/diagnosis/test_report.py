@@ -105,6 +105,7 @@ def test_plain_values_are_the_reports_numbers(full):
         "growth",
         "gradient",
         "error_share",
+        "numerics",
         "depth_gain",
     ]
 

@@ -71,7 +71,14 @@ def test_the_words(observed, low, high, word):
 def test_specific_needs_one_chance_in_twenty():
     assert calibrated(0.2, torch.zeros(19, dtype=torch.float64)).p_upper == 1 / 20
     assert calibrated(0.2, torch.zeros(19, dtype=torch.float64)).word == "specific"
-    assert calibrated(0.2, torch.zeros(18, dtype=torch.float64)).word == "absent"
+
+
+def test_with_fewer_draws_nothing_can_be_told():
+    assert calibrated(0.2, torch.zeros(18, dtype=torch.float64)).word == "n/a"
+
+
+def test_what_points_the_other_way_is_not_generic():
+    assert calibrated(-0.3, evenly(0.1, 0.2)).word == "absent"
 
 
 @pytest.mark.parametrize("rounding", [-1e-15, 0.0, 1e-15])
@@ -111,6 +118,6 @@ def test_layers_all_of_them_and_the_blocks_alone():
 
 def test_a_layer_that_is_undefined_leaves_the_other_layers_defined():
     observed = draws(0.9, math.nan)
-    reading = calibrate(observed, torch.rand(9, 2).double(), "depthgauge", "")
+    reading = calibrate(observed, torch.rand(19, 2).double(), "depthgauge", "")
     assert [layer.word == "n/a" for layer in reading.per_layer] == [False, True]
     assert reading.deep.word == reading.over_all.word == "n/a"

@@ -220,3 +220,19 @@ def test_the_device_is_that_of_the_first_tensor():
     assert device_of(nn.Linear(2, 2, device="meta")) == torch.device("meta")
     assert device_of(nn.BatchNorm1d(2, affine=False, device="meta")) == torch.device("meta")
     assert device_of(nn.ReLU()) == torch.device("cpu")
+
+
+def test_a_buffer_that_is_filled_in_the_forward_pass_is_empty_again():
+    class Remembers(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("seen", None)
+
+        def forward(self, x):
+            self.seen = x.detach()
+            return x
+
+    module = Remembers()
+    with untouched(module):
+        module(torch.ones(2))
+    assert module.seen is None

@@ -140,7 +140,10 @@ def perturbation(
     convention: str,
     directions: int,
 ) -> list[float]:
-    """Pearson's correlation at each layer; directions are drawn as the gauge says it draws them."""
+    """Pearson's correlation at each layer; directions are drawn as the gauge says it draws them.
+
+    NaN where the changes are so small beside the loss that rounding decides.
+    """
     generator = torch.Generator().manual_seed(0)
     layers = range(slow.depth + 1)
     foretold: list[list[float]] = [[] for _ in layers]
@@ -156,7 +159,11 @@ def perturbation(
                     after = slow.loss_from(state + shift, layer, sample.label).item()
                     foretold[layer].append(float(credit(sample)[layer] @ shift))
                     happened[layer].append(after - sample.loss)
-    return [float(pearsonr(a, b).statistic) for a, b in zip(foretold, happened, strict=True)]
+    largest = max(abs(sample.loss) for batch in batches for sample in batch)
+    return [
+        float(pearsonr(a, b).statistic) if max(map(abs, b)) > 1e-8 * largest else math.nan
+        for a, b in zip(foretold, happened, strict=True)
+    ]
 
 
 def nudging(

@@ -16,6 +16,7 @@ from depthgauge.report.audit_table import (
     percent,
     rule_table,
     run_table,
+    training_table,
     utility_table,
 )
 
@@ -34,28 +35,30 @@ def test_one_row_for_each_network():
         "acc": "30.5",
         "‖h_L‖": "4.1e+08",
         "‖g_L‖": "5.1e-07",
-        "‖g_L‖/128": "4e-09",
         "stability": "0.457",
         "frozen": "34.9",
-        "D1 from": "epoch 0",
-        "D2 from": "epoch 12",
         "verdict": "walk back (D1, D2)",
     }
 
 
-def test_what_is_not_known_is_a_dash_and_an_epoch_never_read_is_not_available():
+def test_the_epoch_at_which_a_diagnostic_first_fired():
+    rows = [make_row(first_fired=f) for f in (None, {"D1": None, "D2": 1}, {"D1": 3})]
+    never, unread = columns(training_table(make_audit(rows)))
+    assert (never["D1 first fires"], never["D2 first fires"]) == ("–", "epoch 1")
+    assert (unread["D1 first fires"], unread["D2 first fires"]) == ("epoch 3", "n/a")
+
+
+def test_what_is_not_known_is_a_dash():
     rows = [
         make_row(stability=None, frozen_acc=None, first_fired=None, fired=[], verdict="none"),
         make_row(first_fired={"D1": None, "D2": 1}),
         make_diverged(),
     ]
-    unknown, never, diverged = columns(run_table(make_audit(rows)))
+    unknown, _, diverged = columns(run_table(make_audit(rows)))
     assert (unknown["stability"], unknown["frozen"]) == ("–", "–")
-    assert (unknown["D1 from"], unknown["D2 from"]) == ("n/a", "n/a")
-    assert (never["D1 from"], never["D2 from"]) == ("–", "epoch 1")
     assert unknown["verdict"] == "none"
     assert diverged["verdict"] == "diverged"
-    for name in ("acc", "‖h_L‖", "‖g_L‖", "‖g_L‖/128", "stability"):
+    for name in ("acc", "‖h_L‖", "‖g_L‖", "stability"):
         assert diverged[name] == "–"
 
 

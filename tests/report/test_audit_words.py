@@ -34,8 +34,8 @@ def test_how_far_each_threshold_may_move():
     ]
     (sentence,) = audit_words(make_audit(verdicts={"dfa": make_entry(sensitivity=ranges)}))
     assert sentence == (
-        "dfa keeps its verdict for any one threshold within: growth 0 to 694; gradient 4.21e-09 "
-        "to any value."
+        "dfa keeps its verdict for any one threshold within: growth 0 to 694 (used: 50); gradient "
+        "4.21e-09 to any value (used: 1.28e-05)."
     )
 
 

@@ -107,7 +107,7 @@ def test_a_run_that_diverged_has_a_row_and_no_report():
     assert entry["seeds"] == [1, 2, 3]
     assert entry["diverged_seeds"] == [3]
     assert entry["acc"]["n"] == 2
-    assert document["decision_utility"]["all"]["dfa"] == [2, 2]
+    assert document["decision_utility"]["all"]["dfa"] == [3, 3]
 
 
 def test_a_rule_that_always_diverged_is_walked_back():

@@ -118,7 +118,7 @@ def test_a_task_of_other_sizes_is_refused(features, classes):
 
 def test_a_run_knows_its_task_and_rule(run_folder, monkeypatch):
     asked = []
-    monkeypatch.setattr(loading, "load_task", lambda name: asked.append(name) or TASK)
+    monkeypatch.setattr(loading, "load_task", lambda name, validation: asked.append(name) or TASK)
     monkeypatch.setattr(loading, "TASKS", {"tiny": None})
     trained, task = load_trained(run_folder.path, None, None)
     assert asked == ["tiny"]
@@ -127,7 +127,7 @@ def test_a_run_knows_its_task_and_rule(run_folder, monkeypatch):
 
 
 def test_a_run_is_not_read_on_other_data(run_folder, monkeypatch):
-    monkeypatch.setattr(loading, "load_task", lambda name: make_task(samples=71))
+    monkeypatch.setattr(loading, "load_task", lambda name, validation: make_task(samples=71))
     with pytest.raises(UserError, match="other data"):
         load_trained(run_folder.path, "tiny", None)
 
@@ -161,3 +161,10 @@ def test_the_first_samples_are_one_batch():
     assert torch.equal(x, TASK.evaluation.x[:30])
     assert torch.equal(y, TASK.evaluation.y[:30])
     assert len(first_samples(TASK, 10_000)[1]) == len(TASK.evaluation)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float64])
+def test_a_file_keeps_its_precision(tmp_path, dtype):
+    weights = {name: t.to(dtype) for name, t in make_trained(None).net.state_dict().items()}
+    trained = trained_elsewhere(save(tmp_path / "net.pt", weights))
+    assert trained.net.embed.weight.dtype == dtype

@@ -90,16 +90,20 @@ def test_where_no_reading_has_a_logarithm_the_interval_is_what_they_are(value, n
     assert interval([value] * n, RATE, log=True) == Interval(value, value, value, n)
 
 
-def test_a_zero_does_not_widen_the_side_it_is_not_on():
-    assert interval([0.0, 1e-9, 2e-9], RATE, log=True).high == pytest.approx(
-        interval([1e-9, 1e-9, 2e-9], RATE, log=True).high
-    )
+def test_a_zero_lends_no_confidence_to_the_others():
+    found, others = (interval(v, RATE, log=True) for v in ([0.0, 1e-9, 2e-9], [1e-9, 2e-9]))
+    assert (found.low, found.high) == (0.0, pytest.approx(others.high))
 
 
-def test_an_infinity_does_not_widen_the_side_it_is_not_on():
-    assert interval([math.inf, 1e9, 2e9], RATE, log=True).low == pytest.approx(
-        interval([2e9, 1e9, 2e9], RATE, log=True).low
-    )
+def test_an_infinity_lends_no_confidence_to_the_others():
+    found, others = (interval(v, RATE, log=True) for v in ([math.inf, 1e9, 2e9], [1e9, 2e9]))
+    assert (found.low, found.high) == (pytest.approx(others.low), math.inf)
+
+
+@pytest.mark.parametrize("dead", [0.0, math.inf])
+def test_beside_dead_seeds_one_living_seed_tells_nothing(dead):
+    found = interval([dead, 51.0, dead], RATE, log=True)
+    assert (found.low, found.high, found.n) == (0.0, math.inf, 3)
 
 
 def test_an_upper_end_beyond_floating_point_is_infinite():

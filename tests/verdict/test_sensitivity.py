@@ -77,12 +77,13 @@ def test_the_word_is_the_same_inside_and_another_just_outside(study, bp_gain, wh
 
 def test_there_is_one_range_for_each_threshold_of_the_three_diagnostics():
     assert [(r.threshold, r.used) for r in sensitivity([HEALTHY])] == [
-        (name, LIMITS[name]) for name in ("growth", "gradient", "error_share", "depth_gain")
+        (name, LIMITS[name])
+        for name in ("growth", "gradient", "error_share", "numerics", "depth_gain")
     ]
 
 
 def test_published_bp_stays_trustworthy_between_its_readings_and_the_thresholds():
-    growth, gradient, share, gain = sensitivity([HEALTHY] * 3)
+    growth, gradient, share, _, gain = sensitivity([HEALTHY] * 3)
     assert (growth.low, growth.high) == (pytest.approx(1.0), None)
     assert (gradient.low, gradient.high) == (None, None)
     assert (share.low, share.high) == (None, None)
@@ -90,15 +91,20 @@ def test_published_bp_stays_trustworthy_between_its_readings_and_the_thresholds(
 
 
 def test_where_three_diagnostics_fire_no_single_threshold_changes_the_word():
-    assert [(r.low, r.high) for r in sensitivity([DEGENERATE] * 3)] == [(None, None)] * 4
+    assert [(r.low, r.high) for r in sensitivity([DEGENERATE] * 3)] == [(None, None)] * 5
 
 
 def test_where_only_d2_fires_each_of_its_floors_matters():
     seed = replace(DEGENERATE, growth=1.0, depth_gain=0.2)
-    growth, gradient, share, gain = sensitivity([seed])
+    growth, gradient, share, _, gain = sensitivity([seed])
     assert (growth.low, growth.high) == (gain.low, gain.high) == (None, None)
     assert (gradient.low, gradient.high) == (pytest.approx(5.4e-7), None)
     assert (share.low, share.high) == (pytest.approx(5.9e-7), None)
+
+
+def test_a_gradient_that_is_numerically_wrong_makes_the_threshold_of_numerics_matter():
+    numerics = sensitivity([replace(HEALTHY, numerics=0.98)])[3]
+    assert (numerics.low, numerics.high) == (pytest.approx(0.98), None)
 
 
 def test_a_threshold_of_depth_above_the_gain_of_bp_makes_d3_not_applicable():

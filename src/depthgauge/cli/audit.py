@@ -116,13 +116,13 @@ def read_subjects(
 
 def write_audit(document: dict[str, Any], folder: Path) -> None:
     """`audit.json` and `audit.md`."""
-    from depthgauge.report.audit_table import layer_table, rule_table, run_table, utility_table
+    from depthgauge.report.audit_table import TABLES
     from depthgauge.report.audit_words import audit_words
     from depthgauge.report.table import markdown_table
     from depthgauge.store.files import write_json, write_text
 
     write_json(folder / "audit.json", document)
-    made = [table(document) for table in (rule_table, run_table, layer_table, utility_table)]
+    made = [table(document) for table in TABLES]
     tables = [markdown_table(header, rows) for header, rows in made if rows]
     words = "".join(f"- {sentence}\n" for sentence in audit_words(document))
     write_text(folder / "audit.md", "\n".join([*tables, words]))
@@ -139,17 +139,17 @@ def show_audit(document: dict[str, Any], folder: Path | None, as_json: bool) -> 
 def print_audit(document: dict[str, Any], folder: Path | None) -> None:
     """The tables, the words, and where everything is."""
     from depthgauge.cli.console import output
-    from depthgauge.report.audit_table import layer_table, rule_table, run_table, utility_table
+    from depthgauge.report.audit_table import TABLES
     from depthgauge.report.audit_words import audit_words
     from depthgauge.report.table import terminal_table
 
     console = output()
-    for table in (run_table, layer_table, utility_table):
-        header, rows = table(document)
+    verdicts, *others = (table(document) for table in TABLES)
+    for header, rows in others:
         if rows:
             console.print(terminal_table(header, rows))
     for sentence in audit_words(document):
         console.print(sentence, markup=False)
-    console.print(terminal_table(*rule_table(document)))
+    console.print(terminal_table(*verdicts))
     for name in ("audit.json", "audit.md") if folder is not None else ():
         console.print(f"{folder}/{name}", markup=False, soft_wrap=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from depthgauge.cli.options import whole
+from depthgauge.cli.options import add_validation, whole
 from depthgauge.cli.verdict_options import add_verdict_options, build_thresholds, strict_status
 from depthgauge.errors import UserError
 
@@ -35,6 +35,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument("--rule", help="its rule, where it cannot be seen: a name or file.py:Class")
     parser.add_argument("--blocks", metavar="PATH", help="dotted path to its blocks (blocks)")
     parser.add_argument("--task", help="a task's name or your .npz; a run knows its own")
+    add_validation(parser)
     parser.add_argument(
         "--images",
         action="store_true",
@@ -116,10 +117,12 @@ def _load(args: argparse.Namespace) -> _Subject:
 
     path = Path(args.checkpoint)
     if args.net is not None:
+        if args.rule is not None:
+            raise UserError("--rule does not go with --net: its credit is not known")
         weights = read_plain_checkpoint(path).state_dict
         net = load_weights(build_from(args.net), weights, str(path))
-        return _Subject(net, named_task(path, args.task), path.name)
-    trained, task = load_trained(path, args.task, args.rule)
+        return _Subject(net, named_task(path, args.task, args.validation), path.name)
+    trained, task = load_trained(path, args.task, args.rule, args.validation)
     if trained.rule is None or trained.feedback is None:
         return _Subject(trained.net, task, trained.name)
     credit = rule_credit(trained.rule, trained.feedback)

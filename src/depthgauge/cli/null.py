@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from depthgauge.cli.options import whole
+from depthgauge.cli.options import add_validation, whole
 
 if TYPE_CHECKING:
     from depthgauge.gauges.null import Calibrated
@@ -27,6 +27,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument("--draws", type=whole(1), default=1000, help="fresh feedbacks (1000)")
     parser.add_argument("--samples", type=whole(1), default=2048, help="test samples (2048)")
     parser.add_argument("--task", help="the task; a run knows its own")
+    add_validation(parser)
     parser.add_argument("--rule", help="the rule, where it cannot be seen: a name or file.py:Class")
     parser.add_argument(
         "--convention",
@@ -46,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     from depthgauge.studies.null import calibrate_null, why_not
     from depthgauge.studies.trained import first_samples
 
-    trained, task = load_trained(Path(args.checkpoint), args.task, args.rule)
+    trained, task = load_trained(Path(args.checkpoint), args.task, args.rule, args.validation)
     reason = why_not(trained)
     document: dict[str, Any] = {"checkpoint": args.checkpoint, "task": task.name, "null": None}
     if reason is not None:

@@ -66,6 +66,11 @@ def add_grid_options(parser: argparse.ArgumentParser, fewest_blocks: int = 0) ->
     parser.add_argument("--epochs", type=whole(1), help="epochs of training (the task's own)")
     parser.add_argument("--batch-size", type=whole(1), default=128, help="(128)")
     parser.add_argument("--dtype", choices=["float32", "float64"], default="float32")
+    add_validation(parser)
+
+
+def add_validation(parser: argparse.ArgumentParser) -> None:
+    """`--validation`, judged on the test set by default."""
     parser.add_argument(
         "--validation",
         type=whole(0),

@@ -9,6 +9,7 @@ from torch import nn
 
 from depthgauge.diagnosis.credit_quality import credit_gauges, readings_of
 from depthgauge.diagnosis.precision import in_float32
+from depthgauge.diagnosis.remarks import LabelWatch
 from depthgauge.diagnosis.report import Report, seed_readings
 from depthgauge.errors import UserError
 from depthgauge.gauges.accuracy import AccuracyGauge
@@ -75,12 +76,12 @@ def diagnose(  # noqa: PLR0917 – the order is part of the interface
     net, remarks = in_float32(native)
     scale, reference, stability = ScaleGauge(), ReferenceGauge(), StabilityGauge()
     numerics = NumericsGauge(native if net is not native else None)
-    lesion, accuracy = LesionGauge(), AccuracyGauge()
+    lesion, accuracy, labels = LesionGauge(), AccuracyGauge(), LabelWatch()
     examined = credit_gauges(credit, convention) if credit is not None else {}
     measure(
         net,
         eval_batches,
-        [scale, reference, stability, numerics, lesion, accuracy, *examined.values()],
+        [scale, reference, stability, numerics, lesion, accuracy, labels, *examined.values()],
     )
     measured = accuracy.reading()
     headline = headline_acc if headline_acc is not None else measured.value
@@ -101,7 +102,7 @@ def diagnose(  # noqa: PLR0917 – the order is part of the interface
         depth=depth,
         lesion=lesion.reading(),
         accuracy=measured,
-        remarks=remarks,
+        remarks=(*remarks, *labels.remarks(measured, depth)),
         **readings_of(examined),
     )
 

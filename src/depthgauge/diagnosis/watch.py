@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ from depthgauge.gauges.reference import ReferenceGauge
 from depthgauge.gauges.scale import ScaleGauge
 from depthgauge.nets.find_blocks import Blocks
 from depthgauge.nets.layout import Layout
-from depthgauge.nets.opened import OpenedNet, Returns
+from depthgauge.nets.opened import NotFiniteError, OpenedNet, Returns
 from depthgauge.nets.sample_loss import Loss, cross_entropy
 from depthgauge.verdict.over_training import EpochReadings, first_fired
 from depthgauge.verdict.thresholds import Thresholds
@@ -49,21 +50,29 @@ class Watch:
 
     def __call__(self, inputs: Any, labels: Tensor, step: int | None = None) -> Watched:
         """Read the network on one batch; steps are counted 0, 1, … unless they are given."""
+        step = len(self.history) if step is None else step
+        watched = self._read(inputs, labels, step)
+        self.history.append(watched)
+        self._log(watched)
+        return watched
+
+    def _read(self, inputs: Any, labels: Tensor, step: int) -> Watched:
+        """D1 and D2; a network whose weights are not finite is reported, not refused."""
+        try:
+            net, _ = in_float32(self._open())
+        except NotFiniteError:
+            return Watched(step, math.inf, 0.0, 0.0, (), ())
         scale, reference = ScaleGauge(), ReferenceGauge()
-        net, _ = in_float32(self._open())
         measure(net, [(inputs, labels)], [scale, reference])
         h, g = scale.reading(), reference.reading()
-        watched = Watched(
-            step=len(self.history) if step is None else step,
+        return Watched(
+            step=step,
             growth=h.growth,
             gradient=g.gradient,
             error_share=g.share,
             residual_norms=h.residual_norms,
             bp_grad_norms=tuple(norm or 0.0 for norm in g.per_layer),
         )
-        self.history.append(watched)
-        self._log(watched)
-        return watched
 
     @property
     def first_fired(self) -> dict[str, int | None]:

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from depthgauge.errors import UserError
-from depthgauge.gauges.reading import Gauge
+from depthgauge.gauges.reading import Sees
 from depthgauge.nets.batch import split_batch
 from depthgauge.nets.opened import OpenedNet
 
 
-def measure(net: OpenedNet, batches: Iterable[Any], gauges: Sequence[Gauge]) -> None:
+def measure(net: OpenedNet, batches: Iterable[Any], gauges: Sequence[Sees]) -> None:
     """Every gauge sees every batch; no batch is kept after the next one has come."""
     seen = 0
     for batch in batches:

@@ -16,10 +16,21 @@ BATCH_READ = 128
 def sample_norms(layers: Sequence[Tensor]) -> Tensor:
     """‖·‖ over features of each (…, samples, d) tensor, stacked as (…, layers, samples).
 
-    Taken in float64: squares of 1e-20 and 1e20 both leave the range of float32.
+    Taken in float64, because squares of 1e-20 and 1e20 both leave the range of float32; what is
+    float64 already is divided by its largest entry first.
     """
-    norms = [torch.linalg.vector_norm(layer, dim=-1, dtype=torch.float64) for layer in layers]
-    return torch.stack(norms, dim=-2)
+    return torch.stack([_norms(layer) for layer in layers], dim=-2)
+
+
+def _norms(vectors: Tensor) -> Tensor:
+    if vectors.dtype != torch.float64:
+        plain: Tensor = torch.linalg.vector_norm(vectors, dim=-1, dtype=torch.float64)
+        return plain
+    largest = vectors.abs().amax(-1, keepdim=True)
+    scaled: Tensor = torch.linalg.vector_norm(
+        vectors / torch.where(largest > 0, largest, 1.0), dim=-1
+    )
+    return scaled * largest.squeeze(-1)
 
 
 def stream_norms(layers: Sequence[Tensor], layout: Layout) -> Tensor:

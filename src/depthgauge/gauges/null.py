@@ -26,7 +26,8 @@ class Calibrated:
         p_two_sided: the same for the distance from the null's mean.
         z: (observed − mean)/spread; None where the draws do not vary.
         word: *specific* to the training feedback: above its null; *generic*: any feedback is
-            aligned, this one no better; *mixed*: both; *absent*: neither.
+            aligned, this one no better; *mixed*: both; *absent*: neither, or not aligned at all;
+            n/a with so few draws that none of this can be told.
     """
 
     observed: float | None
@@ -82,6 +83,9 @@ def calibrated(observed: float, draws: Tensor) -> Calibrated:
         (False, True): "generic",
         (False, False): "absent",
     }
+    word = words[p_upper <= LEVEL, any_feedback] if observed > 0 else "absent"
+    if (1 + len(draws)) * LEVEL < 1:
+        word = "n/a"
     return Calibrated(
         observed=observed,
         mean=mean,
@@ -89,7 +93,7 @@ def calibrated(observed: float, draws: Tensor) -> Calibrated:
         p_upper=p_upper,
         p_two_sided=(1 + further) / (1 + len(draws)),
         z=(observed - mean) / spread if spread > ROUNDING else None,
-        word=words[p_upper <= LEVEL, any_feedback],
+        word=word,
     )
 
 

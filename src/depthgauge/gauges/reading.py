@@ -32,12 +32,16 @@ class Reading:
     note: str = ""
 
 
-class Gauge(Protocol):
+class Sees(Protocol):
     """Sees one batch after the other and keeps only what it needs of each."""
 
     def see(self, batch: SeenBatch) -> None:
         """Take in a batch."""
         ...
+
+
+class Gauge(Sees, Protocol):
+    """Has a reading of what it has seen."""
 
     def reading(self) -> Reading:
         """What all batches so far come to."""

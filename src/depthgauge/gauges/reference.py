@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import torch
 
+from depthgauge.errors import UserError
 from depthgauge.gauges.norms import median_over_samples, stream_norms
 from depthgauge.gauges.reading import Reading, Seen
 from depthgauge.nets.layout import Layout
@@ -47,7 +48,8 @@ class ReferenceReading(Reading):
 class ReferenceGauge:
     """Norms of g_l, the gradient of each sample's own loss: no batch size comes in.
 
-    ‖g_l‖ is put together from ‖g_l‖/‖e‖, which is what went through the network, and ‖e‖.
+    ‖g_l‖ is put together from ‖g_l‖/‖e‖, which is what went through the network, and ‖e‖. Samples
+    without a label (all −100) have no loss and do not count.
     """
 
     def __init__(self) -> None:
@@ -59,14 +61,18 @@ class ReferenceGauge:
     def see(self, batch: SeenBatch) -> None:
         """Keep the norms of the batch."""
         self._seen.count(batch)
+        counted = batch.counted
         gradients = stream_norms(batch.unit_gradients, batch.net.layout) * batch.error_size
-        errors = stream_norms([batch.error], Layout(feature_axis=-1))[0]
+        gradients = gradients[:, counted]
+        errors = stream_norms([batch.error], Layout(feature_axis=-1))[0][counted]
         self._gradients.append(gradients)
         self._errors.append(errors)
         self._ratios.append(torch.where(errors > 0, gradients[-1] / errors, 0.0))
 
     def reading(self) -> ReferenceReading:
         """The medians over all samples seen."""
+        if not sum(map(len, self._errors)):
+            raise UserError("no sample has a label that counts, so there is no gradient to read")
         medians = median_over_samples(torch.cat(self._gradients, -1)).tolist()
         return ReferenceReading(
             name="D2 reference",

@@ -29,7 +29,7 @@ class StabilityGauge:
         self._seen.count(batch)
         self._layer = batch.net.num_blocks // 2
         gradient = batch.net.layout.arrange(batch.gradients[self._layer])
-        self._means.append(gradient.mean((0, 1)).cpu())
+        self._means.append(gradient[batch.counted].mean((0, 1)).nan_to_num().cpu())
 
     def reading(self) -> Reading:
         """The mean over all pairs of batches."""

@@ -14,6 +14,9 @@ from torch import Tensor, nn
 
 from depthgauge.errors import UserError, one_line
 
+LONGEST = 200
+"""Of a complaint that lists every parameter, this much is enough."""
+
 
 def build_from(reference: str) -> nn.Module:
     """The network that `module:function` or `file.py:function` makes, called without arguments."""
@@ -80,4 +83,5 @@ def load_weights(net: nn.Module, state_dict: Mapping[str, Tensor], name: str) ->
 def first_complaint(error: RuntimeError) -> str:
     """The first thing that torch says does not fit."""
     lines = [line.strip() for line in str(error).splitlines()[1:] if line.strip()]
-    return lines[0].rstrip(".") if lines else str(error)
+    first = lines[0].rstrip(".") if lines else str(error)
+    return first if len(first) <= LONGEST else f"{first[:LONGEST]} …"

@@ -33,6 +33,8 @@ def find_blocks(model: nn.Module, blocks: Blocks = None) -> list[nn.Module]:
 
 
 def _no_blocks(model: nn.Module, blocks: str | None) -> str:
+    if isinstance(own := getattr(model, "blocks", None), nn.ModuleList) and not len(own):
+        return f"{type(model).__name__} has no blocks in it, so there is no depth to diagnose"
     problem = (
         f"the path {blocks!r} matches no modules of {type(model).__name__}"
         if blocks is not None

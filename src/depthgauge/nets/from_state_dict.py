@@ -32,6 +32,7 @@ def residual_mlp_from(state_dict: Mapping[str, Tensor], name: str) -> ResidualML
     net = ResidualMLP(
         input_dim, width, classes, len(blocks), terminal_norm="out_ln.weight" in state_dict
     )
+    net.to(state_dict["embed.weight"].dtype)
     outside = {key: t for key, t in state_dict.items() if not key.startswith("blocks.")}
     inside = [_block(state_dict, index, name) for index in range(len(blocks))]
     renamed = {

@@ -17,11 +17,21 @@ from depthgauge.nets.boundaries import Tape, shifted, skipped
 from depthgauge.nets.find_blocks import Blocks, find_blocks
 from depthgauge.nets.layout import Layout
 from depthgauge.nets.residual_mlp import ResidualMLP
-from depthgauge.nets.sample_loss import Loss, cross_entropy, losses_and_error, per_sample
+from depthgauge.nets.sample_loss import (
+    IGNORED,
+    Loss,
+    cross_entropy,
+    losses_and_error,
+    per_sample,
+)
 from depthgauge.nets.untouched import device_of, dtype_of, untouched
 from depthgauge.nets.what_blocks_return import returns_branch
 
 Returns = Literal["auto", "stream", "branch"]
+
+
+class NotFiniteError(UserError):
+    """The network's weights are not finite: nothing can be read off it."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +61,14 @@ class SeenBatch:
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    @property
+    def counted(self) -> Tensor:
+        """Which samples have a label at all: one whose labels are all −100 has no loss to read."""
+        if self.labels.is_floating_point():
+            return torch.ones(len(self), dtype=torch.bool, device=self.labels.device)
+        has_label = self.labels != IGNORED
+        return has_label.flatten(1).any(1) if has_label.dim() > 1 else has_label
 
     @cached_property
     def error_size(self) -> Tensor:
@@ -218,4 +236,6 @@ def _check_tensors(model: nn.Module) -> None:
                 "be taken; make the network outside of it"
             )
         if tensor.is_floating_point() and not bool(tensor.isfinite().all()):
-            raise UserError(f"the network's {name} has values that are not finite (NaN or Inf)")
+            raise NotFiniteError(
+                f"the network's {name} has values that are not finite (NaN or Inf)"
+            )

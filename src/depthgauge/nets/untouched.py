@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 
 @contextmanager
@@ -20,10 +20,8 @@ def untouched(model: nn.Module) -> Iterator[None]:
     modes = [(module, module.training) for module in model.modules()]
     wanted = [(parameter, parameter.requires_grad) for parameter in model.parameters()]
     buffers = [
-        (module, name, buffer, buffer.detach().clone())
+        (module, dict(module._buffers), {n: b.detach().clone() for n, b in _filled(module)})
         for module in model.modules()
-        for name, buffer in module._buffers.items()
-        if buffer is not None
     ]
     fast = torch.backends.mha.get_fastpath_enabled()
     device = device_of(model)
@@ -48,10 +46,15 @@ def untouched(model: nn.Module) -> Iterator[None]:
             for parameter, requires_grad in wanted:
                 parameter.requires_grad_(requires_grad)
             with torch.no_grad():
-                for module, name, buffer, before in buffers:
-                    module._buffers[name] = buffer
-                    if not torch.equal(buffer, before):
-                        buffer.copy_(before)
+                for module, own, values in buffers:
+                    module._buffers.update(own)
+                    for name, buffer in _filled(module):
+                        if name in values and not torch.equal(buffer, values[name]):
+                            buffer.copy_(values[name])
+
+
+def _filled(module: nn.Module) -> list[tuple[str, Tensor]]:
+    return [(name, buffer) for name, buffer in module._buffers.items() if buffer is not None]
 
 
 def device_of(model: nn.Module) -> torch.device:

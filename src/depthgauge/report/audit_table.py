@@ -8,25 +8,12 @@ Table = tuple[list[str], list[list[str]]]
 
 
 def run_table(document: dict[str, Any]) -> Table:
-    """Rule, seed, accuracy, ‖h_L‖, ‖g_L‖, stability, frozen accuracy, verdict."""
-    header = [
-        "rule",
-        "seed",
-        "acc",
-        "‖h_L‖",
-        "‖g_L‖",
-        "‖g_L‖/128",
-        "stability",
-        "frozen",
-        "D1 from",
-        "D2 from",
-        "verdict",
-    ]
+    """Rule, seed, accuracy, ‖h_L‖, ‖g_L‖ per sample, stability, frozen accuracy, verdict."""
+    header = ["rule", "seed", "acc", "‖h_L‖", "‖g_L‖", "stability", "frozen", "verdict"]
     return header, [_run_row(row) for row in document["summary"]]
 
 
 def _run_row(row: dict[str, Any]) -> list[str]:
-    first = row["first_fired"] or {}
     fired = f" ({', '.join(row['fired'])})" if row["fired"] else ""
     return [
         row["method"],
@@ -34,13 +21,21 @@ def _run_row(row: dict[str, Any]) -> list[str]:
         percent(row["acc"]),
         _short(row["h_L"]),
         _short(row["g_L"]),
-        _short(row["g_L_n128"]),
         "–" if row["stability"] is None else f"{row['stability']:.3f}",
         percent(row["frozen_acc"]),
-        _epoch(first, "D1"),
-        _epoch(first, "D2"),
         row["verdict"] + fired,
     ]
+
+
+def training_table(document: dict[str, Any]) -> Table:
+    """The epoch at which D1 and D2 first fired, where the training was watched."""
+    header = ["over training", "seed", "D1 first fires", "D2 first fires"]
+    rows = [
+        [row["method"], str(row["seed"]), *(_epoch(row["first_fired"], d) for d in ("D1", "D2"))]
+        for row in document["summary"]
+        if row["first_fired"]
+    ]
+    return header, rows
 
 
 def rule_table(document: dict[str, Any]) -> Table:
@@ -115,3 +110,7 @@ def _epoch(first: dict[str, int | None], name: str) -> str:
 
 def _count(counts: list[int] | None) -> str:
     return "–" if not counts or not counts[1] else f"{counts[0]} of {counts[1]}"
+
+
+TABLES = (rule_table, run_table, training_table, layer_table, utility_table)
+"""The verdicts first."""

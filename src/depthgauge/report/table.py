@@ -15,10 +15,14 @@ def markdown_table(header: list[str], rows: list[list[str]]) -> str:
 
 
 def terminal_table(header: list[str], rows: list[list[str]]) -> Table:
-    """The same table for a terminal; brackets in it are text, not markup."""
+    """The same table for a terminal; brackets in it are text, not markup.
+
+    Where the terminal is narrow the last column is folded: that is where words are.
+    """
     table = Table(box=box.SIMPLE_HEAD)
     for index, name in enumerate(header):
-        table.add_column(Text(name), justify="right" if index else "left", no_wrap=True)
+        last = index == len(header) - 1
+        table.add_column(Text(name), justify="right" if index else "left", no_wrap=not last)
     for row in rows:
         table.add_row(*map(Text, row))
     return table

@@ -11,6 +11,7 @@ import torch
 from depthgauge.config import NetConfig
 from depthgauge.diagnosis.credit_quality import credit_gauges, readings_of
 from depthgauge.diagnosis.diagnose import diagnose
+from depthgauge.diagnosis.precision import in_float32
 from depthgauge.diagnosis.report import Report
 from depthgauge.gauges.alignment import AlignmentGauge
 from depthgauge.gauges.measure import measure
@@ -85,7 +86,7 @@ def _report(
     gauges["alignment_record"] = AlignmentGauge(credit, "record")
     x, y = first_samples(task, SAMPLES)
     batches = zip(torch.split(x, BATCH_READ), torch.split(y, BATCH_READ), strict=True)
-    measure(OpenedNet(trained.net), batches, list(gauges.values()))
+    measure(in_float32(OpenedNet(trained.net))[0], batches, list(gauges.values()))
     report = replace(report, **readings_of(gauges))
     if why_not(trained) is None:
         report = replace(report, null=calibrate_null(trained, (x, y), NULL_DRAWS))
@@ -98,12 +99,15 @@ def untrained_reports(
     """The control: networks that have not been trained must raise no alarm."""
     batches = evaluation_batches(task, BATCHES_READ)
     return {
-        f"untrained_s{seed}": diagnose(
-            initial_net(net, task, seed),
-            batches,
-            method_name="untrained",
-            notes="at initialisation",
-            thresholds=thresholds,
+        f"untrained_s{seed}": replace(
+            diagnose(
+                initial_net(net, task, seed),
+                batches,
+                method_name="untrained",
+                notes="at initialisation",
+                thresholds=thresholds,
+            ),
+            source={"net": net.model_dump(mode="json"), "seed": seed},
         )
         for seed in seeds
     }

@@ -117,7 +117,9 @@ def _utility(
     table: dict[str, dict[str, list[int]]] = {}
     for method, runs in by_method.items():
         evidence = [
-            Evidence(
+            Evidence(None, chance, None, None, DIVERGED, bp_gain)
+            if one.report is None
+            else Evidence(
                 accuracy=one.subject.accuracy,
                 chance=chance,
                 alignment=one.report.alignment.over_all if one.report.alignment else None,
@@ -126,7 +128,6 @@ def _utility(
                 bp_gain=bp_gain,
             )
             for one in runs
-            if one.report is not None and one.subject.accuracy is not None
         ]
         for strategy, counts in walked_back(evidence, thresholds).items():
             table.setdefault(strategy, {})[method] = list(counts)

@@ -10,8 +10,10 @@ from typing import Any
 
 import torch
 
+from depthgauge.diagnosis.precision import in_float32
 from depthgauge.errors import UserError
 from depthgauge.gauges.accuracy import named_rightly
+from depthgauge.nets.opened import OpenedNet
 from depthgauge.store.run_folder import RunFolder
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.studies.plan import Grid, PlannedRun
@@ -144,7 +146,8 @@ def _from_file(path: Path, task: Task, frozen: Mapping[str, float]) -> Subject:
 @torch.no_grad()
 def accuracy_of(trained: Trained, task: Task) -> float:
     """Accuracy on the whole evaluation split."""
+    net, _ = in_float32(OpenedNet(trained.net))
     split, right = evaluation_inputs(task, torch.float32), 0
     for x, y in zip(torch.split(split.x, CHUNK), torch.split(split.y, CHUNK), strict=True):
-        right += named_rightly(trained.net(x), y)[0]
+        right += named_rightly(net.logits(x), y)[0]
     return right / len(split)

@@ -18,15 +18,21 @@ from depthgauge.tasks.base import Task
 from depthgauge.tasks.registry import TASKS, load_task
 
 
-def load_trained(path: Path, task_name: str | None, rule_text: str | None) -> tuple[Trained, Task]:
-    """A run's folder or checkpoint, or somebody's file; a run knows its own task and rule."""
-    rule = choose_rule(rule_text).build() if rule_text else None
+def load_trained(
+    path: Path, task_name: str | None, rule_text: str | None, validation: int = 0
+) -> tuple[Trained, Task]:
+    """A run's folder or checkpoint, or somebody's file; a run knows its own task and rule.
+
+    With `validation` it is read on that many training samples that were held out.
+    """
+    choice = choose_rule(rule_text) if rule_text else None
+    rule = choice.build() if choice else None
     if not path.exists():
         raise UserError(f"there is no run or checkpoint {path}")
     if path.is_dir() and not is_run(path):
         raise UserError(f"{path} is not one network: name the folder of one of its runs, or a file")
     if not is_run(path):
-        task = named_task(path, task_name)
+        task = named_task(path, task_name, validation)
         trained = trained_elsewhere(path, rule)
         check_fits(trained, task)
         return trained, task
@@ -36,14 +42,21 @@ def load_trained(path: Path, task_name: str | None, rule_text: str | None) -> tu
         raise UserError(
             f"{path} was trained on data of its own, {config.name}; give the file with --task"
         )
-    task = load_task(task_name or config.name)
-    if config.evaluated_on == "test" and task.checksum != config.checksum:
+    if config.evaluated_on == "validation" and not validation:
+        raise UserError(
+            f"{path} was judged on training samples that were held out; give the same --validation"
+        )
+    task = load_task(task_name or config.name, validation)
+    if task.checksum != config.checksum:
         raise UserError(f"{path} was trained on other data than the task {task.name} has now")
+    own = folder.config.rule
+    if choice and (choice.rule_class.name, choice.source) != (own.name, own.source):
+        raise UserError(f"{path} was trained by another rule than {rule_text}: {own.label}")
     return trained_run(folder, task, rule), task
 
 
-def named_task(path: Path, name: str | None) -> Task:
+def named_task(path: Path, name: str | None, validation: int = 0) -> Task:
     """The task that a file must be given, because it does not say."""
     if name is None:
         raise UserError(f"{path} does not say what it was trained on; name it with --task")
-    return load_task(name)
+    return load_task(name, validation)

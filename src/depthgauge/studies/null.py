@@ -8,6 +8,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from depthgauge.diagnosis.precision import in_float32
 from depthgauge.gauges.credit import Convention, paired
 from depthgauge.gauges.norms import unit_vectors
 from depthgauge.gauges.null import NullReading, calibrate
@@ -20,6 +21,8 @@ from depthgauge.studies.trained import Trained
 
 SAMPLES = 2048
 FIRST_SEED = 10_000
+SAME = 1e-4
+"""Two ways to the same alignment may differ by rounding, up to this."""
 
 Feedback = dict[str, Tensor]
 
@@ -49,13 +52,8 @@ def calibrate_null(
     rule, feedback, net = trained.rule, trained.feedback, trained.net
     if rule is None or not feedback:
         raise ValueError(why_not(trained))
-    seen = OpenedNet(net).see(*batch)
-    source = rule.projected(context_of(rule, seen, feedback))
-    alignment: _Alignment = (
-        _Formed(rule, seen, convention)
-        if source is None
-        else _Projected(source, net, seen, convention)
-    )
+    seen = in_float32(OpenedNet(net))[0].see(*batch)
+    alignment = _alignment(rule, net, seen, feedback, convention)
     parts = [alignment([feedback])]
     for start in range(0, draws, alignment.together):
         size = min(alignment.together, draws - start)
@@ -89,6 +87,19 @@ class _Alignment(Protocol):
     together: int
 
     def __call__(self, feedback: Sequence[Feedback]) -> Tensor: ...
+
+
+def _alignment(
+    rule: Rule, net: ResidualMLP, seen: SeenBatch, feedback: Feedback, convention: Convention
+) -> _Alignment:
+    """The quick way where the rule offers it and it gives what the rule's own credit gives."""
+    formed = _Formed(rule, seen, convention)
+    source = rule.projected(context_of(rule, seen, feedback))
+    if source is None:
+        return formed
+    projected = _Projected(source, net, seen, convention)
+    apart = (projected([feedback]) - formed([feedback])).abs().nan_to_num().max()
+    return projected if float(apart) < SAME else formed
 
 
 class _Projected:

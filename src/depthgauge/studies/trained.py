@@ -97,7 +97,7 @@ def trained_elsewhere(path: Path, rule: Rule | None = None) -> Trained:
             f"`Bs` in {path} are {len(plain.matrices)} matrices of the shapes {sorted(shapes)}; "
             f"expected are {net.num_blocks}, all ({width}, {classes}) or all ({width}, {width})"
         )
-    feedback = {"B": torch.stack(plain.matrices).to(net.embed.weight.dtype)}
+    feedback = {"B": torch.stack(plain.matrices)}
     return _checked(Trained(net, rule, feedback, str(path), path.name))
 
 

@@ -35,20 +35,21 @@ class Interval:
 def interval(values: Sequence[float], error_rate: float, log: bool = False) -> Interval:
     """Mean ± t(1 − error_rate/2, n − 1)·s/√n; with `log`, of the logarithms.
 
-    Readings of exactly zero, or infinite ones, have no logarithm: for the mean they count as the
-    most extreme of the others, and the interval reaches out to them. So a dead seed neither hides
-    what the rest agree on nor passes for a healthy one.
+    Readings of exactly zero, or infinite ones, have no logarithm: the interval is that of the
+    others, extended to them. So a dead seed neither hides what the rest agree on, nor passes for a
+    healthy one, nor lends confidence. With one other seed nothing is known of the spread.
     """
     if not log or len(values) == 1:
         return _of_mean(values, error_rate)
     finite = [value for value in values if 0 < value < math.inf]
     if not finite:
         return Interval(min(values), statistics.median_low(values), max(values), len(values))
-    kept = [min(max(value, min(finite)), max(finite)) for value in values]
-    logs = _of_mean([math.log(value) for value in kept], error_rate)
+    if len(finite) == 1:
+        return Interval(0.0, finite[0], math.inf, len(values))
+    logs = _of_mean([math.log(value) for value in finite], error_rate)
     low = 0.0 if min(values) == 0 else _exp(logs.low)
     high = math.inf if max(values) == math.inf else _exp(logs.high)
-    return Interval(low, _exp(logs.center), high, logs.n)
+    return Interval(low, _exp(logs.center), high, len(values))
 
 
 def _of_mean(values: Sequence[float], error_rate: float) -> Interval:

@@ -13,29 +13,38 @@ from depthgauge.verdict.thresholds import Thresholds
 
 @dataclass(frozen=True)
 class EpochReadings:
-    """D1 and D2 after one epoch; None where the epoch's metrics do not have it."""
+    """D1 and D2 after one epoch; the share is None where the metrics do not have it."""
 
     epoch: int
-    growth: float | None
-    gradient: float | None
+    growth: float
+    gradient: float
     error_share: float | None
 
 
 def from_metrics(lines: Iterable[dict[str, Any]]) -> list[EpochReadings]:
-    """The readings in a run's `metrics.jsonl`; where it diverged the stream has no bound."""
+    """The readings in a run's `metrics.jsonl`.
+
+    Numbers that are not finite are stored as null: a stream without bound, and no gradient.
+    """
     return [
         EpochReadings(line["epoch"], math.inf, 0.0, 0.0)
         if line["diverged"]
         else EpochReadings(
-            line["epoch"], _growth(line["h_norm"]), line["g_norm"][-1], line.get("g_over_e")
+            line["epoch"],
+            _growth(line["h_norm"]),
+            line["g_norm"][-1] or 0.0,
+            (line["g_over_e"] or 0.0) if "g_over_e" in line else None,
         )
         for line in lines
     ]
 
 
-def _growth(norms: Sequence[float | None]) -> float | None:
-    ratios = [b / a for a, b in pairwise(norms) if a and b is not None]
-    return max(ratios, default=None)
+def _growth(norms: Sequence[float | None]) -> float:
+    known = [norm for norm in norms if norm is not None]
+    if len(known) < len(norms):
+        return math.inf
+    ratios = [b / a if a else math.inf for a, b in pairwise(known) if a or b]
+    return max(ratios, default=0.0)
 
 
 def first_fired(
@@ -56,9 +65,7 @@ def first_fired(
 
 
 def _fires(reading: EpochReadings, t: Thresholds) -> dict[str, bool]:
-    fires = {}
-    if reading.growth is not None:
-        fires["D1"] = reading.growth > t.growth
-    if reading.gradient is not None and reading.error_share is not None:
+    fires = {"D1": reading.growth > t.growth}
+    if reading.error_share is not None:
         fires["D2"] = reading.gradient < t.gradient and reading.error_share < t.error_share
     return fires

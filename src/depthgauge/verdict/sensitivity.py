@@ -11,7 +11,13 @@ from depthgauge.verdict.diagnostics import SeedReadings
 from depthgauge.verdict.judge import Verdict, judge
 from depthgauge.verdict.thresholds import Thresholds
 
-MOVED = {"growth": "D1", "gradient": "D2", "error_share": "D2", "depth_gain": "D3"}
+MOVED = {
+    "growth": "D1",
+    "gradient": "D2",
+    "error_share": "D2",
+    "numerics": "D2",
+    "depth_gain": "D3",
+}
 
 
 @dataclass(frozen=True)
@@ -50,8 +56,10 @@ def _range(
     now: Verdict,
 ) -> StableRange:
     value = getattr(used, name)
-    ends = [e for e in _ends(name, now, bp_gain) if 0 < e < math.inf]
-    edges = sorted({e for e in ends if e != value})
+    ends = _ends(name, now, bp_gain)
+    if name == "numerics":
+        ends = [seed.numerics for seed in seeds if seed.numerics is not None]
+    edges = sorted({e for e in ends if 0 < e < math.inf and e != value})
 
     def same(low: float, high: float) -> bool:
         moved = replace(used, **{name: _between(low, high)})

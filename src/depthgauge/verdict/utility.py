@@ -14,9 +14,12 @@ ABOVE_CHANCE = 0.02
 
 @dataclass(frozen=True)
 class Evidence:
-    """What could be reported of one run; None where it was not measured."""
+    """What could be reported of one run; None where it was not measured.
 
-    accuracy: float
+    A run that diverged has no accuracy.
+    """
+
+    accuracy: float | None
     chance: float
     alignment: float | None
     stability: float | None
@@ -24,26 +27,29 @@ class Evidence:
     bp_gain: float | None = None
 
 
-Fails = Callable[[Evidence, Thresholds], bool]
+Fails = Callable[[Evidence, Thresholds], bool | None]
+"""Whether a piece of evidence fails; None where it was not measured."""
 
 
 def _accuracy(evidence: Evidence, _: Thresholds) -> bool:
-    return evidence.accuracy - evidence.chance < ABOVE_CHANCE
+    return evidence.accuracy is None or evidence.accuracy - evidence.chance < ABOVE_CHANCE
 
 
-def _alignment(evidence: Evidence, _: Thresholds) -> bool:
-    return evidence.alignment is not None and evidence.alignment <= 0
+def _alignment(evidence: Evidence, _: Thresholds) -> bool | None:
+    return None if evidence.alignment is None else evidence.alignment <= 0
 
 
 def _diagnostic(name: str) -> Fails:
-    def fails(evidence: Evidence, thresholds: Thresholds) -> bool:
-        return name in judge([evidence.readings], thresholds, evidence.bp_gain).fired
+    def fails(evidence: Evidence, thresholds: Thresholds) -> bool | None:
+        verdict = judge([evidence.readings], thresholds, evidence.bp_gain)
+        (found,) = (d.finding for d in verdict.diagnostics if d.name == name)
+        return None if found == "untested" else found == "fires"
 
     return fails
 
 
-def _stability(evidence: Evidence, thresholds: Thresholds) -> bool:
-    return evidence.stability is not None and evidence.stability > thresholds.stability
+def _stability(evidence: Evidence, thresholds: Thresholds) -> bool | None:
+    return None if evidence.stability is None else evidence.stability > thresholds.stability
 
 
 _COMMON: tuple[Fails, ...] = (_accuracy, _alignment)
@@ -65,9 +71,13 @@ STRATEGIES: dict[str, tuple[Fails, ...]] = {
 def walked_back(
     runs: Sequence[Evidence], thresholds: Thresholds | None = None
 ) -> dict[str, tuple[int, int]]:
-    """For each strategy, in how many of the runs some of its evidence fails, by point values."""
-    used = thresholds or Thresholds()
-    return {
-        strategy: (sum(any(fails(run, used) for fails in parts) for run in runs), len(runs))
-        for strategy, parts in STRATEGIES.items()
-    }
+    """For each strategy, in how many of the runs some of its evidence fails, by point values.
+
+    Counted are the runs that can be decided: something fails, or everything was measured.
+    """
+    used, table = thresholds or Thresholds(), {}
+    for strategy, parts in STRATEGIES.items():
+        found = [[fails(run, used) for fails in parts] for run in runs]
+        walked = sum(True in run for run in found)
+        table[strategy] = (walked, walked + sum(not any(run) and None not in run for run in found))
+    return table

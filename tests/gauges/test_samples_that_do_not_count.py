@@ -1,0 +1,67 @@
+"""Samples without a label have no loss: they must not look like a dead gradient."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from gauges.small_networks import make_batches, make_net
+
+from depthgauge import diagnose
+from depthgauge.errors import UserError
+from depthgauge.gauges.measure import measure
+from depthgauge.gauges.reference import ReferenceGauge
+from depthgauge.gauges.stability import StabilityGauge
+from depthgauge.nets.opened import OpenedNet
+
+
+def read(net, x, y, gauge):
+    batches = zip(torch.split(x, 16), torch.split(y, 16), strict=True)
+    measure(OpenedNet(net), batches, [gauge])
+    return gauge.reading()
+
+
+@pytest.fixture
+def samples():
+    ((x, y),) = make_batches(160)
+    return x, y
+
+
+@pytest.mark.parametrize("gauge", [ReferenceGauge, StabilityGauge])
+def test_the_others_are_read_as_if_these_were_not_there(samples, gauge):
+    x, y = samples
+    net, masked = make_net().double(), y.clone()
+    for batch in range(10):
+        masked[16 * batch : 16 * batch + 9] = -100
+    kept = masked != -100
+    alone = gauge()
+    parts = [
+        (x[i : i + 16][kept[i : i + 16]], y[i : i + 16][kept[i : i + 16]])
+        for i in range(0, 160, 16)
+    ]
+    measure(OpenedNet(net), parts, [alone])
+    found = read(net, x, masked, gauge())
+    assert found.value == pytest.approx(alone.reading().value, rel=1e-9)
+    assert found.per_layer == pytest.approx(alone.reading().per_layer, rel=1e-9)
+
+
+def test_d2_does_not_fire_for_them(samples):
+    x, y = samples
+    y[:120] = -100
+    assert diagnose(make_net(), [(x, y)]).verdict == "no alarm, depth untested"
+
+
+def test_where_no_sample_counts_there_is_nothing_to_read(samples):
+    x, y = samples
+    with pytest.raises(UserError, match="no sample has a label"):
+        read(make_net(), x, torch.full_like(y, -100), ReferenceGauge())
+
+
+def test_the_share_of_the_error_survives_errors_whose_squares_underflow(samples):
+    x, _ = samples
+    net = make_net().double()
+    with torch.no_grad():
+        net.out_head.weight.mul_(4000)
+        y = net(x).argmax(-1)
+    reading = read(net, x, y, ReferenceGauge())
+    assert reading.error < 1e-170
+    assert reading.over_error > 1
