@@ -22,6 +22,7 @@ check: $(READY)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/cohort.py
+	$(BIN)/python benchmarks/null.py
 
 # torch comes first and pinned: asking for it in any other way may fetch a much larger build.
 $(READY): requirements.lock pyproject.toml
