@@ -13,8 +13,9 @@ from torch import Tensor, nn
 
 from depthgauge.gauges.measure import measure
 from depthgauge.gauges.reading import Gauge, Reading
-from depthgauge.nets.opened import OpenedNet, SeenBatch
+from depthgauge.nets.opened import OpenedNet
 from depthgauge.nets.residual_mlp import ResidualMLP
+from depthgauge.nets.seen_batch import SeenBatch
 from depthgauge.verdict.diagnostics import SeedReadings
 from depthgauge.verdict.judge import judge
 

@@ -12,7 +12,8 @@ from oracles.foreign import Parts, run
 from torch import Tensor, nn
 from torch.nn.functional import gelu
 
-from depthgauge.nets.opened import OpenedNet, SeenBatch
+from depthgauge.nets.opened import OpenedNet
+from depthgauge.nets.seen_batch import SeenBatch
 
 FEATURES, WIDTH, CLASSES, SAMPLES = 4, 6, 5, 7
 Wrap = Callable[[Any], Any]

@@ -9,8 +9,9 @@ from rules.example_rules import UNNORMALISED, GradientByHand, Peeking, Recording
 from torch import Tensor
 
 from depthgauge.nets.loss import cross_entropy_and_error
-from depthgauge.nets.opened import OpenedNet, SeenBatch
+from depthgauge.nets.opened import OpenedNet
 from depthgauge.nets.residual_mlp import ResidualMLP
+from depthgauge.nets.seen_batch import SeenBatch
 from depthgauge.nets.stacked import StackedResidualMLP
 from depthgauge.rules.applied import applied_credit, normalised
 from depthgauge.rules.bp import BP

@@ -10,7 +10,7 @@ from torch.utils._pytree import tree_leaves
 
 from depthgauge.gauges.depth import DepthReading
 from depthgauge.gauges.reading import Reading
-from depthgauge.nets.opened import SeenBatch
+from depthgauge.nets.seen_batch import SeenBatch
 
 FAR = 0.05
 

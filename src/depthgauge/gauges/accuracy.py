@@ -5,8 +5,8 @@ from __future__ import annotations
 from torch import Tensor
 
 from depthgauge.gauges.reading import Reading, Seen
-from depthgauge.nets.opened import SeenBatch
 from depthgauge.nets.sample_loss import IGNORED
+from depthgauge.nets.seen_batch import SeenBatch
 
 
 def named_rightly(logits: Tensor, labels: Tensor) -> tuple[int, int]:

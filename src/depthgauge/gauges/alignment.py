@@ -9,7 +9,7 @@ import torch
 from depthgauge.gauges.credit import Convention, CreditFunction, credit_of, paired
 from depthgauge.gauges.norms import cosines
 from depthgauge.gauges.reading import Reading, Seen, defined
-from depthgauge.nets.opened import SeenBatch
+from depthgauge.nets.seen_batch import SeenBatch
 
 
 @dataclass(frozen=True)

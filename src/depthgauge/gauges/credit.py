@@ -8,7 +8,7 @@ from typing import Literal
 from torch import Tensor
 
 from depthgauge.errors import UserError
-from depthgauge.nets.opened import SeenBatch
+from depthgauge.nets.seen_batch import SeenBatch
 
 CreditFunction = Callable[[SeenBatch], Sequence[Tensor]]
 """From a batch to L + 1 tensors; number l, shaped like the stream, estimates g_l.

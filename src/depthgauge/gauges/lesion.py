@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from depthgauge.gauges.accuracy import named_rightly
 from depthgauge.gauges.reading import Reading, Seen
-from depthgauge.nets.opened import SeenBatch
+from depthgauge.nets.seen_batch import SeenBatch
 
 
 class LesionGauge:

@@ -12,7 +12,8 @@ from depthgauge.gauges.credit import Convention, CreditFunction, credit_of
 from depthgauge.gauges.norms import unit_vectors
 from depthgauge.gauges.perturbation import relative_size
 from depthgauge.gauges.reading import Reading, Seen, defined
-from depthgauge.nets.opened import OpenedNet, SeenBatch, along_axis
+from depthgauge.nets.opened import OpenedNet
+from depthgauge.nets.seen_batch import SeenBatch, along_axis
 
 SAMPLES = 256
 STEP = 1e-2

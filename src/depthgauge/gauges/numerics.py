@@ -9,7 +9,8 @@ import torch
 from depthgauge.errors import one_line
 from depthgauge.gauges.norms import cosines, median_over_samples
 from depthgauge.gauges.reading import Reading, Seen
-from depthgauge.nets.opened import OpenedNet, SeenBatch
+from depthgauge.nets.opened import OpenedNet
+from depthgauge.nets.seen_batch import SeenBatch
 
 Cosines = tuple[float | None, ...]
 

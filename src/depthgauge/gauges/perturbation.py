@@ -10,7 +10,8 @@ from torch import Tensor
 from depthgauge.errors import one_line
 from depthgauge.gauges.credit import Convention, CreditFunction, credit_of
 from depthgauge.gauges.reading import Reading, Seen, defined
-from depthgauge.nets.opened import OpenedNet, SeenBatch, along_axis, size_of_samples
+from depthgauge.nets.opened import OpenedNet
+from depthgauge.nets.seen_batch import SeenBatch, along_axis, size_of_samples
 
 DIRECTIONS = 32
 SAMPLES = 256

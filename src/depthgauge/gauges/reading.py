@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Protocol
 
-from depthgauge.nets.opened import SeenBatch
+from depthgauge.nets.seen_batch import SeenBatch
 
 
 @dataclass(frozen=True)

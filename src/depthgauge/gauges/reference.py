@@ -11,7 +11,7 @@ from depthgauge.errors import UserError
 from depthgauge.gauges.norms import median_over_samples, stream_norms
 from depthgauge.gauges.reading import Reading, Seen
 from depthgauge.nets.layout import Layout
-from depthgauge.nets.opened import SeenBatch
+from depthgauge.nets.seen_batch import SeenBatch
 
 PUBLISHED_BATCH = 128
 """Published gradient norms are of the batch-mean loss, mostly over this many samples."""

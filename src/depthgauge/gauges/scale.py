@@ -9,7 +9,7 @@ import torch
 
 from depthgauge.gauges.norms import median_over_samples, stream_norms
 from depthgauge.gauges.reading import Reading, Seen, defined
-from depthgauge.nets.opened import SeenBatch
+from depthgauge.nets.seen_batch import SeenBatch
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import torch
 
 from depthgauge.gauges.norms import cosines
 from depthgauge.gauges.reading import Reading, Seen, defined
-from depthgauge.nets.opened import SeenBatch
+from depthgauge.nets.seen_batch import SeenBatch
 
 FEWEST_BATCHES = 8
 

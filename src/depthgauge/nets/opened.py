@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import copy
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal
 
 import torch
@@ -17,13 +15,8 @@ from depthgauge.nets.boundaries import Tape, shifted, skipped
 from depthgauge.nets.find_blocks import Blocks, find_blocks
 from depthgauge.nets.layout import Layout
 from depthgauge.nets.residual_mlp import ResidualMLP
-from depthgauge.nets.sample_loss import (
-    IGNORED,
-    Loss,
-    cross_entropy,
-    losses_and_error,
-    per_sample,
-)
+from depthgauge.nets.sample_loss import Loss, cross_entropy, losses_and_error, per_sample
+from depthgauge.nets.seen_batch import SeenBatch, along_axis, size_of_samples
 from depthgauge.nets.untouched import device_of, dtype_of, untouched
 from depthgauge.nets.what_blocks_return import returns_branch
 
@@ -32,72 +25,6 @@ Returns = Literal["auto", "stream", "branch"]
 
 class NotFiniteError(UserError):
     """The network's weights are not finite: nothing can be read off it."""
-
-
-@dataclass(frozen=True)
-class SeenBatch:
-    """One batch through a network.
-
-    Attributes:
-        net: the network, which can be run again on `inputs`.
-        inputs: as the network was given them.
-        labels: (samples,), or (samples, tokens).
-        states: h_0 … h_L, in the network's own shape.
-        logits: what it answered.
-        losses: each sample's own loss, float64.
-        error: e = ∂loss_i/∂logits, float64.
-        unit_gradients: g_l/‖e‖ for l = 0 … L: gradients of a loss whose error is a unit vector.
-            Unlike g_l they do not underflow where a sample is answered with confidence.
-    """
-
-    net: OpenedNet
-    inputs: Any
-    labels: Tensor
-    states: tuple[Tensor, ...]
-    logits: Tensor
-    losses: Tensor
-    error: Tensor
-    unit_gradients: tuple[Tensor, ...]
-
-    def __len__(self) -> int:
-        return len(self.labels)
-
-    @property
-    def counted(self) -> Tensor:
-        """Which samples have a label at all: one whose labels are all −100 has no loss to read."""
-        if self.labels.is_floating_point():
-            return torch.ones(len(self), dtype=torch.bool, device=self.labels.device)
-        has_label = self.labels != IGNORED
-        return has_label.flatten(1).any(1) if has_label.dim() > 1 else has_label
-
-    @cached_property
-    def error_size(self) -> Tensor:
-        """‖e‖ of each sample, over all its logits."""
-        return size_of_samples(self.error)
-
-    @property
-    def gradients(self) -> tuple[Tensor, ...]:
-        """g_0 … g_L in float64: the gradients of each sample's own loss."""
-        axis = self.net.layout.sample_axis
-        return tuple(
-            along_axis(self.error_size, unit, axis) * unit.double() for unit in self.unit_gradients
-        )
-
-
-def size_of_samples(vectors: Tensor) -> Tensor:
-    """The norm of each sample (first axis), over all its numbers; squares do not underflow."""
-    flat = vectors.flatten(1)
-    largest = flat.abs().amax(1, keepdim=True)
-    scaled = flat / torch.where(largest > 0, largest, 1.0)
-    size: Tensor = torch.linalg.vector_norm(scaled, dim=1) * largest.squeeze(1)
-    return size
-
-
-def along_axis(values: Tensor, like: Tensor, axis: int) -> Tensor:
-    """One value for each sample, shaped so that it multiplies a stream."""
-    shape = [1] * like.dim()
-    shape[axis] = len(values)
-    return values.view(shape)
 
 
 class OpenedNet:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from depthgauge.nets.contract import ResidualNet
-from depthgauge.nets.opened import SeenBatch
+from depthgauge.nets.seen_batch import SeenBatch
 from depthgauge.rules.applied import applied_credit
 from depthgauge.rules.contract import Context, Need, Rule
 

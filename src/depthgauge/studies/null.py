@@ -13,8 +13,9 @@ from depthgauge.gauges.credit import Convention, paired
 from depthgauge.gauges.norms import unit_vectors
 from depthgauge.gauges.null import NullReading, calibrate
 from depthgauge.gauges.projection import ProjectedAlignment
-from depthgauge.nets.opened import OpenedNet, SeenBatch
+from depthgauge.nets.opened import OpenedNet
 from depthgauge.nets.residual_mlp import ResidualMLP
+from depthgauge.nets.seen_batch import SeenBatch
 from depthgauge.rules.contract import Rule
 from depthgauge.rules.on_network import context_of
 from depthgauge.studies.trained import Trained
