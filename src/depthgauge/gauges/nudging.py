@@ -7,12 +7,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from depthgauge.errors import one_line
 from depthgauge.gauges.credit import Convention, CreditFunction, credit_of
+from depthgauge.gauges.exact_copy import ExactCopy
 from depthgauge.gauges.norms import unit_vectors
 from depthgauge.gauges.perturbation import relative_size
 from depthgauge.gauges.reading import Reading, Seen, defined
-from depthgauge.nets.opened import OpenedNet
 from depthgauge.nets.seen_batch import SeenBatch, along_axis
 
 SAMPLES = 256
@@ -41,24 +40,19 @@ class NudgingGauge:
     ) -> None:
         self._credit, self._convention, self._samples = credit, convention, samples
         self._changes: list[Tensor] = []
-        self._exact: OpenedNet | None = None
-        self._seen, self._note = Seen(), ""
+        self._seen, self._copy = Seen(), ExactCopy()
 
     def see(self, batch: SeenBatch) -> None:
         """Nudge every boundary of the batch, until there are enough samples."""
-        if self._seen.samples >= self._samples or self._note:
-            return
-        try:
-            self._exact = self._exact or batch.net.in_precision(torch.float64)
-        except Exception as error:
-            self._note = f"n/a: the network cannot be copied in float64 ({one_line(error)})"
+        exact = self._copy.of(batch)
+        if exact is None or self._seen.samples >= self._samples:
             return
         self._seen.count(batch)
-        before = self._exact.losses(batch.inputs, batch.labels)
+        before = exact.losses(batch.inputs, batch.labels)
         changes = []
         for layer, given in enumerate(credit_of(self._credit, batch)):
             shift = -self._step(batch, layer, given)
-            after = self._exact.losses(batch.inputs, batch.labels, shift=(layer, shift))
+            after = exact.losses(batch.inputs, batch.labels, shift=(layer, shift))
             points = shift.movedim(batch.net.layout.sample_axis, 0).flatten(1).any(1)
             changes.append(torch.where(points, after - before, torch.nan))
         self._changes.append(torch.stack(changes))
@@ -84,7 +78,7 @@ class NudgingGauge:
             unit="change of the loss",
             convention=f"{self._convention}; η = {step}, float64",
             measured_on=str(self._seen),
-            note=self._note
+            note=self._copy.note
             or ("" if bool(means.isfinite().all()) else "undefined where the credit is zero"),
             fell=tuple(defined(value) for value in fell.tolist()),
         )

@@ -7,10 +7,9 @@ import math
 import torch
 from torch import Tensor
 
-from depthgauge.errors import one_line
 from depthgauge.gauges.credit import Convention, CreditFunction, credit_of
+from depthgauge.gauges.exact_copy import ExactCopy
 from depthgauge.gauges.reading import Reading, Seen, defined
-from depthgauge.nets.opened import OpenedNet
 from depthgauge.nets.seen_batch import SeenBatch, along_axis, size_of_samples
 
 DIRECTIONS = 32
@@ -37,21 +36,16 @@ class PerturbationGauge:
         self._directions, self._samples = directions, samples
         self._foretold: list[list[Tensor]] = []
         self._happened: list[list[Tensor]] = []
-        self._exact: OpenedNet | None = None
         self._generator = torch.Generator().manual_seed(0)
-        self._seen, self._note = Seen(), ""
+        self._seen, self._copy = Seen(), ExactCopy()
 
     def see(self, batch: SeenBatch) -> None:
         """Shift every boundary of the batch in every direction, until there are enough samples."""
-        if self._seen.samples >= self._samples or self._note:
-            return
-        try:
-            self._exact = self._exact or batch.net.in_precision(torch.float64)
-        except Exception as error:
-            self._note = f"n/a: the network cannot be copied in float64 ({one_line(error)})"
+        exact = self._copy.of(batch)
+        if exact is None or self._seen.samples >= self._samples:
             return
         self._seen.count(batch)
-        before = self._exact.losses(batch.inputs, batch.labels)
+        before = exact.losses(batch.inputs, batch.labels)
         credit = credit_of(self._credit, batch)
         self._foretold = self._foretold or [[] for _ in credit]
         self._happened = self._happened or [[] for _ in credit]
@@ -59,7 +53,7 @@ class PerturbationGauge:
             for _ in range(self._directions):
                 shift = self._shift(batch, state)
                 foretold = _by_sample(given.double() * shift, batch).sum(1)
-                after = self._exact.losses(batch.inputs, batch.labels, shift=(layer, shift))
+                after = exact.losses(batch.inputs, batch.labels, shift=(layer, shift))
                 self._foretold[layer].append(foretold)
                 self._happened[layer].append(after - before)
 
@@ -87,7 +81,7 @@ class PerturbationGauge:
             unit="correlation",
             convention=f"{self._convention}; {self._directions} directions, ε = {step}, float64",
             measured_on=str(self._seen),
-            note=self._note or ("" if not math.isnan(deep) else "undefined: nothing varies"),
+            note=self._copy.note or ("" if not math.isnan(deep) else "undefined: nothing varies"),
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from depthgauge.report.comparison_table import HEADER, comparison_rows
+from depthgauge.report.comparison_table import HEADER, comparison_rows, inside_words
 
 Table = tuple[list[str], list[list[str]]]
 
@@ -29,15 +29,7 @@ def audit_comparison_tables(comparison: dict[str, Any]) -> list[Table]:
 
 def audit_comparison_words(comparison: dict[str, Any]) -> list[str]:
     """What the accuracies come to."""
-    if comparison["unlike"]:
-        return [
-            f"Measured otherwise than published ({', '.join(comparison['unlike'])}): the "
-            "differences include that, so no interval is given."
-        ]
-    rows = comparison["accuracies"]
-    outside = [row["what"] for row in rows if not row["inside"]]
-    words = [f"{len(rows) - len(outside)} of {len(rows)} accuracies lie inside their interval."]
-    return [*words, f"Outside: {', '.join(outside)}."] if outside else words
+    return inside_words(comparison["unlike"], comparison["accuracies"], "accuracies")
 
 
 def _numbers(values: Sequence[float | None]) -> str:

@@ -25,17 +25,20 @@ def comparison_rows(comparisons: list[dict[str, Any]]) -> list[list[str]]:
 
 def comparison_words(document: dict[str, Any]) -> list[str]:
     """What the rows come to."""
-    if document["unlike"]:
+    return inside_words(document["unlike"], document["rungs"], "rungs")
+
+
+def inside_words(unlike: list[str], compared: list[dict[str, Any]], name: str) -> list[str]:
+    """How many figures lie inside their interval, and which do not."""
+    if unlike:
         return [
-            f"Measured otherwise than published ({', '.join(document['unlike'])}): the differences "
-            "include that, so no interval is given."
+            f"Measured otherwise than published ({', '.join(unlike)}): the differences include "
+            "that, so no interval is given."
         ]
-    rungs = document["rungs"]
-    outside = [entry["what"] for entry in rungs if not entry["inside"]]
-    words = [f"{len(rungs) - len(outside)} of {len(rungs)} rungs lie inside their interval."]
-    if outside:
-        words.append(f"Outside: {', '.join(outside)}.")
-    return words
+    outside = [entry["what"] for entry in compared if not entry["inside"]]
+    inside = len(compared) - len(outside)
+    words = [f"{inside} of {len(compared)} {name} lie inside their interval."]
+    return [*words, f"Outside: {', '.join(outside)}."] if outside else words
 
 
 def _with_spread(mean: float, spread: float | None) -> str:

@@ -1,0 +1,26 @@
+"""The network under reading in float64, for gauges that need the digits."""
+
+from __future__ import annotations
+
+import torch
+
+from depthgauge.errors import one_line
+from depthgauge.nets.opened import OpenedNet
+from depthgauge.nets.seen_batch import SeenBatch
+
+
+class ExactCopy:
+    """Copied when it is first asked for; `note` says why there is none, where there is none."""
+
+    def __init__(self) -> None:
+        self._net: OpenedNet | None = None
+        self.note = ""
+
+    def of(self, batch: SeenBatch) -> OpenedNet | None:
+        """A float64 copy of the batch's network."""
+        if self._net is None and not self.note:
+            try:
+                self._net = batch.net.in_precision(torch.float64)
+            except Exception as error:
+                self.note = f"n/a: the network cannot be copied in float64 ({one_line(error)})"
+        return self._net
