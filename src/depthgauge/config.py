@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
 SCHEMA_VERSION: Literal[1] = 1
 IDENTITY_DIGITS = 16
 
 
 class _Config(BaseModel):
+    """Fields that were `added` later are written only where they differ from their default.
+
+    So a run that could be described before them keeps its identity.
+    """
+
     model_config = ConfigDict(extra="forbid", frozen=True)
+    added: ClassVar[frozenset[str]] = frozenset()
+
+    @model_serializer(mode="wrap")
+    def _without_added_defaults(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        written: dict[str, Any] = serialise(self)
+        fields = type(self).model_fields
+        unchanged = {name for name in self.added if getattr(self, name) == fields[name].default}
+        return {name: value for name, value in written.items() if name not in unchanged}
 
 
 class TaskConfig(_Config):
@@ -33,6 +46,8 @@ class NetConfig(_Config):
     residual_add: bool = True
     w2_std: float = Field(default=0.01, ge=0, allow_inf_nan=False)
     terminal_norm: bool = True
+    hidden: int | None = Field(default=None, ge=1)
+    added = frozenset({"hidden"})
 
 
 class RuleConfig(_Config):
@@ -44,13 +59,32 @@ class RuleConfig(_Config):
     source: str = ""
 
 
-class Recipe(_Config):
+class TrainingOptions(_Config):
+    """What of a recipe may differ from run to run of one study."""
+
+    learning_rate: float = Field(
+        default=1e-3, gt=0, allow_inf_nan=False, description="AdamW's learning rate at the start"
+    )
+    weight_decay: float = Field(
+        default=0.01, ge=0, allow_inf_nan=False, description="AdamW's weight decay"
+    )
+    penalty: float = Field(
+        default=0.0,
+        ge=0,
+        allow_inf_nan=False,
+        description="λ: adds λ·mean over samples of Σ f_l² to each block's loss",
+    )
+    targets: Literal["true", "random"] = Field(
+        default="true", description="random: labels are fresh uniform classes in every batch"
+    )
+    added = frozenset({"penalty", "targets"})
+
+
+class Recipe(TrainingOptions):
     """How it is trained: AdamW, cosine to zero stepped once an epoch."""
 
     epochs: int = Field(default=100, ge=1)
     batch_size: int = Field(default=128, ge=1)
-    learning_rate: float = Field(default=1e-3, gt=0, allow_inf_nan=False)
-    weight_decay: float = Field(default=0.01, ge=0, allow_inf_nan=False)
     dtype: Literal["float32", "float64"] = "float32"
 
 

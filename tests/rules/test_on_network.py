@@ -19,7 +19,7 @@ from depthgauge.rules.contract import Context, Credit, Rule, RuleOptions
 from depthgauge.rules.dfa import DFA
 from depthgauge.rules.fa import FA
 from depthgauge.rules.on_network import context_of, rule_credit
-from depthgauge.training.credit import LiftedRule
+from depthgauge.training.credit import LiftedRule, Step
 
 NETS = {
     "plain": lambda: make_net(dtype=torch.float64),
@@ -46,8 +46,8 @@ def in_training(rule: Rule, net: ResidualMLP, feedback: dict[str, Tensor]) -> li
     stacked = StackedResidualMLP([net], [0], [net.num_blocks], torch.float64)
     trace = stacked.forward(x.unsqueeze(0))
     _, error = cross_entropy_and_error(trace.logits, y.unsqueeze(0))
-    lifted = LiftedRule(rule, stacked, {name: t.unsqueeze(0) for name, t in feedback.items()})
-    blocks, embed = lifted(trace, error, y.unsqueeze(0), 1.0)
+    lifted = LiftedRule(rule, stacked, [feedback], runs=[0], seeds=[0])
+    blocks, embed = lifted(Step(trace, error, y.unsqueeze(0), 1.0))
     return [credit[0] for credit in (embed, *blocks)]
 
 

@@ -230,7 +230,6 @@ def test_going_on_from_any_epoch_gives_the_same_bits(rule, dtype):
         for own in again.feedback:
             for tensor in own.values():
                 tensor.zero_()  # must come from the state, not from the seed
-        again.lift_rules()
         steps: list[int] = []
         rest = train(again, setting, start=recorder.states[done - 1], on_step=steps.append)
         assert exact(rest.lines) == exact(recorder.lines[done + 1 :])
@@ -302,7 +301,6 @@ def poisoned_cohort(runs: Sequence[Run], poisoned: dict[int, float]) -> Cohort:
     cohort = make_cohort(runs, SETTING)
     for run, poison in poisoned.items():
         cohort.feedback[run]["poison"].fill_(poison)
-    cohort.lift_rules()
     return cohort
 
 

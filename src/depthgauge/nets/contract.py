@@ -25,6 +25,8 @@ class ResidualNet(Protocol):
     """A network whose blocks return their branch; the network adds it to the stream.
 
     h_0 = embed(x),   f_l = blocks[l](h_l),   h_{l+1} = h_l + f_l,   logits = readout(h_L)
+
+    Without `residual_add`, h_{l+1} = f_l.
     """
 
     embed: nn.Linear
@@ -32,6 +34,7 @@ class ResidualNet(Protocol):
     out_ln: nn.Module
     out_head: nn.Linear
     num_blocks: int
+    residual_add: bool
 
     def readout(self, stream: Tensor) -> Tensor:
         """Logits from the last state of the stream."""

@@ -29,12 +29,17 @@ def residual_mlp_from(state_dict: Mapping[str, Tensor], name: str) -> ResidualML
             "another network use `depthgauge diagnose` with --net"
         ) from error
     blocks = {int(m[1]) for key in state_dict if (m := re.match(r"blocks\.(\d+)\.", key))}
+    inside = [_block(state_dict, index, name) for index in range(len(blocks))]
     net = ResidualMLP(
-        input_dim, width, classes, len(blocks), terminal_norm="out_ln.weight" in state_dict
+        input_dim,
+        width,
+        classes,
+        len(blocks),
+        terminal_norm="out_ln.weight" in state_dict,
+        hidden=len(inside[0]["fc1.weight"]) if inside else None,
     )
     net.to(state_dict["embed.weight"].dtype)
     outside = {key: t for key, t in state_dict.items() if not key.startswith("blocks.")}
-    inside = [_block(state_dict, index, name) for index in range(len(blocks))]
     renamed = {
         f"blocks.{index}.{key}": t for index, block in enumerate(inside) for key, t in block.items()
     }

@@ -29,6 +29,7 @@ def build_net(config: NetConfig, task: Task) -> ResidualMLP:
         residual_add=config.residual_add,
         w2_std=config.w2_std,
         terminal_norm=config.terminal_norm,
+        hidden=config.hidden,
     )
 
 

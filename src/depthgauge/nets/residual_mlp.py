@@ -14,11 +14,12 @@ class Block(nn.Module):
     to the identity.
     """
 
-    def __init__(self, width: int, w2_std: float = 0.01) -> None:
+    def __init__(self, width: int, w2_std: float = 0.01, hidden: int | None = None) -> None:
         super().__init__()
+        hidden = width if hidden is None else hidden
         self.ln = nn.LayerNorm(width)
-        self.fc1 = nn.Linear(width, width)
-        self.fc2 = nn.Linear(width, width)
+        self.fc1 = nn.Linear(width, hidden)
+        self.fc2 = nn.Linear(hidden, width)
         self.activation = nn.GELU()
         nn.init.normal_(self.fc2.weight, std=w2_std)
         nn.init.zeros_(self.fc2.bias)
@@ -43,6 +44,7 @@ class ResidualMLP(nn.Module):
         residual_add: with False, h_{l+1} = block_l(h_l): no skip connection.
         w2_std: standard deviation of the second Linear's weights at the start.
         terminal_norm: with False there is no LayerNorm before the readout.
+        hidden: width between a block's two Linears; d if it is not given.
     """
 
     def __init__(
@@ -55,10 +57,11 @@ class ResidualMLP(nn.Module):
         residual_add: bool = True,
         w2_std: float = 0.01,
         terminal_norm: bool = True,
+        hidden: int | None = None,
     ) -> None:
         super().__init__()
         self.embed = nn.Linear(input_dim, d_hidden)
-        self.blocks = nn.ModuleList(Block(d_hidden, w2_std) for _ in range(num_blocks))
+        self.blocks = nn.ModuleList(Block(d_hidden, w2_std, hidden) for _ in range(num_blocks))
         self.out_ln: nn.Module = nn.LayerNorm(d_hidden) if terminal_norm else nn.Identity()
         self.out_head = nn.Linear(d_hidden, num_classes)
         self.num_blocks = num_blocks

@@ -26,9 +26,10 @@ Gradients = dict[str, Tensor]
 
 @dataclass(frozen=True)
 class StackedTrace:
-    """A forward pass of every run: states h_0 … h_L, logits, and what backward needs."""
+    """A forward pass of every run: states h_0 … h_L, f_0 … f_{L−1}, logits, what backward needs."""
 
     states: tuple[Tensor, ...]
+    branches: tuple[Tensor, ...]
     logits: Tensor
     block_tapes: tuple[BlockTape, ...]
     out_norm: Normed | None
@@ -65,7 +66,7 @@ class StackedResidualMLP:
             raise ValueError("runs must come in falling order of their number of trained blocks")
         self.num_runs, self.num_blocks = len(nets), nets[0].num_blocks
         self.residual_add = nets[0].residual_add
-        self.template = nets[0]
+        self.template, self.device = nets[0], device
         states = [net.state_dict() for net in nets]
         stacked = {
             name: torch.stack([state[name] for state in states]).to(device, dtype)
@@ -113,11 +114,12 @@ class StackedResidualMLP:
         return self._forward_from(self.embedding.forward_shared(x))
 
     def _forward_from(self, stream: Tensor) -> StackedTrace:
-        states, tapes = [stream], []
+        states, branches, tapes = [stream], [], []
         for block in self._blocks:
             branch, tape = block_forward(block, stream)
             stream = stream + branch if self.residual_add else branch
             states.append(stream)
+            branches.append(branch)
             tapes.append(tape)
         norm = layer_norm(stream) if self.terminal_norm else None
         read = stream
@@ -125,7 +127,7 @@ class StackedResidualMLP:
             weight, bias = self.parameters["out_ln.weight"], self.parameters["out_ln.bias"]
             read = torch.addcmul(bias.unsqueeze(1), norm.normed, weight.unsqueeze(1))
         logits = linear(read, self.parameters["out_head.weight"], self.parameters["out_head.bias"])
-        return StackedTrace(tuple(states), logits, tuple(tapes), norm, read)
+        return StackedTrace(tuple(states), tuple(branches), logits, tuple(tapes), norm, read)
 
     def readout_backward(
         self, trace: StackedTrace, d_logits: Tensor, out: Gradients | None = None
@@ -152,16 +154,24 @@ class StackedResidualMLP:
             block_backward(self._blocks[index], trace.block_tapes[index], upstream, wanted)
 
     def stream_backward(
-        self, trace: StackedTrace, d_logits: Tensor, out: Gradients | None = None
+        self,
+        trace: StackedTrace,
+        d_logits: Tensor,
+        out: Gradients | None = None,
+        d_branches: Sequence[Tensor] | None = None,
     ) -> tuple[Tensor, ...]:
-        """g_0 … g_L by the chain rule; with `out`, parameter gradients too, but the embedding's."""
+        """g_0 … g_L by the chain rule; with `out`, parameter gradients too, but the embedding's.
+
+        `d_branches` are gradients of a loss that sees the branches themselves.
+        """
         gradient = self.readout_backward(trace, d_logits, out)
         along = [gradient]
         for index in reversed(range(self.num_blocks)):
             wanted = self._block_gradients(index, out) if out is not None else {}
             block, tape = self._blocks[index], trace.block_tapes[index]
+            upstream = gradient if d_branches is None else gradient + d_branches[index]
             through = block_input_gradient(
-                block, tape, block_backward(block, tape, gradient, wanted)
+                block, tape, block_backward(block, tape, upstream, wanted)
             )
             gradient = through.add_(gradient) if self.residual_add else through
             along.append(gradient)

@@ -10,8 +10,9 @@ from depthgauge.rules.contract import Context, Credit, Rule, RuleOptions
 
 
 class BPOptions(RuleOptions):
-    """The true gradient is used as it is."""
+    """The true gradient is used as it is: there is nothing to choose."""
 
+    fixed = frozenset({"normalise", "epsilon"})
     normalise: Literal["none"] = Field(
         default="none", description="the true gradient is used as it is"
     )

@@ -36,6 +36,11 @@ class Context:
         target: the labels, (samples,).
         feedback: what the rule's `feedback` returned for this run.
         progress: fraction of training that is over, in [0, 1).
+        residual: whether the network adds a branch to the stream; else it replaces the stream.
+
+    Where the rule has a `noise_shape`:
+        noise: standard normal numbers of that shape, other ones for every batch. They depend on the
+            run's seed and the batch alone.
 
     What the rule lists in `needs` is there too:
         error: softmax(logits) − onehot(target), per sample.
@@ -51,17 +56,29 @@ class Context:
         feedback: Mapping[str, Tensor],
         progress: float,
         offers: Mapping[Need, object],
+        *,
+        noise: Tensor | None = None,
+        residual: bool = True,
     ) -> None:
         self.states = tuple(states)
         self.target = target
         self.feedback = feedback
         self.progress = progress
         self._offers = offers
+        self._noise = noise
+        self.residual = residual
 
     def _declared(self, need: Need) -> object:
         if need not in self._offers:
             raise LookupError(f"the rule uses {need!r} but does not list it in its `needs`")
         return self._offers[need]
+
+    @property
+    def noise(self) -> Tensor:
+        """The run's own noise for this batch."""
+        if self._noise is None:
+            raise LookupError("the rule uses noise but does not say how much in `noise_shape`")
+        return self._noise
 
     @property
     def error(self) -> Tensor:
@@ -85,9 +102,13 @@ class Context:
 
 
 class RuleOptions(BaseModel):
-    """Options of a rule: validated, documented, and part of a run's identity."""
+    """Options of a rule: validated, documented, and part of a run's identity.
+
+    Those in `fixed` are written down with a run but cannot be chosen.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+    fixed: ClassVar[frozenset[str]] = frozenset()
 
     normalise: Normalise = Field(
         default="sample",
@@ -116,12 +137,33 @@ class Rule(ABC):
         self.options = options if options is not None else self.Options()
 
     def feedback(self, net: ResidualNet, generator: torch.Generator) -> dict[str, Tensor]:
-        """The tensors this rule keeps for a run: saved with every checkpoint."""
+        """The tensors this rule keeps for a run: saved with every checkpoint.
+
+        Random matrices, the weights of auxiliary networks, their optimizer's moments. Everything
+        random comes from `generator`.
+        """
         return {}
 
     @abstractmethod
     def credit(self, context: Context) -> Credit:
         """One credit tensor for each block, and one for the embedding."""
+
+    def learn(self, context: Context) -> Mapping[str, Tensor]:
+        """What of the feedback is different after this batch, for rules that train networks.
+
+        It is called after `credit`, on the same batch, so the credit of a batch never comes from
+        networks that have learned from it.
+        """
+        return {}
+
+    @property
+    def learns(self) -> bool:
+        """Whether the rule changes its feedback while it trains."""
+        return type(self).learn is not Rule.learn
+
+    def noise_shape(self, states: Sequence[Tensor]) -> tuple[int, ...] | None:
+        """How much noise `credit` and `learn` want for a batch with these states, if any."""
+        return None
 
     def projected(self, context: Context) -> Tensor | None:
         """The source s, (samples, c), of a rule whose credit is s·B_lᵀ, with `feedback["B"]`.

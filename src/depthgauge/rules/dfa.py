@@ -26,12 +26,17 @@ class DFA(Rule):
             matrix.normal_(generator=generator)
         return {"B": matrices / math.sqrt(classes)}
 
+    def source(self, context: Context) -> Tensor:
+        """What the matrices project: the error."""
+        return context.error
+
     def credit(self, context: Context) -> Credit:
-        """The error, projected."""
-        projected = [context.error @ matrix.T for matrix in context.feedback["B"]]
+        """The source, projected."""
+        source = self.source(context)
+        projected = [source @ matrix.T for matrix in context.feedback["B"]]
         blocks = len(context.states) - 1
         return Credit(blocks=projected[:blocks], embed=projected[0])
 
-    def projected(self, context: Context) -> Tensor:
-        """The error is what the matrices project."""
-        return context.error
+    def projected(self, context: Context) -> Tensor | None:
+        """The credit is nothing but a projection of its source."""
+        return self.source(context)

@@ -14,6 +14,7 @@ from depthgauge.rules.applied import applied_credit
 from depthgauge.rules.contract import Context, Need, Rule
 
 AFTER_TRAINING = 1.0
+NOISE_SEED = 0
 
 
 def context_of(rule: Rule, batch: SeenBatch, feedback: Mapping[str, Tensor]) -> Context:
@@ -30,7 +31,24 @@ def context_of(rule: Rule, batch: SeenBatch, feedback: Mapping[str, Tensor]) -> 
         name: tensor.to(dtype) if tensor.is_floating_point() else tensor
         for name, tensor in feedback.items()
     }
-    return Context(batch.states, batch.labels, own, AFTER_TRAINING, declared)
+    return Context(
+        batch.states,
+        batch.labels,
+        own,
+        AFTER_TRAINING,
+        declared,
+        noise=_noise(rule, batch),
+        residual=net.residual_add,
+    )
+
+
+def _noise(rule: Rule, batch: SeenBatch) -> Tensor | None:
+    """The same numbers for every reading, so that a reading can be repeated."""
+    shape, like = rule.noise_shape(batch.states), batch.states[0]
+    if shape is None:
+        return None
+    generator = torch.Generator().manual_seed(NOISE_SEED)
+    return torch.randn(shape, generator=generator).to(like.device, like.dtype)
 
 
 def rule_credit(rule: Rule, feedback: Mapping[str, Tensor]) -> Callable[[SeenBatch], list[Tensor]]:

@@ -29,6 +29,11 @@ BUILT_IN = {
     "bp": "depthgauge.rules.bp:BP",
     "fa": "depthgauge.rules.fa:FA",
     "dfa": "depthgauge.rules.dfa:DFA",
+    "state_bridge": "depthgauge.rules.state_bridge:StateBridge",
+    "credit_bridge": "depthgauge.rules.credit_bridge:CreditBridge",
+    "ep": "depthgauge.rules.ep:EP",
+    "sdfa": "depthgauge.rules.sdfa:SignDFA",
+    "drtp": "depthgauge.rules.drtp:DRTP",
 }
 
 

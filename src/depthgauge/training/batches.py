@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -27,6 +28,8 @@ class Batches:
     """Feeds a cohort. Runs of one seed see the same batches whatever their rule or k.
 
     The order of samples and the augmentation of epoch t come from `stream("batches", seed, t)`.
+    With random `targets` every label is replaced by a fresh uniform class, from
+    `stream("targets", seed, t)`: there is then nothing to be learned.
     """
 
     def __init__(
@@ -36,7 +39,10 @@ class Batches:
         batch_size: int,
         dtype: torch.dtype = torch.float32,
         device: torch.device | str = "cpu",
+        *,
+        targets: Literal["true", "random"] = "true",
     ) -> None:
+        self.targets = targets
         self.task, self.seeds, self.batch_size = task, list(seeds), batch_size
         self.dtype, self.device = dtype, device
         self._augment = CropAndFlip(task.pixels) if task.pixels is not None else None
@@ -52,6 +58,7 @@ class Batches:
         outcomes = None
         if self._augment is not None:
             outcomes = torch.stack([self._augment.draw(samples, g) for g in generators])
+        labels = self._labels(orders, number)
         for start in range(0, samples, self.batch_size):
             chosen = orders[:, start : start + self.batch_size]
             drawn = None if outcomes is None else outcomes[:, start : start + self.batch_size]
@@ -59,7 +66,15 @@ class Batches:
                 self._inputs(rows, None if drawn is None else drawn[i])
                 for i, rows in enumerate(chosen)
             )
-            yield Batch(inputs, self.task.train.y[chosen].to(self.device))
+            yield Batch(inputs, labels[:, start : start + self.batch_size].to(self.device))
+
+    def _labels(self, orders: Tensor, number: int) -> Tensor:
+        """The labels of an epoch in the order of its samples, (seeds, samples)."""
+        if self.targets == "true":
+            return self.task.train.y[orders]
+        classes, samples = self.task.num_classes, orders.shape[1]
+        generators = [stream("targets", seed, number) for seed in self.seeds]
+        return torch.stack([torch.randint(classes, (samples,), generator=g) for g in generators])
 
     def _inputs(self, rows: Tensor, outcomes: Tensor | None) -> Tensor:
         x = self.task.train.x[rows]

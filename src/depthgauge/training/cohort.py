@@ -15,7 +15,7 @@ from depthgauge.nets.stacked import StackedResidualMLP, StackedTrace
 from depthgauge.rules.contract import Rule
 from depthgauge.tasks.base import Task
 from depthgauge.training.batches import Batch
-from depthgauge.training.credit import LiftedRule
+from depthgauge.training.credit import LiftedRule, Step
 from depthgauge.training.optimizer import CohortAdamW
 
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
@@ -58,30 +58,43 @@ class Cohort:
         self.net = StackedResidualMLP(
             [net for net, _ in started], groups, [c.k for c in configs], self.dtype, device
         )
-        self.feedback = [
-            {name: self._placed(tensor) for name, tensor in own.items()} for _, own in started
-        ]
-        self.rules, self.end_to_end = list(rules), rules[0].end_to_end
-        self.lift_rules()
+        self.end_to_end = rules[0].end_to_end
+        self._lifted = self._lift(rules, [feedback for _, feedback in started])
         self.optimizer = CohortAdamW(self.net, self.recipe)
+
+    def _lift(
+        self, rules: Sequence[Rule], feedback: Sequence[dict[str, Tensor]]
+    ) -> list[LiftedRule]:
+        """The rules lifted over the runs, once for each set of options."""
+        by_options: dict[str, list[int]] = {}
+        for run, rule in enumerate(rules):
+            by_options.setdefault(rule.options.model_dump_json(), []).append(run)
+        return [
+            LiftedRule(
+                rules[runs[0]],
+                self.net,
+                [{name: self._placed(t) for name, t in feedback[run].items()} for run in runs],
+                runs,
+                [self.configs[run].seed for run in runs],
+            )
+            for runs in by_options.values()
+        ]
 
     def _placed(self, tensor: Tensor) -> Tensor:
         """On the cohort's device; numbers in its precision, masks and indices as they are."""
         return tensor.to(self.device, self.dtype if tensor.is_floating_point() else None)
 
-    def lift_rules(self) -> None:
-        """Lift the rules over the runs, once for each set of options, with the present feedback."""
-        by_options: dict[str, list[int]] = {}
-        for run, rule in enumerate(self.rules):
-            by_options.setdefault(rule.options.model_dump_json(), []).append(run)
-        self._lifted = []
-        for runs in by_options.values():
-            feedback = {
-                name: torch.stack([self.feedback[run][name] for run in runs])
-                for name in self.feedback[runs[0]]
-            }
-            members = torch.tensor(runs, device=self.device) if len(by_options) > 1 else None
-            self._lifted.append(LiftedRule(self.rules[runs[0]], self.net, feedback, members))
+    @property
+    def feedback(self) -> list[dict[str, Tensor]]:
+        """The present feedback of every run, as views."""
+        by_run = {run: lifted.feedback_of(run) for lifted in self._lifted for run in lifted.runs}
+        return [by_run[run] for run in range(len(self.configs))]
+
+    def start_epoch(self, epoch: int) -> None:
+        """Set what changes from epoch to epoch: the learning rate, and the streams of noise."""
+        self.optimizer.start_epoch(epoch)
+        for lifted in self._lifted:
+            lifted.start_epoch(epoch)
 
     @torch.no_grad()
     def step(self, batch: Batch, progress: float) -> Tensor:
@@ -92,36 +105,42 @@ class Cohort:
         if self.end_to_end:
             self._backpropagate(trace, batch, error)
         else:
-            self._apply_local_credit(trace, batch, error, labels, progress)
+            self._apply_local_credit(Step(trace, error, labels, progress), batch)
         self.optimizer.step()
         return loss.mean(1)
 
     def _backpropagate(self, trace: StackedTrace, batch: Batch, error: Tensor) -> None:
-        out = self.optimizer.gradients
-        gradient = self.net.stream_backward(trace, error / error.shape[1], out)[0]
+        out, samples = self.optimizer.gradients, error.shape[1]
+        d_branches = None
+        if self.recipe.penalty:
+            d_branches = [self._penalty_gradient(f) / samples for f in trace.branches]
+        gradient = self.net.stream_backward(trace, error / samples, out, d_branches)[0]
         self.net.embedding.backward(batch.inputs, gradient, out["embed.weight"], out["embed.bias"])
 
-    def _apply_local_credit(
-        self, trace: StackedTrace, batch: Batch, error: Tensor, labels: Tensor, progress: float
-    ) -> None:
+    def _penalty_gradient(self, branch: Tensor) -> Tensor:
+        """∂(λ·Σ f²)/∂f of each sample."""
+        return 2 * self.recipe.penalty * branch
+
+    def _apply_local_credit(self, step: Step, batch: Batch) -> None:
         """Each part minimises its own loss: mean ⟨f_l, â_l⟩, mean ⟨h_0, â_emb⟩, or the true one."""
-        out, samples = self.optimizer.gradients, error.shape[1]
-        self.net.readout_backward(trace, error / samples, out)
-        blocks, embed = self._credit(trace, error, labels, progress)
+        out, samples = self.optimizer.gradients, step.error.shape[1]
+        self.net.readout_backward(step.trace, step.error / samples, out)
+        blocks, embed = self._credit(step)
         for index, credit in enumerate(blocks):
-            self.net.block_local_backward(trace, index, credit / samples, out)
+            upstream = credit
+            if self.recipe.penalty:
+                upstream = credit + self._penalty_gradient(step.trace.branches[index])
+            self.net.block_local_backward(step.trace, index, upstream / samples, out)
         self.net.embedding.backward(
             batch.inputs, embed / samples, out["embed.weight"], out["embed.bias"]
         )
 
-    def _credit(
-        self, trace: StackedTrace, error: Tensor, labels: Tensor, progress: float
-    ) -> tuple[Sequence[Tensor], Tensor]:
-        parts = [lifted(trace, error, labels, progress) for lifted in self._lifted]
+    def _credit(self, step: Step) -> tuple[Sequence[Tensor], Tensor]:
+        parts = [lifted(step) for lifted in self._lifted]
         if len(parts) == 1:
             return parts[0]
-        blocks = [torch.empty_like(state) for state in trace.states[1:]]
-        embed = torch.empty_like(trace.states[0])
+        blocks = [torch.empty_like(state) for state in step.trace.states[1:]]
+        embed = torch.empty_like(step.trace.states[0])
         for lifted, (own_blocks, own_embed) in zip(self._lifted, parts, strict=True):
             for whole, own in zip([*blocks, embed], [*own_blocks, own_embed], strict=True):
                 whole[lifted.runs] = own

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -14,53 +15,101 @@ from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.stacked import StackedResidualMLP, StackedTrace
 from depthgauge.rules.applied import applied_credit
 from depthgauge.rules.contract import Context, Need, Rule
+from depthgauge.training.streams import stream
 
 Parameters = dict[str, Tensor]
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a cohort's rules are asked about: one batch of every run, (runs, samples, …)."""
+
+    trace: StackedTrace
+    error: Tensor
+    labels: Tensor
+    progress: float
 
 
 class LiftedRule:
     """A rule for one network, asked for the normalised credit of many at once.
 
+    It owns the feedback of its runs: one stacked tensor for each name, which rules that learn
+    replace after every batch.
+
     Args:
         rule: the rule, with its options.
         net: the stacked networks.
-        feedback: for each tensor of the rule's feedback, the runs' own, stacked.
-        runs: which runs of the stack the rule is for; None means all of them.
+        feedback: each run's own.
+        runs: which runs of the stack the rule is for, in the order of `feedback`.
+        seeds: theirs, in the same order.
     """
 
     def __init__(
         self,
         rule: Rule,
         net: StackedResidualMLP,
-        feedback: dict[str, Tensor],
-        runs: Tensor | None = None,
+        feedback: Sequence[dict[str, Tensor]],
+        runs: Sequence[int],
+        seeds: Sequence[int],
     ) -> None:
-        self.rule, self.net, self.feedback, self.runs = rule, net, feedback, runs
+        self.rule, self.net, self.runs, self.seeds = rule, net, list(runs), list(seeds)
+        self.feedback = {name: torch.stack([own[name] for own in feedback]) for name in feedback[0]}
+        self._members = None
+        if len(self.runs) < net.num_runs:
+            self._members = torch.tensor(self.runs, device=net.device)
+        self.start_epoch(0)
 
-    def __call__(
-        self, trace: StackedTrace, error: Tensor, labels: Tensor, progress: float
-    ) -> tuple[Sequence[Tensor], Tensor]:
-        """Credit of each block, (runs, samples, d), and of the embedding."""
-        seen = self._seen(trace, error, labels)
-        if self.runs is not None:
-            seen = tree_map(lambda tensor: tensor[self.runs], seen)
-        seen["feedback"] = self.feedback
+    def start_epoch(self, epoch: int) -> None:
+        """Noise comes from `stream("noise", seed, epoch)`, whatever else is in the cohort."""
+        self._streams = {seed: stream("noise", seed, epoch) for seed in self.seeds}
 
-        def one_run(run: dict[str, Any]) -> tuple[tuple[Tensor, ...], Tensor]:
-            applied = applied_credit(self.rule, self._context(run, progress))
-            return tuple(applied.blocks), applied.embed
+    def feedback_of(self, run: int) -> dict[str, Tensor]:
+        """The present feedback of one run of the stack, as views."""
+        place = self.runs.index(run)
+        return {name: stacked[place] for name, stacked in self.feedback.items()}
 
-        if self.rule.batched:
-            lifted: tuple[Sequence[Tensor], Tensor] = torch.func.vmap(one_run)(seen)
-            return lifted
-        return _one_by_one(one_run, seen, len(labels) if self.runs is None else len(self.runs))
+    def __call__(self, step: Step) -> tuple[Sequence[Tensor], Tensor]:
+        """Credit of each block, (runs, samples, d), and of the embedding; then the rule learns."""
+        seen = self._seen(step)
+        if self._members is not None:
+            seen = tree_map(lambda tensor: tensor[self._members], seen)
+        seen |= {"feedback": self.feedback} | self._noise(step.trace)
 
-    def _seen(self, trace: StackedTrace, error: Tensor, labels: Tensor) -> dict[str, Any]:
-        seen: dict[str, Any] = {"states": trace.states, "target": labels}
+        def one_run(run: dict[str, Any]) -> dict[str, Any]:
+            context = self._context(run, step.progress)
+            applied = applied_credit(self.rule, context)
+            learned = dict(self.rule.learn(context))
+            return {"blocks": tuple(applied.blocks), "embed": applied.embed, "learned": learned}
+
+        given = torch.func.vmap(one_run)(seen) if self.rule.batched else self._apart(one_run, seen)
+        self._take(given["learned"])
+        return given["blocks"], given["embed"]
+
+    def _take(self, learned: dict[str, Tensor]) -> None:
+        for name, tensor in learned.items():
+            if name not in self.feedback or tensor.shape != self.feedback[name].shape:
+                raise ValueError(
+                    f"the rule {self.rule.name} learned {name!r} of the shape "
+                    f"{tuple(tensor.shape[1:])}; its feedback has "
+                    f"{ {n: tuple(t.shape[1:]) for n, t in self.feedback.items()} }"
+                )
+            self.feedback[name] = tensor
+
+    def _noise(self, trace: StackedTrace) -> dict[str, Tensor]:
+        """Each run's noise; runs of one seed have the same, so it is drawn once for them."""
+        like = trace.states[0]
+        shape = self.rule.noise_shape([state[0] for state in trace.states])
+        if shape is None:
+            return {}
+        drawn = {seed: torch.randn(shape, generator=own) for seed, own in self._streams.items()}
+        return {"noise": torch.stack([drawn[seed].to(like) for seed in self.seeds])}
+
+    def _seen(self, step: Step) -> dict[str, Any]:
+        seen: dict[str, Any] = {"states": step.trace.states, "target": step.labels}
         if "error" in self.rule.needs:
-            seen["error"] = error
+            seen["error"] = step.error
         if "gradient" in self.rule.needs:
-            seen["gradient"] = self.net.stream_backward(trace, error)
+            seen["gradient"] = self.net.stream_backward(step.trace, step.error)
         for need, prefix in (("readout", "out_"), ("blocks", "blocks.")):
             if need in self.rule.needs:
                 parameters = self.net.parameters.items()
@@ -77,17 +126,23 @@ class LiftedRule:
             offers["readout"] = _readout(self.net.template, run["readout"])
         if "blocks" in run:
             offers["blocks"] = _blocks(self.net.template, run["blocks"])
-        return Context(run["states"], run["target"], run["feedback"], progress, offers)
+        return Context(
+            run["states"],
+            run["target"],
+            run["feedback"],
+            progress,
+            offers,
+            noise=run.get("noise"),
+            residual=self.net.residual_add,
+        )
 
-
-def _one_by_one(
-    one_run: Callable[[dict[str, Any]], tuple[tuple[Tensor, ...], Tensor]],
-    seen: dict[str, Any],
-    runs: int,
-) -> tuple[Sequence[Tensor], Tensor]:
-    apart = [one_run(tree_map(lambda t, r=run: t[r], seen)) for run in range(runs)]
-    blocks = [torch.stack(layer) for layer in zip(*(b for b, _ in apart), strict=True)]
-    return blocks, torch.stack([embed for _, embed in apart])
+    def _apart(
+        self, one_run: Callable[[dict[str, Any]], dict[str, Any]], seen: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Run by run, for rules that cannot be lifted."""
+        apart = [one_run(tree_map(lambda t, p=p: t[p], seen)) for p in range(len(self.runs))]
+        stacked: dict[str, Any] = tree_map(lambda *tensors: torch.stack(tensors), *apart)
+        return stacked
 
 
 def _below(parameters: Parameters, prefix: str) -> Parameters:

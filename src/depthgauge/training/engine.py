@@ -63,7 +63,9 @@ def train_cohort(
     every `save_every` seconds, at the next end of an epoch, and after the last one.
     """
     recipe = cohort.recipe
-    batches = Batches(task, cohort.seeds, recipe.batch_size, cohort.dtype, cohort.device)
+    batches = Batches(
+        task, cohort.seeds, recipe.batch_size, cohort.dtype, cohort.device, targets=recipe.targets
+    )
     split = evaluation_inputs(task, cohort.dtype, cohort.device)
     done = 0
     if start is not None:
@@ -84,7 +86,7 @@ def _train_epoch(
     cohort: Cohort, batches: Batches, epoch: int, on_step: Callable[[int], None]
 ) -> list[float]:
     """Train one epoch; returns each run's mean training loss over its samples."""
-    cohort.optimizer.start_epoch(epoch)
+    cohort.start_epoch(epoch)
     total = torch.zeros(len(cohort.configs), dtype=torch.float64, device=cohort.device)
     for number, batch in enumerate(batches.epoch(epoch)):
         progress = (epoch + number / len(batches)) / cohort.recipe.epochs
@@ -121,23 +123,22 @@ def run_states(cohort: Cohort, epoch: int, with_moments: bool) -> list[RunState]
         RunState(
             epoch,
             cohort.net.state_of_run(run),
-            cohort.feedback[run],
+            feedback,
             cohort.optimizer.moments_of_run(run) if with_moments else {},
         )
-        for run in range(len(cohort.configs))
+        for run, feedback in enumerate(cohort.feedback)
     ]
 
 
 @torch.no_grad()
 def restore(cohort: Cohort, states: Sequence[RunState], steps_per_epoch: int) -> int:
     """Put saved states back into a fresh cohort; returns how many epochs they have behind them."""
-    epoch = states[0].epoch
+    epoch, feedback = states[0].epoch, cohort.feedback
     for run, state in enumerate(states):
         for name, parameter in cohort.net.state_of_run(run).items():
             parameter.copy_(state.parameters[name])
-        for name, tensor in cohort.feedback[run].items():
+        for name, tensor in feedback[run].items():
             tensor.copy_(state.feedback[name])
-    cohort.lift_rules()
     if epoch < cohort.recipe.epochs:
         cohort.optimizer.restore([state.moments for state in states], epoch * steps_per_epoch)
     return epoch

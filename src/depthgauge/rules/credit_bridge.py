@@ -1,0 +1,154 @@
+"""Credit Bridge: a value network learns the loss to come, and its gradient is the credit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+from pydantic import Field
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from depthgauge.nets.contract import ResidualNet
+from depthgauge.rules.auxiliary import Auxiliary, Tensors, features, rms
+from depthgauge.rules.contract import Context, Credit, RuleOptions
+from depthgauge.rules.dfa import DFA
+
+
+class CreditBridgeOptions(RuleOptions):
+    """The published toy setting; the rest was measured (docs/rules/credit_bridge.md)."""
+
+    hidden: int = Field(default=256, ge=1, description="width of the value network's hidden layers")
+    layers: int = Field(default=3, ge=1, description="Linears of the value network")
+    rate: float = Field(default=1e-3, gt=0, allow_inf_nan=False, description="Adam's, constant")
+    frequencies: int = Field(default=0, ge=0, description="pairs of sin and cos of the time t")
+    copies: int = Field(default=8, ge=1, description="K noisy copies of each next state")
+    sigma: float = Field(
+        default=0.1, ge=0, allow_inf_nan=False, description="their noise, in units of h's RMS"
+    )
+    temperature: float = Field(
+        default=0.1, gt=0, allow_inf_nan=False, description="of the soft minimum over the copies"
+    )
+    ema: float = Field(default=0.995, ge=0, lt=1, description="decay of the target network V̄")
+    matching: float = Field(
+        default=1.0, ge=0, allow_inf_nan=False, description="weight of matching ∇V to g_L at h_L"
+    )
+    warm_up: float = Field(
+        default=0.2, ge=0, le=1, description="share of training that is given DFA's credit"
+    )
+
+
+class CreditBridge(DFA):
+    """a_l = ∇_h V(h_l, t_l, e), a_emb at h_0; V learns to foretell the sample's loss.
+
+    V(h_L) → the loss; V(h_l) → −τ·log mean_k exp(−V̄(h_{l+1} + σ·noise_k)/τ), V̄ a moving average of
+    V; and ∇V(h_L) → g_L, relative to the batch's mean ‖g_L‖². Without the last part V may foretell
+    the loss from the error alone, and ∇V says nothing. DFA trains the network until V has begun to.
+    """
+
+    name = "credit_bridge"
+    summary = "Credit Bridge: the gradient of a learned value function"
+    needs = frozenset({"error", "readout"})
+    Options = CreditBridgeOptions
+    options: CreditBridgeOptions
+    value, average = Auxiliary("V"), Auxiliary("A")
+
+    def feedback(self, net: ResidualNet, generator: torch.Generator) -> dict[str, Tensor]:
+        """DFA's matrices, V, its optimizer's moments and its moving average."""
+        classes, width = net.out_head.weight.shape
+        inputs = width + 1 + 2 * self.options.frequencies + classes
+        hidden = [self.options.hidden] * (self.options.layers - 1)
+        direct = super().feedback(net, generator)
+        value = self.value.drawn([inputs, *hidden, 1], generator)
+        average = {name.replace("V", "A", 1): tensor.clone() for name, tensor in value.items()}
+        return direct | value | self.value.moments(value) | average
+
+    def noise_shape(self, states: Sequence[Tensor]) -> tuple[int, ...]:
+        """K copies of h_1 … h_L."""
+        return (self.options.copies, len(states) - 1, *states[0].shape)
+
+    def foretold(
+        self, network: Auxiliary, parameters: Tensors, stream: Tensor, time: float, error: Tensor
+    ) -> Tensor:
+        """V(h, t, s) of each sample; the stream may have leading axes."""
+        clock = torch.full_like(stream[..., :1], time)
+        seen = features(stream, clock, error, self.options.frequencies)
+        return network(parameters, seen).squeeze(-1)
+
+    def slope(self, parameters: Tensors, stream: Tensor, time: float, error: Tensor) -> Tensor:
+        """∇_h V of each sample."""
+
+        def total(h: Tensor) -> Tensor:
+            return self.foretold(self.value, parameters, h, time, error).sum()
+
+        slope: Tensor = torch.func.grad(total)(stream)
+        return slope
+
+    def credit(self, context: Context) -> Credit:
+        """∇V at every block's input; DFA's credit at the beginning."""
+        if context.progress < self.options.warm_up:
+            return super().credit(context)
+        value = self.value.parameters(context.feedback)
+        *inputs, last = [
+            self.slope(value, stream, time, context.error)
+            for stream, time in zip(context.states, _times(context), strict=True)
+        ]
+        return Credit(blocks=inputs, embed=inputs[0] if inputs else last)
+
+    def projected(self, context: Context) -> Tensor | None:
+        """Only in the beginning."""
+        return super().projected(context) if context.progress < self.options.warm_up else None
+
+    def learn(self, context: Context) -> dict[str, Tensor]:
+        """One step of V, and of its moving average behind it."""
+        losses, slopes = _at_the_end(context)
+        wanted, unit = [*self._soft_minima(context), losses], rms(context.states[-1])
+
+        def loss(parameters: Tensors) -> Tensor:
+            values = [
+                self.foretold(self.value, parameters, stream, time, context.error)
+                for stream, time in zip(context.states, _times(context), strict=True)
+            ]
+            missed = torch.stack([v - w for v, w in zip(values, wanted, strict=True)])
+            slope = self.slope(parameters, context.states[-1], 1.0, context.error)
+            astray = ((slope - slopes) * unit).square().sum() / (slopes * unit).square().sum()
+            return missed.square().mean(1).sum() + self.options.matching * astray
+
+        gradients = torch.func.grad(loss)(self.value.parameters(context.feedback))
+        learned = self.value.adam(context.feedback, gradients, self.options.rate)
+        average = self.average.parameters(context.feedback)
+        return learned | {
+            name: torch.lerp(learned[name.replace("A", "V", 1)], before, self.options.ema)
+            for name, before in average.items()
+        }
+
+    def _soft_minima(self, context: Context) -> list[Tensor]:
+        """For each block the soft minimum of V̄ over noisy copies of its output."""
+        average = self.average.parameters(context.feedback)
+        minima = []
+        for index, time in enumerate(_times(context)[1:]):
+            stream = context.states[index + 1]
+            copies = stream + self.options.sigma * rms(stream) * context.noise[:, index]
+            values = self.foretold(self.average, average, copies, time, context.error)
+            exponents = -values / self.options.temperature
+            mean = torch.logsumexp(exponents, 0) - math.log(self.options.copies)
+            minima.append(-self.options.temperature * mean)
+        return minima
+
+
+def _times(context: Context) -> list[float]:
+    """t_l = l/L of h_0 … h_L."""
+    blocks = len(context.states) - 1
+    return [index / blocks for index in range(blocks)] + [1.0]
+
+
+def _at_the_end(context: Context) -> tuple[Tensor, Tensor]:
+    """Each sample's loss, and its gradient g_L at h_L."""
+
+    def total(stream: Tensor) -> tuple[Tensor, Tensor]:
+        losses = cross_entropy(context.readout(stream), context.target, reduction="none")
+        return losses.sum(), losses
+
+    slopes, losses = torch.func.grad(total, has_aux=True)(context.states[-1])
+    return losses, slopes

@@ -1,0 +1,26 @@
+"""Direct random target projection (Frenkel, Lefebvre & Bol, 2021): no error, the target alone."""
+
+from __future__ import annotations
+
+from torch import Tensor
+from torch.nn.functional import one_hot
+
+from depthgauge.rules.contract import Context
+from depthgauge.rules.dfa import DFA
+
+
+class DRTP(DFA):
+    """a_l = −y*·B_lᵀ with DFA's matrices, y* the one-hot target.
+
+    For softmax and cross-entropy the error is negative at the target and positive elsewhere, so −y*
+    has the error's sign where it matters. A block need not wait for the end of the forward pass.
+    """
+
+    name = "drtp"
+    summary = "direct random target projection: the target through a fixed random matrix"
+    needs = frozenset()
+
+    def source(self, context: Context) -> Tensor:
+        """The target, one-hot, with a minus."""
+        matrices = context.feedback["B"]
+        return -one_hot(context.target, matrices.shape[-1]).to(matrices.dtype)

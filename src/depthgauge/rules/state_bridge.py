@@ -1,0 +1,96 @@
+"""State Bridge: a network foretells the last state, and its readout's loss is differentiated."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+from pydantic import Field
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from depthgauge.nets.contract import ResidualNet
+from depthgauge.rules.auxiliary import Auxiliary, Tensors, features, rms
+from depthgauge.rules.contract import Context, Credit, Rule, RuleOptions
+
+
+class StateBridgeOptions(RuleOptions):
+    """What the definition leaves open; the defaults were measured (docs/rules/state_bridge.md)."""
+
+    at: Literal["input", "output"] = Field(
+        default="input", description="where a block's credit is taken: before it, or after it"
+    )
+    hidden: int = Field(default=256, ge=1, description="width of the bridge's hidden layers")
+    layers: int = Field(default=3, ge=1, description="Linears of the bridge")
+    rate: float = Field(default=1e-3, gt=0, allow_inf_nan=False, description="Adam's, constant")
+    frequencies: int = Field(default=0, ge=0, description="pairs of sin and cos of the time t")
+    skip: bool = Field(default=False, description="the bridge learns h_L − h_l instead of h_L")
+
+
+class StateBridge(Rule):
+    """a_l = ∂CE(readout(G(h_l, t_l, e)), y)/∂h_l, t_l = l/L; a_emb is taken at h_0.
+
+    G learns to foretell h_L from every h_l: it minimises mean ‖G(h_l, t_l, e) − h_L‖²/‖h_L‖². It
+    works in units of the stream's RMS, so that it can follow a stream that grows.
+    """
+
+    name = "state_bridge"
+    summary = "State Bridge: the gradient of the loss at a learned prediction of the last state"
+    needs = frozenset({"error", "readout"})
+    Options = StateBridgeOptions
+    options: StateBridgeOptions
+    bridge = Auxiliary("G")
+
+    def feedback(self, net: ResidualNet, generator: torch.Generator) -> dict[str, Tensor]:
+        """The bridge and its optimizer's moments."""
+        classes, width = net.out_head.weight.shape
+        inputs = width + 1 + 2 * self.options.frequencies + classes
+        hidden = [self.options.hidden] * (self.options.layers - 1)
+        parameters = self.bridge.drawn([inputs, *hidden, width], generator)
+        return parameters | self.bridge.moments(parameters)
+
+    def foretold(self, parameters: Tensors, stream: Tensor, time: Tensor, error: Tensor) -> Tensor:
+        """G(h, t, s)."""
+        seen = features(stream, time, error, self.options.frequencies)
+        foretold = rms(stream) * self.bridge(parameters, seen)
+        return stream + foretold if self.options.skip else foretold
+
+    def credit(self, context: Context) -> Credit:
+        """The gradient of each sample's own loss, through the bridge."""
+        bridge, blocks = self.bridge.parameters(context.feedback), len(context.states) - 1
+
+        def at(index: int) -> Tensor:
+            time = torch.full_like(context.states[0][:, :1], index / max(blocks, 1))
+
+            def loss(stream: Tensor) -> Tensor:
+                last = index == blocks
+                end = stream if last else self.foretold(bridge, stream, time, context.error)
+                return cross_entropy(context.readout(end), context.target, reduction="sum")
+
+            slope: Tensor = torch.func.grad(loss)(context.states[index])
+            return slope
+
+        shift = 0 if self.options.at == "input" else 1
+        return Credit(blocks=[at(index + shift) for index in range(blocks)], embed=at(0))
+
+    def learn(self, context: Context) -> dict[str, Tensor]:
+        """One step of the bridge on all the states of the batch at once."""
+        *states, last = context.states
+        if not states:
+            return {}
+        streams, times = torch.cat(states), _times(states)
+        error, end = context.error.repeat(len(states), 1), last.repeat(len(states), 1)
+
+        def loss(parameters: Tensors) -> Tensor:
+            missed = self.foretold(parameters, streams, times, error) - end
+            return (missed / rms(end)).square().mean()
+
+        gradients = torch.func.grad(loss)(self.bridge.parameters(context.feedback))
+        return self.bridge.adam(context.feedback, gradients, self.options.rate)
+
+
+def _times(states: list[Tensor]) -> Tensor:
+    """The time l/L of every sample of h_0 … h_{L−1}, one under the other."""
+    return torch.cat(
+        [torch.full_like(h[:, :1], index / len(states)) for index, h in enumerate(states)]
+    )
