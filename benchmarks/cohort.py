@@ -31,7 +31,7 @@ import torch
 from plain_loop import PlainLoop
 
 from depthgauge.config import NetConfig, Recipe, RuleConfig, RunConfig, TaskConfig
-from depthgauge.rules.registry import choose_rule
+from depthgauge.rules.choice import choose_rule
 from depthgauge.tasks.base import Pixels, Split, Task
 from depthgauge.training.batches import Batches
 from depthgauge.training.cohort import Cohort

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from depthgauge.nets.residual_mlp import ResidualMLP
-from depthgauge.rules.registry import choose_rule
+from depthgauge.rules.choice import choose_rule
 from depthgauge.studies.null import calibrate_null
 from depthgauge.studies.trained import Trained
 

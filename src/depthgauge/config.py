@@ -74,18 +74,20 @@ class TrainingOptions(_Config):
         allow_inf_nan=False,
         description="λ: adds λ·mean over samples of Σ f_l² to each block's loss",
     )
-    targets: Literal["true", "random"] = Field(
-        default="true", description="random: labels are fresh uniform classes in every batch"
-    )
-    added = frozenset({"penalty", "targets"})
+    added = frozenset({"penalty"})
 
 
 class Recipe(TrainingOptions):
-    """How it is trained: AdamW, cosine to zero stepped once an epoch."""
+    """How it is trained: AdamW, cosine to zero stepped once an epoch.
+
+    With random `targets`, labels are fresh uniform classes in every batch.
+    """
 
     epochs: int = Field(default=100, ge=1)
     batch_size: int = Field(default=128, ge=1)
     dtype: Literal["float32", "float64"] = "float32"
+    targets: Literal["true", "random"] = "true"
+    added = frozenset({"penalty", "targets"})
 
 
 class RunConfig(_Config):

@@ -13,7 +13,7 @@ from depthgauge.config import NetConfig, Recipe
 from depthgauge.errors import UserError
 from depthgauge.executors.job import Failure, Job, pack, unpack
 from depthgauge.executors.local import run_here, run_side_by_side, threads_for
-from depthgauge.rules.registry import choose_rule
+from depthgauge.rules.choice import choose_rule
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.studies.plan import Grid
 from depthgauge.studies.runner import left_to_do

@@ -12,10 +12,11 @@ import torch
 from depthgauge.errors import UserError
 from depthgauge.rules import registry
 from depthgauge.rules.bp import BP
+from depthgauge.rules.choice import choose_rule
 from depthgauge.rules.contract import Context, Rule
 from depthgauge.rules.dfa import DFA
 from depthgauge.rules.fa import FA
-from depthgauge.rules.registry import choose_rule, known_rules
+from depthgauge.rules.registry import known_rules
 
 EXAMPLES = Path(__file__).with_name("example_rules.py")
 

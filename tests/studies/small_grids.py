@@ -11,8 +11,8 @@ from training.small_runs import make_task
 from depthgauge.config import NetConfig, Recipe
 from depthgauge.executors.job import Failure, Job
 from depthgauge.executors.local import run_here
+from depthgauge.rules.choice import RuleChoice, choose_rule
 from depthgauge.rules.contract import Context, Credit, Rule
-from depthgauge.rules.registry import RuleChoice, choose_rule
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.studies.plan import Grid
 from depthgauge.studies.runner import left_to_do

@@ -11,8 +11,8 @@ from oracles.plain_loop import PlainRun, SampleBatch
 from torch import Tensor
 
 from depthgauge.config import NetConfig, Recipe, RuleConfig, RunConfig, TaskConfig
+from depthgauge.rules.choice import choose_rule
 from depthgauge.rules.contract import Rule
-from depthgauge.rules.registry import choose_rule
 from depthgauge.tasks.base import Split, Task
 from depthgauge.tasks.inputs import evaluation_inputs
 from depthgauge.training.batches import Batches

@@ -139,7 +139,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
 def build_grid(args: argparse.Namespace) -> Grid:
     """The grid that the options describe."""
     from depthgauge.nets.registry import find_net
-    from depthgauge.rules.registry import choose_rule
+    from depthgauge.rules.choice import choose_rule
     from depthgauge.studies.plan import Grid
     from depthgauge.tasks.registry import load_task
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from depthgauge.config import RunConfig
 from depthgauge.errors import UserError, one_line
-from depthgauge.rules.registry import choose_rule
+from depthgauge.rules.choice import choose_rule
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.studies.plan import PlannedCohort, PlannedRun
 from depthgauge.studies.runner import train_planned

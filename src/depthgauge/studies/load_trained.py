@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from depthgauge.errors import UserError
-from depthgauge.rules.registry import choose_rule
+from depthgauge.rules.choice import choose_rule
 from depthgauge.studies.trained import (
     Trained,
     check_fits,

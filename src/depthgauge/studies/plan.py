@@ -9,7 +9,7 @@ from typing import Any
 
 from depthgauge.config import NetConfig, Recipe, RuleConfig, RunConfig, TaskConfig
 from depthgauge.errors import UserError
-from depthgauge.rules.registry import RuleChoice
+from depthgauge.rules.choice import RuleChoice
 from depthgauge.tasks.base import Task
 
 COHORT_RUNS = 15
@@ -37,7 +37,11 @@ PlannedCohort = list[PlannedRun]
 
 @dataclass(frozen=True)
 class Grid:
-    """Rules × k × seeds on one task, network and recipe."""
+    """Rules × k × seeds on one task, network and recipe.
+
+    A rule may be given options of training or a control: its runs then have a recipe or a network
+    of their own.
+    """
 
     task: Task
     net: NetConfig
@@ -98,9 +102,9 @@ class Grid:
             PlannedRun(
                 RunConfig(
                     task=task,
-                    net=self.net,
+                    net=choice.net(self.net),
                     rule=rule,
-                    recipe=self.recipe,
+                    recipe=choice.recipe(self.recipe),
                     k=k,
                     seed=seed,
                 ),
@@ -108,17 +112,26 @@ class Grid:
             )
             for choice, rule in zip(self.rules, self.rule_configs, strict=True)
             for seed in self.seeds
-            for k in sorted(self.ks, reverse=True)
+            for k in self._ks(choice.net(self.net))
         ]
 
+    def _ks(self, net: NetConfig) -> list[int]:
+        """Falling; a control with another number of blocks has its frozen and its full run."""
+        ks = self.ks if net.blocks == self.net.blocks else {0, net.blocks}
+        return sorted(ks, reverse=True)
+
     def cohorts(self) -> list[PlannedCohort]:
-        """The runs of one rule together, whole seeds first, at most `COHORT_RUNS` in a cohort."""
-        by_rule: dict[type, list[PlannedRun]] = {}
+        """The runs of one rule together, whole seeds first, at most `COHORT_RUNS` in a cohort.
+
+        The runs of a cohort share their network's shape and their recipe.
+        """
+        alike: dict[tuple[object, ...], list[PlannedRun]] = {}
         for run in self.runs():
-            by_rule.setdefault(run.choice.rule_class, []).append(run)
+            shared = (run.choice.rule_class, run.config.net, run.config.recipe)
+            alike.setdefault(shared, []).append(run)
         parts = [
             runs[start : start + COHORT_RUNS]
-            for runs in by_rule.values()
+            for runs in alike.values()
             for start in range(0, len(runs), COHORT_RUNS)
         ]
         return [sorted(part, key=lambda run: -run.config.k) for part in parts]

@@ -15,8 +15,8 @@ from depthgauge.nets.factory import load_weights
 from depthgauge.nets.from_state_dict import residual_mlp_from
 from depthgauge.nets.registry import build_net
 from depthgauge.nets.residual_mlp import ResidualMLP
+from depthgauge.rules.choice import choose_rule
 from depthgauge.rules.contract import Rule
-from depthgauge.rules.registry import choose_rule
 from depthgauge.store.plain_checkpoint import read_plain_checkpoint
 from depthgauge.store.run_folder import RunFolder, load_states
 from depthgauge.store.study_folder import read_config

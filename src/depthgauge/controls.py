@@ -1,0 +1,55 @@
+"""Controls: the same rule on a network or recipe that takes one explanation away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from depthgauge.config import NetConfig
+
+
+@dataclass(frozen=True)
+class Control:
+    """What it shows in one line, and what it changes."""
+
+    summary: str
+    net: Callable[[NetConfig], NetConfig] = lambda net: net
+    training: Mapping[str, Any] = field(default_factory=dict)
+
+
+def wide_block_hidden(net: NetConfig) -> int:
+    """Width inside one block that gives it as many parameters as `net.blocks` blocks have.
+
+    A block of inner width m has m·(2d + 1) + 3d parameters: two Linears with biases, LayerNorm.
+    """
+    width, inner = net.width, net.hidden or net.width
+    per_unit, rest = 2 * width + 1, 3 * width
+    return max(1, round((net.blocks * (inner * per_unit + rest) - rest) / per_unit))
+
+
+def _wide_block(net: NetConfig) -> NetConfig:
+    return net.model_copy(update={"blocks": 1, "hidden": wide_block_hidden(net)})
+
+
+CONTROLS: dict[str, Control] = {
+    "shallow": Control(
+        "no blocks: what embedding and readout do alone",
+        lambda net: net.model_copy(update={"blocks": 0}),
+    ),
+    "wide_block": Control(
+        "one block with as many parameters as all: capacity without depth", _wide_block
+    ),
+    "random_targets": Control(
+        "fresh random labels in every batch: what happens with nothing to learn",
+        training={"targets": "random"},
+    ),
+    "no_norm": Control(
+        "no LayerNorm before the readout",
+        lambda net: net.model_copy(update={"terminal_norm": False}),
+    ),
+    "no_skip": Control(
+        "no residual connection, second Linear at std 0.5",
+        lambda net: net.model_copy(update={"residual_add": False, "w2_std": 0.5}),
+    ),
+}
