@@ -15,6 +15,7 @@ from depthgauge.cli.options import (
     add_task,
     build_grid,
 )
+from depthgauge.cli.select import SELECTION, add_select, select, selection_grid
 from depthgauge.cli.training import folder_of, open_study, show_plan, train_grid
 from depthgauge.cli.verdict_options import add_verdict_options, build_thresholds, strict_status
 from depthgauge.errors import UserError
@@ -37,6 +38,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     add_task(parser)
     add_grid_options(parser, fewest_blocks=1)
+    add_select(parser)
     add_run_options(parser)
     add_verdict_options(parser)
     parser.add_argument(
@@ -66,22 +68,32 @@ def run(args: argparse.Namespace) -> int:
     thresholds = build_thresholds(args)
     args.rules, args.seeds = args.rules or DEFAULT_RULES, args.seeds or DEFAULT_SEEDS
     args.k = [0, args.blocks]
+    held_out = args.validation
+    args.validation = 0 if args.select else held_out
     grid = build_grid(args)
     folder = folder_of(grid, args)
+    selection: dict[str, Any] = {}
+    tried = selection_grid(grid, args, held_out) if args.select else None
     if args.dry_run:
-        return show_plan(grid, folder, args.json)
-    document, failed = audit_study(grid, folder, args, thresholds)
+        return show_plan(tried or grid, folder / SELECTION if tried else folder, args.json)
+    if tried is not None:
+        grid, selection = select(grid, tried, folder, args)
+    document, failed = audit_study(grid, folder, args, thresholds, selection)
     show_audit(document, folder, args.json)
     verdicts = [entry["verdict"] for entry in document["verdicts"].values()]
     return 1 if failed else strict_status(verdicts, args.strict)
 
 
 def audit_study(
-    grid: Grid, folder: Path, args: argparse.Namespace, thresholds: Thresholds
+    grid: Grid,
+    folder: Path,
+    args: argparse.Namespace,
+    thresholds: Thresholds,
+    selection: dict[str, Any] | None = None,
 ) -> tuple[dict[str, Any], bool]:
     """Train what is left, read everything, write `audit.json` and `audit.md`."""
     from depthgauge.studies.audit import untrained_reports
-    from depthgauge.studies.audit_subjects import subjects_of_study
+    from depthgauge.studies.audit_subjects import shallow_accuracies, subjects_of_study
 
     study, job = open_study(grid, folder, args)
     with study.training():
@@ -90,7 +102,15 @@ def audit_study(
         subjects = subjects_of_study(study, grid)
         controls = untrained_reports(grid.net, grid.task, grid.seeds, thresholds)
         config = grid.base | {"chance": grid.task.chance}
-        document = read_subjects(subjects, grid.task, config, thresholds, controls)
+        document = read_subjects(
+            subjects,
+            grid.task,
+            config,
+            thresholds,
+            controls,
+            shallow=shallow_accuracies(study, grid),
+            selection=selection,
+        )
         write_audit(document, folder)
     return document, failed or any(subject.trained is None for subject in subjects)
 
@@ -101,6 +121,7 @@ def read_subjects(
     config: dict[str, Any],
     thresholds: Thresholds,
     controls: dict[str, Report],
+    **beside: Any,
 ) -> dict[str, Any]:
     """Read every subject, with a progress bar; the audit as one document."""
     from depthgauge.cli.progress import study_progress
@@ -111,7 +132,7 @@ def read_subjects(
     with study_progress(len(subjects), "reading") as progress:
         audited = audit(subjects, task, thresholds, lambda key: progress.advance(key, 1))
     provenance = environment() | {"command": command_line()}
-    return audit_document(audited, config, thresholds, controls, provenance)
+    return audit_document(audited, config, thresholds, controls, provenance, **beside)
 
 
 def write_audit(document: dict[str, Any], folder: Path) -> None:

@@ -62,6 +62,22 @@ def add_grid_options(parser: argparse.ArgumentParser, fewest_blocks: int = 0) ->
         metavar="RULE",
         help="names, names with options such as dfa[normalise=batch], or file.py:Class",
     )
+    parser.add_argument(
+        "--vary",
+        nargs="+",
+        default=[],
+        metavar="NAME=V1,V2,…",
+        help="train every rule at each combination of these values of its options, the penalty, "
+        "learning_rate or weight_decay",
+    )
+    parser.add_argument(
+        "--controls",
+        nargs="+",
+        default=[],
+        metavar="CONTROL",
+        help="train every rule under these controls too: shallow, wide_block, random_targets, "
+        "no_norm, no_skip",
+    )
     add_seeds(parser)
     parser.add_argument("--epochs", type=whole(1), help="epochs of training (the task's own)")
     parser.add_argument("--batch-size", type=whole(1), default=128, help="(128)")
@@ -141,10 +157,13 @@ def build_grid(args: argparse.Namespace) -> Grid:
     from depthgauge.nets.registry import find_net
     from depthgauge.rules.choice import choose_rule
     from depthgauge.studies.plan import Grid
+    from depthgauge.studies.vary import check_variations, settings_of, with_controls
     from depthgauge.tasks.registry import load_task
 
     find_net(args.net)
-    rules = [choose_rule(text) for text in args.rules]
+    check_variations(args.rules, args.vary)
+    texts = [setting for rule in args.rules for setting in settings_of(rule, args.vary)]
+    rules = [choose_rule(text) for text in with_controls(texts, args.controls)]
     net, recipe = build_net_config(args), build_recipe(args)
     ks = list(range(net.blocks + 1)) if "all" in args.k else args.k
     return Grid(load_task(args.task, args.validation), net, recipe, rules, ks, args.seeds)

@@ -19,6 +19,10 @@ OnStep = Callable[[str, int], None]
 """Hears a rule's label and how many run-steps it has just done."""
 
 
+FEW_LABELS = 2
+"""So many are named one by one."""
+
+
 @dataclass(frozen=True)
 class Job:
     """The parts of a study that all its cohorts share."""
@@ -46,7 +50,10 @@ class Failure:
 
 def label_of(cohort: PlannedCohort) -> str:
     """What a cohort is called in progress bars and messages."""
-    return ", ".join(dict.fromkeys(run.config.rule.label for run in cohort))
+    labels = list(dict.fromkeys(run.config.rule.label for run in cohort))
+    if len(labels) > FEW_LABELS:
+        return f"{cohort[0].config.rule.name} at {len(labels)} settings"
+    return ", ".join(labels)
 
 
 def train_or_explain(

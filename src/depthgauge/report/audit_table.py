@@ -50,6 +50,21 @@ def rule_table(document: dict[str, Any]) -> Table:
         ]
         for method, entry in document["verdicts"].items()
     ]
+    rows += [
+        [method, _with_spread(entry["acc"]), "–", "no blocks: nothing to judge"]
+        for method, entry in document.get("shallow", {}).items()
+    ]
+    return header, rows
+
+
+def selection_table(document: dict[str, Any]) -> Table:
+    """Every setting that was tried, with its accuracy on held-out samples; the best is marked."""
+    header = ["setting", "held-out acc", "chosen"]
+    rows = [
+        [label, _with_spread(found), "yes" if label == entry["chosen"] else ""]
+        for entry in document.get("selection", {}).values()
+        for label, found in entry["candidates"].items()
+    ]
     return header, rows
 
 
@@ -112,5 +127,5 @@ def _count(counts: list[int] | None) -> str:
     return "–" if not counts or not counts[1] else f"{counts[0]} of {counts[1]}"
 
 
-TABLES = (rule_table, run_table, training_table, layer_table, utility_table)
+TABLES = (rule_table, run_table, training_table, layer_table, utility_table, selection_table)
 """The verdicts first."""

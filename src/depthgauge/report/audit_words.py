@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from depthgauge.diagnosis.text import in_words
+from depthgauge.report.recipe_words import recipe_words
 from depthgauge.verdict.sensitivity import StableRange
 
 
 def audit_words(document: dict[str, Any]) -> list[str]:
-    """For each rule its three diagnostics; then the control and the task."""
+    """For each rule its three diagnostics; then the task, the controls and the settings."""
     words = []
     for method, entry in document["verdicts"].items():
+        if entry.get("control"):
+            continue
         words += [
             f"{method} {diagnostic['name']} {diagnostic['finding']}: {diagnostic['sentence']}."
             for diagnostic in entry["diagnostics"]
@@ -36,7 +39,7 @@ def audit_words(document: dict[str, Any]) -> list[str]:
             "seed and its intervals leave their spread out."
         )
     words += _controls(document["controls"])
-    return words
+    return words + recipe_words(document)
 
 
 def _controls(controls: dict[str, Any]) -> list[str]:

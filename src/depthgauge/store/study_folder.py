@@ -114,8 +114,9 @@ def read_config(path: Path) -> RunConfig:
 
 
 def _is_ours(path: Path) -> bool:
-    """Whether it is the lock, or what a kill left of writing `study.json`."""
-    return path.name == LOCK or path.name.startswith(".study.json.")
+    """Whether it is the lock, a study inside this one, or what a kill left of `study.json`."""
+    inner = (path / "study.json").is_file()
+    return inner or path.name == LOCK or path.name.startswith(".study.json.")
 
 
 def _differences(old: dict[str, Any], new: dict[str, Any], prefix: str = "") -> list[str]:

@@ -28,17 +28,22 @@ def audit_document(
     thresholds: Thresholds,
     controls: dict[str, Report],
     provenance: dict[str, Any],
+    *,
+    shallow: dict[str, dict[str, Any]] | None = None,
+    selection: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Everything that was read, and what it comes to.
 
     `reports[dfa_s42]` has every reading of one network, `summary` a row for each, `verdicts[dfa]`
     the verdict over seeds, `decision_utility[strategy][dfa]` how many of its runs that way of
-    reporting walks back, `controls` the untrained networks.
+    reporting walks back, `controls` the untrained networks, `shallow` the networks without blocks,
+    `settings[dfa]` whether the verdict is the same at every setting of the rule, `selection` how
+    those settings were chosen.
     """
     methods = list(dict.fromkeys(one.subject.method for one in audited))
     by_method = {m: [one for one in audited if one.subject.method == m] for m in methods}
     bp_gain = depth_gain_of_bp([one.subject for one in audited])
-    document = {
+    document: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
         "config": config | {"bp_depth_gain": bp_gain},
         "thresholds": asdict(thresholds),
@@ -50,9 +55,30 @@ def audit_document(
         "verdicts": {m: _verdict(runs, thresholds, bp_gain) for m, runs in by_method.items()},
         "decision_utility": _utility(by_method, config["chance"], thresholds, bp_gain),
         "controls": {name: report.to_dict() for name, report in controls.items()},
+        "shallow": {method: _shallow(seeds) for method, seeds in (shallow or {}).items()},
+        "selection": selection or {},
     }
+    document["settings"] = settings_of_rules(document["verdicts"])
     plain: dict[str, Any] = finite(document)
     return plain
+
+
+def _shallow(seeds: dict[str, Any]) -> dict[str, Any]:
+    finished = [entry["acc"] for entry in seeds.values() if entry["acc"] is not None]
+    return {"acc": mean_and_spread(finished), "seeds": seeds}
+
+
+def settings_of_rules(verdicts: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """For each rule with several settings: the verdict of each, and whether they are one."""
+    rules: dict[str, dict[str, str]] = {}
+    for method, entry in verdicts.items():
+        if entry["rule"] is not None and entry["control"] is None:
+            rules.setdefault(entry["rule"], {})[method] = entry["verdict"]
+    return {
+        rule: {"verdicts": words, "survives": len(set(words.values())) == 1}
+        for rule, words in rules.items()
+        if len(words) > 1
+    }
 
 
 def _row(one: Audited) -> dict[str, Any]:
@@ -95,6 +121,8 @@ def _verdict(
     seeds = [DIVERGED if one.report is None else one.report.seed_readings for one in runs]
     verdict = judge(seeds, thresholds, bp_gain)
     return {
+        "rule": runs[0].subject.rule,
+        "control": runs[0].subject.control,
         "seeds": [one.subject.seed for one in runs],
         "diverged_seeds": [one.subject.seed for one in runs if one.report is None],
         "acc": mean_and_spread(accuracies),

@@ -30,10 +30,13 @@ class Subject:
 
     Attributes:
         method: the rule's label.
+        rule: its name, without what is in the brackets; None for a network from elsewhere.
+        control: which control it was trained under, if any.
         seed: of the run.
         trained: the network, None where the run diverged.
         accuracy: on the whole evaluation split.
-        frozen: accuracy of the same rule and seed with frozen blocks, None if not known.
+        frozen: accuracy of the same rule and seed with frozen blocks, None if not known, or if
+            there was nothing to learn.
         source: where everything came from.
         metrics: one line for each epoch, where the training was ours.
     """
@@ -45,6 +48,8 @@ class Subject:
     frozen: float | None
     source: dict[str, Any]
     metrics: Sequence[dict[str, Any]] = field(default=())
+    rule: str | None = None
+    control: str | None = None
 
     @property
     def key(self) -> str:
@@ -53,7 +58,10 @@ class Subject:
 
 
 def subjects_of_study(study: StudyFolder, grid: Grid) -> list[Subject]:
-    """Every run with all blocks trained that is finished, with its frozen baseline."""
+    """Every run with all blocks trained that is finished, with its frozen baseline.
+
+    A network without blocks has no depth to be audited: see `shallow_accuracies`.
+    """
     runs = grid.runs()
     frozen = {
         (run.config.rule.label, run.config.seed): study.run(run.config)
@@ -63,19 +71,31 @@ def subjects_of_study(study: StudyFolder, grid: Grid) -> list[Subject]:
     return [
         _subject(study.run(run.config), run, frozen[run.config.rule.label, run.config.seed], grid)
         for run in runs
-        if run.config.k == grid.net.blocks and study.run(run.config).result is not None
+        if run.config.k == run.config.net.blocks > 0 and study.run(run.config).result is not None
     ]
+
+
+def shallow_accuracies(study: StudyFolder, grid: Grid) -> dict[str, dict[str, Any]]:
+    """For each rule under the shallow control, each seed's accuracy and its run."""
+    found: dict[str, dict[str, Any]] = {}
+    for run in grid.runs():
+        result = study.run(run.config).result
+        if run.config.net.blocks == 0 and result is not None:
+            entry = {"acc": result["final_acc"], "run": f"runs/{run.config.identity}"}
+            found.setdefault(run.config.rule.label, {})[str(run.config.seed)] = entry
+    return found
 
 
 def _subject(folder: RunFolder, run: PlannedRun, frozen: RunFolder, grid: Grid) -> Subject:
     result, baseline = folder.result or {}, frozen.result or {}
     diverged = result.get("final_acc") is None
+    nothing_to_learn = run.config.recipe.targets == "random"
     return Subject(
         method=run.config.rule.label,
         seed=run.config.seed,
         trained=None if diverged else trained_run(folder, grid.task, run.choice.build()),
         accuracy=result.get("final_acc"),
-        frozen=baseline.get("final_acc"),
+        frozen=None if nothing_to_learn else baseline.get("final_acc"),
         source={
             "run": f"runs/{folder.config.identity}",
             "frozen_run": f"runs/{frozen.config.identity}",
@@ -83,6 +103,8 @@ def _subject(folder: RunFolder, run: PlannedRun, frozen: RunFolder, grid: Grid) 
             "diverged_epoch": result.get("diverged_epoch"),
         },
         metrics=folder.metrics(),
+        rule=run.config.rule.name,
+        control=run.choice.control,
     )
 
 

@@ -1,0 +1,66 @@
+"""`--select validation`: each rule's best setting, before it is audited."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from depthgauge.cli.training import open_study, train_grid
+from depthgauge.errors import UserError
+
+if TYPE_CHECKING:
+    from depthgauge.studies.plan import Grid
+
+SELECTION = "selection"
+"""Folder inside a study's, of the runs by which its settings were chosen."""
+
+
+def add_select(parser: argparse.ArgumentParser) -> None:
+    """`--select`, which goes with `--vary`."""
+    parser.add_argument(
+        "--select",
+        choices=["validation"],
+        help="with --vary: train every setting with training samples held out (--validation N, a "
+        "tenth by default), then audit each rule as it was given and at its best setting there",
+    )
+
+
+def selection_grid(grid: Grid, args: argparse.Namespace, held_out: int) -> Grid:
+    """Every setting, all blocks trained, judged on held-out training samples."""
+    from depthgauge.studies.selection import usual_size
+    from depthgauge.tasks.base import hold_out_validation
+
+    if not args.vary:
+        raise UserError("--select chooses between settings: say which with --vary NAME=V1,V2,…")
+    settings = [choice for choice in grid.rules if choice.control is None]
+    task = hold_out_validation(grid.task, held_out or usual_size(grid.task))
+    return replace(grid, task=task, rules=settings, ks=[grid.net.blocks])
+
+
+def select(
+    grid: Grid, tried: Grid, folder: Path, args: argparse.Namespace
+) -> tuple[Grid, dict[str, Any]]:
+    """Train all settings of `tried`; then `grid` at the best ones, and how they were chosen.
+
+    Each rule is audited as it was given too, so that it can be said whether its verdict survives.
+    """
+    from depthgauge.rules.choice import choose_rule
+    from depthgauge.studies.selection import best, candidates
+    from depthgauge.studies.vary import settings_of, with_controls
+
+    samples = len(tried.task.evaluation)
+    own = argparse.Namespace(**vars(args) | {"validation": samples})
+    study, job = open_study(tried, folder / SELECTION, own)
+    with study.training():
+        train_grid(study, tried, job)
+    found, chosen, texts = candidates(study, tried), {}, []
+    for rule in args.rules:
+        settings = {choose_rule(text).label: text for text in settings_of(rule, args.vary)}
+        given, label = choose_rule(rule).label, best(found, list(settings))
+        tries = {name: found[name] for name in settings if name in found}
+        chosen[given] = {"chosen": label, "samples": samples, "candidates": tries}
+        texts += [rule] if label == given else [rule, settings[label]]
+    rules = [choose_rule(text) for text in with_controls(texts, args.controls)]
+    return replace(grid, rules=rules), chosen
