@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from depthgauge.errors import UserError
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
     from depthgauge.rules.contract import Rule
 
 Entry = dict[str, Any]
@@ -32,24 +34,54 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps(entries, indent=2))
         return 0
     for entry in entries:
-        print(f"{entry['name']:14} {entry['summary']}")
-        for option in entry.get("options", []):
-            print(f"{'':14}   {option['name']}={option['default']}  {option['description']}")
+        _show(entry)
+    for entry in _beside_rules() if listing is _rules else []:
+        _show(entry)
     return 0
 
 
+def _show(entry: Entry) -> None:
+    print(f"{entry['name']:14} {entry['summary']}")
+    for option in entry.get("options", []):
+        default = "" if option["default"] is None else f"={option['default']}"
+        print(f"{'':14}   {option['name']}{default}  {option['description']}")
+
+
 def _rules() -> list[Entry]:
+    from depthgauge.rules.choice import option_names
+
     return [
         {
             "name": rule.name,
             "summary": rule.summary,
             "needs": sorted(rule.needs),
-            "options": [
-                {"name": name, "default": field.default, "description": field.description or ""}
-                for name, field in rule.Options.model_fields.items()
-            ],
+            "options": _options(rule.Options, option_names(rule)),
         }
         for rule in _loadable()
+    ]
+
+
+def _options(model: type[BaseModel], names: Iterable[str]) -> list[Entry]:
+    fields = {name: model.model_fields[name] for name in names}
+    return [
+        {"name": name, "default": field.default, "description": field.description or ""}
+        for name, field in fields.items()
+    ]
+
+
+def _beside_rules() -> list[Entry]:
+    """What else may stand in a rule's brackets."""
+    from depthgauge.config import TrainingOptions
+    from depthgauge.controls import CONTROLS
+
+    controls = [
+        {"name": name, "default": None, "description": control.summary}
+        for name, control in CONTROLS.items()
+    ]
+    training = _options(TrainingOptions, TrainingOptions.model_fields)
+    return [
+        {"name": "any rule[…]", "summary": "options of training", "options": training},
+        {"name": "any rule[…]", "summary": "or under a control", "options": controls},
     ]
 
 

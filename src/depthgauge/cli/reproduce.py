@@ -4,13 +4,26 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from depthgauge.cli.audit import audit_study, print_audit
 from depthgauge.cli.ladder import print_ladder, train_ladder
 from depthgauge.cli.options import add_grid_options, add_k, add_run_options, build_grid
 from depthgauge.cli.training import folder_of, show_plan
+
+if TYPE_CHECKING:
+    from depthgauge.config import NetConfig
+    from depthgauge.report.audit_comparison import Table
+
+
+THIRTY = [
+    *("bp", "dfa", "state_bridge", "credit_bridge", "ep"),
+    *("bp[penalty=0.01]", "dfa[penalty=0.01]"),
+    *("state_bridge[penalty=0.01]", "credit_bridge[penalty=0.01]"),
+]
+"""Which rules were run for thirty epochs, and Equilibrium Propagation as the positive control."""
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -33,6 +46,13 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     add_grid_options(audit, fewest_blocks=1)
     add_run_options(audit)
     audit.set_defaults(run=run_audit, task="cifar10")
+    thirty = experiments.add_parser(
+        "thirty-epochs",
+        help="the published runs of thirty epochs on CIFAR-10, plain and with a penalty of 0.01",
+    )
+    add_grid_options(thirty, fewest_blocks=1)
+    add_run_options(thirty)
+    thirty.set_defaults(run=run_thirty, task="cifar10", rules=THIRTY, epochs=30)
 
 
 def run_ladder(args: argparse.Namespace) -> int:
@@ -59,22 +79,49 @@ def run_ladder(args: argparse.Namespace) -> int:
 
 def run_audit(args: argparse.Namespace) -> int:
     """Train what is left of the published audit, read it, and compare."""
-    from depthgauge.cli.console import output
     from depthgauge.report.audit_comparison import audit_comparison_tables, audit_comparison_words
+    from depthgauge.studies.published_audit import check_published, compare_audit
+
+    return _audit_and_compare(
+        args, check_published, compare_audit, audit_comparison_tables, audit_comparison_words
+    )
+
+
+def run_thirty(args: argparse.Namespace) -> int:
+    """The same for thirty epochs."""
+    from depthgauge.report.thirty_comparison import (
+        thirty_comparison_tables,
+        thirty_comparison_words,
+    )
+    from depthgauge.studies.published_thirty import check_thirty, compare_thirty
+
+    return _audit_and_compare(
+        args, check_thirty, compare_thirty, thirty_comparison_tables, thirty_comparison_words
+    )
+
+
+def _audit_and_compare(
+    args: argparse.Namespace,
+    check: Callable[[NetConfig], None],
+    compare: Callable[[dict[str, Any]], dict[str, Any]],
+    tables_of: Callable[[dict[str, Any]], list[Table]],
+    words_of: Callable[[dict[str, Any]], list[str]],
+) -> int:
+    from depthgauge.cli.console import output
     from depthgauge.report.table import markdown_table, terminal_table
     from depthgauge.store.files import write_json, write_text
-    from depthgauge.studies.published_audit import check_published, compare_audit
     from depthgauge.verdict.thresholds import Thresholds
 
     args.k = [0, args.blocks]
     grid = build_grid(args)
-    check_published(grid.net)
+    check(grid.net)
     folder = folder_of(grid, args)
     if args.dry_run:
         return show_plan(grid, folder, args.json)
     document, failed = audit_study(grid, folder, args, Thresholds())
-    comparison = compare_audit(document)
-    tables, words = audit_comparison_tables(comparison), audit_comparison_words(comparison)
+    comparison = compare(document)
+    tables = [table for table in tables_of(comparison) if table[1]]
+    words = words_of(comparison)
     write_json(folder / "audit_comparison.json", comparison)
     text = "\n".join(markdown_table(*table) for table in tables)
     write_text(folder / "audit_comparison.md", text + "".join(f"\n- {word}\n" for word in words))

@@ -16,14 +16,17 @@ def audit_comparison_tables(comparison: dict[str, Any]) -> list[Table]:
         [row["what"], row["measured"], row["published"] or "not published"]
         for row in comparison["verdicts"]
     ]
-    readings = [
-        [row["what"], _numbers(row["measured"]), _numbers(row["published"])]
-        for row in comparison["one_seed"]
-    ]
     return [
         (["verdict", "measured", "published"], verdicts),
         (HEADER, comparison_rows(comparison["accuracies"])),
-        (["seed 42", "measured", "published"], readings),
+        (["seed 42", "measured", "published"], reading_rows(comparison["one_seed"])),
+    ]
+
+
+def reading_rows(readings: list[dict[str, Any]]) -> list[list[str]]:
+    """One row for each list of numbers that was published."""
+    return [
+        [row["what"], _numbers(row["measured"]), _numbers(row["published"])] for row in readings
     ]
 
 

@@ -1,0 +1,88 @@
+"""What a rule is shown, kept so that one sees afterwards what it asked for and what it changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from torch import Tensor
+
+from depthgauge.rules.contract import Context, Need
+
+ROUNDING = 1e-6
+"""Two ways to the same float64 numbers differ by less, relative to the largest."""
+
+
+class Offers(dict[Need, object]):
+    """What a rule declared; everything that it asks for is noted, declared or not."""
+
+    def __init__(self, declared: Mapping[Need, object]) -> None:
+        super().__init__(declared)
+        self.asked: set[str] = set()
+
+    def __contains__(self, need: object) -> bool:
+        self.asked.add(str(need))
+        return super().__contains__(need)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One run's batch: the tensors by name, as they are now and as they were."""
+
+    tensors: dict[str, Tensor]
+    offers: Offers
+    progress: float
+    residual: bool
+    before: dict[str, Tensor] = field(init=False)
+
+    def __post_init__(self) -> None:
+        copies = {name: tensor.clone() for name, tensor in self.tensors.items()}
+        object.__setattr__(self, "before", copies)
+
+    @property
+    def states(self) -> list[Tensor]:
+        """h_0 … h_L."""
+        return [tensor for name, tensor in self.tensors.items() if name.startswith("states[")]
+
+    @property
+    def feedback(self) -> dict[str, Tensor]:
+        """What the rule keeps, under its own names."""
+        own = {n: t for n, t in self.tensors.items() if n.startswith("feedback[")}
+        return {name[len("feedback['") : -len("']")]: tensor for name, tensor in own.items()}
+
+    @property
+    def context(self) -> Context:
+        """What the rule may see of it."""
+        return self.context_with(self.feedback)
+
+    def context_with(self, feedback: Mapping[str, Tensor]) -> Context:
+        """The same with other feedback."""
+        return Context(
+            self.states,
+            self.tensors["target"],
+            feedback,
+            self.progress,
+            self.offers,
+            noise=self.tensors.get("noise"),
+            residual=self.residual,
+        )
+
+    @property
+    def changed(self) -> list[str]:
+        """The names of what is no longer as it was shown."""
+        return [name for name, was in self.before.items() if not was.equal(self.tensors[name])]
+
+
+def difference(first: Mapping[str, Tensor], second: Mapping[str, Tensor]) -> str | None:
+    """Which of two sets of tensors differ beyond rounding, in words; None where they agree."""
+    if first.keys() != second.keys():
+        return f"{', '.join(sorted(first.keys() ^ second.keys()))} is there only once"
+    for name, tensor in first.items():
+        one, other = tensor.double(), second[name].double()
+        if one.shape != other.shape:
+            return f"{name} has the shapes {tuple(one.shape)} and {tuple(other.shape)}"
+        if one.numel():
+            apart, size = (one - other).abs().max(), other.abs().max()
+            if not apart <= ROUNDING * size:
+                return f"{name} differs by up to {float(apart):.2g} (largest {float(size):.2g})"
+    return None

@@ -1,0 +1,102 @@
+"""The published thirty-epoch runs, plain and penalised, and what was measured beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+from depthgauge.config import SCHEMA_VERSION, NetConfig
+from depthgauge.errors import UserError
+from depthgauge.studies.published import Comparison, compare, published, unlike_published
+
+PENALISED = "[penalty=0.01]"
+SEED = 42
+"""State Bridge without a penalty and the alignment layer by layer were published for it alone."""
+
+Value = Callable[[dict[str, Any]], float | None]
+
+
+def check_thirty(net: NetConfig) -> None:
+    """Refuse a network of which nothing was published at thirty epochs."""
+    config = published()["thirty_epochs"]["config"]
+    if (net.width, net.blocks) != (config["width"], config["blocks"]):
+        raise UserError(
+            f"nothing was published at {config['epochs']} epochs for --width {net.width} --blocks "
+            f"{net.blocks}; there is --width {config['width']} --blocks {config['blocks']}"
+        )
+
+
+def compare_thirty(document: dict[str, Any]) -> dict[str, Any]:
+    """Accuracies, deep Γ in the record's pairing and deep ρ, with their prediction intervals.
+
+    ρ is ours (relative ε, float64): for perturbations this small the two differ by rounding alone.
+    """
+    figures = published()["thirty_epochs"]
+    unlike = unlike_published(document["config"], figures["config"]["epochs"])
+    accuracies = {rule: figures[rule] for rule in ("bp", "dfa")}
+    accuracies |= _labelled(figures["penalised_lambda_0.01"])
+
+    def compared(figures: dict[str, Any], value: Value) -> list[dict[str, Any]]:
+        found = (_compare(document, label, f, value, not unlike) for label, f in figures.items())
+        return [asdict(one) for one in found if one is not None]
+
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "unlike": unlike,
+        "accuracies": compared(accuracies, lambda report: report["headline_acc"]),
+        "deep_alignment": compared(
+            _labelled(figures["deep_cos_lambda_0.01"]),
+            lambda report: report["readings"]["alignment_record"]["value"],
+        ),
+        "deep_perturbation": compared(
+            _labelled(figures["deep_rho_lambda_0.01"]),
+            lambda report: report["readings"]["perturbation"]["value"],
+        ),
+        "one_seed": _one_seed(document, figures),
+    }
+
+
+def _labelled(figures: dict[str, Any]) -> dict[str, Any]:
+    return {rule + PENALISED: figure for rule, figure in figures.items()}
+
+
+def _compare(
+    document: dict[str, Any], label: str, figure: list[float], value: Value, alike: bool
+) -> Comparison | None:
+    reports = [
+        report for key, report in document["reports"].items() if key.rpartition("_s")[0] == label
+    ]
+    values = [found for report in reports if (found := value(report)) is not None]
+    return compare(label, values, figure, alike) if values else None
+
+
+def _one_seed(document: dict[str, Any], figures: dict[str, Any]) -> list[dict[str, Any]]:
+    """What was published for one seed, without a spread."""
+    null = published()["null_calibration"]
+    bridge = document["reports"].get(f"state_bridge_s{SEED}")
+    penalised = document["reports"].get(f"dfa{PENALISED}_s{SEED}")
+    rows = []
+    if bridge is not None:
+        rows.append(
+            {
+                "what": "state_bridge: accuracy",
+                "measured": [bridge["headline_acc"]],
+                "published": [figures["state_bridge"]],
+            }
+        )
+    if penalised is not None:
+        alignment = penalised["readings"]["alignment_record"]
+        rows += [
+            {
+                "what": f"dfa{PENALISED}: Γ, record, l = 0 … L",
+                "measured": alignment["per_layer"],
+                "published": null["training_B_layers_0_to_4"],
+            },
+            {
+                "what": f"dfa{PENALISED}: Γ, record, deep",
+                "measured": [alignment["value"]],
+                "published": [null["training_B_deep"]],
+            },
+        ]
+    return rows
