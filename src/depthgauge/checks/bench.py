@@ -94,23 +94,30 @@ class Bench:
     def show(self, rule: Rule, feedback: Feedback, run: int = 0, progress: float = 0.5) -> Shown:
         """One run's batch, in copies, with a note of everything that the rule asks for."""
         step, net = self.step(0, progress), deepcopy(self.nets[run]).to(self.dtype)
-        gradient = self.stack.stream_backward(step.trace, step.error)
-        tensors = {f"states[{i}]": state[run].clone() for i, state in enumerate(step.trace.states)}
-        tensors |= {f"gradient[{i}]": g[run].clone() for i, g in enumerate(gradient)}
-        tensors |= {"target": step.labels[run].clone(), "error": step.error[run].clone()}
-        tensors |= {f"feedback[{name!r}]": tensor.clone() for name, tensor in feedback.items()}
-        shape = rule.noise_shape([state[run] for state in step.trace.states])
-        if shape is not None:
-            generator = torch.Generator().manual_seed(SEEDS[run])
-            tensors["noise"] = torch.randn(shape, generator=generator).to(self.dtype)
+        states = [state[run].clone() for state in step.trace.states]
+        along = self.stack.stream_backward(step.trace, step.error)
+        gradient, error = [g[run].clone() for g in along], step.error[run].clone()
         offers: dict[Need, object] = {
-            "error": tensors["error"],
-            "gradient": tuple(tensors[f"gradient[{i}]"] for i in range(len(gradient))),
-            "readout": lambda stream: net.readout(stream),
+            "error": error,
+            "gradient": gradient,
+            "readout": net.readout,
             "blocks": [lambda stream, block=block: block(stream) for block in net.blocks],
         }
-        declared = Offers({need: offers[need] for need in rule.needs})
-        return Shown(tensors, declared, progress, net.residual_add)
+        return Shown(
+            states,
+            step.labels[run].clone(),
+            error,
+            gradient,
+            {name: tensor.clone() for name, tensor in feedback.items()},
+            self._noise(rule, states, SEEDS[run]),
+            progress,
+            net.residual_add,
+            Offers({need: offers[need] for need in rule.needs}),
+        )
+
+    def _noise(self, rule: Rule, states: Sequence[Tensor], seed: int) -> Tensor | None:
+        shape, generator = rule.noise_shape(states), torch.Generator().manual_seed(seed)
+        return None if shape is None else torch.randn(shape, generator=generator).to(self.dtype)
 
     def lift(
         self, rule: Rule, feedback: Sequence[Feedback], runs: Sequence[int] = RUNS

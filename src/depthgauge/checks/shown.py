@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from torch import Tensor
@@ -27,28 +27,30 @@ class Offers(dict[Need, object]):
 
 @dataclass(frozen=True)
 class Shown:
-    """One run's batch: the tensors by name, as they are now and as they were."""
+    """One run's batch. `offers` are what the rule declared of the rest."""
 
-    tensors: dict[str, Tensor]
-    offers: Offers
+    states: Sequence[Tensor]
+    target: Tensor
+    error: Tensor
+    gradient: Sequence[Tensor]
+    feedback: Mapping[str, Tensor]
+    noise: Tensor | None
     progress: float
     residual: bool
+    offers: Offers
     before: dict[str, Tensor] = field(init=False)
 
     def __post_init__(self) -> None:
-        copies = {name: tensor.clone() for name, tensor in self.tensors.items()}
+        copies = {name: tensor.clone() for name, tensor in self.named().items()}
         object.__setattr__(self, "before", copies)
 
-    @property
-    def states(self) -> list[Tensor]:
-        """h_0 … h_L."""
-        return [tensor for name, tensor in self.tensors.items() if name.startswith("states[")]
-
-    @property
-    def feedback(self) -> dict[str, Tensor]:
-        """What the rule keeps, under its own names."""
-        own = {n: t for n, t in self.tensors.items() if n.startswith("feedback[")}
-        return {name[len("feedback['") : -len("']")]: tensor for name, tensor in own.items()}
+    def named(self) -> dict[str, Tensor]:
+        """Every tensor that the rule can lay hands on."""
+        lists = {"states": self.states, "gradient": self.gradient}
+        named = {f"{name}[{i}]": t for name, many in lists.items() for i, t in enumerate(many)}
+        named |= {"target": self.target, "error": self.error}
+        named |= {f"feedback[{name!r}]": tensor for name, tensor in self.feedback.items()}
+        return named | ({"noise": self.noise} if self.noise is not None else {})
 
     @property
     def context(self) -> Context:
@@ -59,18 +61,19 @@ class Shown:
         """The same with other feedback."""
         return Context(
             self.states,
-            self.tensors["target"],
+            self.target,
             feedback,
             self.progress,
             self.offers,
-            noise=self.tensors.get("noise"),
+            noise=self.noise,
             residual=self.residual,
         )
 
     @property
     def changed(self) -> list[str]:
         """The names of what is no longer as it was shown."""
-        return [name for name, was in self.before.items() if not was.equal(self.tensors[name])]
+        now = self.named()
+        return [name for name, was in self.before.items() if not was.equal(now[name])]
 
 
 def difference(first: Mapping[str, Tensor], second: Mapping[str, Tensor]) -> str | None:

@@ -9,7 +9,19 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from depthgauge import __version__
-from depthgauge.cli import audit, data, diagnose, identity, ladder, lists, null, plot, reproduce
+from depthgauge.cli import (
+    audit,
+    check_rule,
+    data,
+    diagnose,
+    identity,
+    ladder,
+    lists,
+    new_rule,
+    null,
+    plot,
+    reproduce,
+)
 from depthgauge.errors import UserError
 
 BAD_INPUT = 2
@@ -37,6 +49,8 @@ def build_parser() -> Parser:
     parser.add_argument("--version", action="version", version=f"depthgauge {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for module in (audit, ladder, null, diagnose, identity, reproduce, plot, data, lists):
+        module.add_parser(commands)
+    for module in (new_rule, check_rule):
         module.add_parser(commands)
     return parser
 

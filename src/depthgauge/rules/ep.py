@@ -25,9 +25,11 @@ class EPOptions(RuleOptions):
         default="error",
         description="error: −ε/β, the energy's own gradient; displacement: the record's form",
     )
-    beta: float = Field(default=1.0, gt=0, allow_inf_nan=False, description="strength of the nudge")
+    beta: float = Field(
+        default=10.0, gt=0, allow_inf_nan=False, description="strength of the nudge"
+    )
     steps: int = Field(default=4, ge=1, description="sweeps of the nudged phase over all states")
-    step_size: float = Field(default=0.3, gt=0, allow_inf_nan=False, description="of each sweep")
+    step_size: float = Field(default=0.2, gt=0, allow_inf_nan=False, description="of each sweep")
 
 
 class EP(Rule):

@@ -1,0 +1,62 @@
+"""The whole contract of a rule, check by check."""
+
+from __future__ import annotations
+
+import inspect
+import traceback
+from textwrap import shorten
+
+import torch
+
+from depthgauge.checks import on_credit, on_feedback, on_learning, on_runs, on_training
+from depthgauge.checks.bench import Bench
+from depthgauge.checks.outcome import Check, Outcome, Remark
+from depthgauge.errors import one_line
+from depthgauge.rules.choice import RuleChoice
+from depthgauge.rules.contract import Rule
+
+STAGES: list[list[Check]] = [
+    [on_feedback.KIND],
+    on_feedback.CHECKS,
+    [on_credit.NEEDS],
+    [on_credit.SHAPES],
+    [*on_credit.CHECKS, on_learning.LEARNS],
+    [on_credit.RANDOM],
+    [on_learning.RESTORED, *on_runs.LIFTED],
+    on_runs.CHECKS,
+    on_training.CHECKS,
+]
+"""What a later stage finds can be trusted only where the earlier ones have passed."""
+
+LONGEST = 600
+"""Characters of a sentence; some of torch's are pages."""
+
+
+def check_rule(choice: RuleChoice) -> list[Outcome]:
+    """Every check on tiny networks; after a stage that fails, the rest is not checked."""
+    bench, outcomes, sound = Bench(choice), [], True
+    for stage in STAGES:
+        made = [_made(check, bench) if sound else Outcome(check.what, None) for check in stage]
+        outcomes += made
+        sound = sound and all(outcome.passed for outcome in made)
+    return outcomes
+
+
+@torch.no_grad()
+def _made(check: Check, bench: Bench) -> Outcome:
+    """A check that was made; an exception inside the rule becomes its sentence."""
+    try:
+        found = check.finds(bench)
+    except Exception as error:
+        where = _where(error, bench.choice.rule_class)
+        found = f"the rule raises {one_line(error)}{where}"
+    if found is None:
+        return Outcome(check.what, True)
+    return Outcome(check.what, isinstance(found, Remark), shorten(found, LONGEST, placeholder=" …"))
+
+
+def _where(error: Exception, rule_class: type[Rule]) -> str:
+    """The last line of the rule's own file that the exception came through."""
+    file = inspect.getfile(rule_class)
+    lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == file]
+    return f" (line {lines[-1]} of its file)" if lines else ""

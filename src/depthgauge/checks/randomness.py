@@ -1,0 +1,58 @@
+"""Does something depend on random numbers that no seed of a run decides?"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from depthgauge.checks.shown import difference
+
+
+@contextmanager
+def global_seed(seed: int) -> Iterator[None]:
+    """Torch's, NumPy's and Python's global random numbers start there; all is put back after."""
+    python, arrays = random.getstate(), np.random.get_state()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        np.random.seed(seed)
+        random.seed(seed)
+        try:
+            yield
+        finally:
+            random.setstate(python)
+            np.random.set_state(arrays)
+
+
+def _global_states() -> dict[str, object]:
+    return {
+        "torch": torch.get_rng_state().numpy().tobytes(),
+        "NumPy": np.random.get_state()[1].tobytes(),  # type: ignore[index]
+        "Python": random.getstate(),
+    }
+
+
+def depends_on_chance(ask: Callable[[], Mapping[str, Tensor]]) -> str | None:
+    """How the answer depends on chance, as the end of a sentence; None if it does not."""
+    answers, states = [], []
+    for seed in (1, 1, 2):
+        with global_seed(seed):
+            answers.append(ask())
+            states.append(_global_states())
+    apart = difference(answers[0], answers[1])
+    if apart is not None:
+        return (
+            f"answers the same question differently the second time ({apart}): it keeps something "
+            "between calls outside the feedback, or draws from a generator without a seed"
+        )
+    apart = difference(answers[0], answers[2])
+    if apart is not None:
+        return f"depends on the global random state ({apart}): its randomness is not seeded"
+    reseeded = [name for name in states[0] if states[0][name] == states[2][name]]
+    if reseeded:
+        return f"reseeds the global random numbers of {', '.join(reseeded)}"
+    return None

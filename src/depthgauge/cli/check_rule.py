@@ -1,0 +1,48 @@
+"""`depthgauge check-rule RULE`: does a rule keep its contract?"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from depthgauge.checks.outcome import Outcome
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add `check-rule` to the command line."""
+    parser = subparsers.add_parser(
+        "check-rule",
+        help="does a rule keep its contract? seconds, on tiny networks",
+        description="Check a rule on tiny networks: shapes, seeds, what it declares, what it "
+        "keeps, many runs at once, training. Exit status 0 if everything passes, else 1.",
+    )
+    parser.add_argument("rule", metavar="RULE", help="path/to/file.py:Class, or a rule's name")
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Check and print, one line for each check."""
+    from dataclasses import asdict
+
+    from depthgauge.checks.check_rule import check_rule
+    from depthgauge.rules.choice import choose_rule
+
+    choice = choose_rule(args.rule)
+    outcomes = check_rule(choice)
+    if args.json:
+        print(json.dumps([asdict(outcome) for outcome in outcomes], indent=2, ensure_ascii=False))
+    else:
+        for outcome in outcomes:
+            print(_line(outcome))
+    return 0 if all(outcome.passed for outcome in outcomes) else 1
+
+
+def _line(outcome: Outcome) -> str:
+    """What was checked, and in words what is wrong."""
+    if outcome.passed is None:
+        return f"-      {outcome.check}: not checked, because of what is wrong above"
+    word = "ok   " if outcome.passed else "WRONG"
+    return f"{word}  {outcome.check}" + (f": {outcome.message}" if outcome.message else "")

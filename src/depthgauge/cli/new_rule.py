@@ -1,0 +1,71 @@
+"""`depthgauge new-rule NAME`: a rule of your own, ready to be changed."""
+
+from __future__ import annotations
+
+import argparse
+import keyword
+from pathlib import Path
+
+from depthgauge.errors import UserError
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add `new-rule` to the command line."""
+    parser = subparsers.add_parser(
+        "new-rule",
+        help="write a rule of your own to start from, as one file",
+        description="Write NAME.py: a whole rule that works, to be changed into yours.",
+    )
+    parser.add_argument("name", metavar="NAME", help="the rule's name, such as my_rule")
+    parser.add_argument("--out", metavar="DIR", default=".", help="where to write it (here)")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the file and print the next two commands."""
+    class_name = _class_name(args.name)
+    _refuse_taken(args.name, class_name)
+    path = Path(args.out) / f"{args.name}.py"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(rule_text(args.name, class_name))
+    except FileExistsError as error:
+        raise UserError(
+            f"{path} exists already and is not overwritten; choose another name or --out"
+        ) from error
+    print(f"wrote {path}")
+    print(f"depthgauge check-rule {path}:{class_name}")
+    print(f"depthgauge audit --rules bp {path}:{class_name}")
+    return 0
+
+
+def rule_text(name: str, class_name: str) -> str:
+    """The template, with the rule's names."""
+    from importlib.resources import files
+    from string import Template
+
+    template = files("depthgauge.rules").joinpath("template.py.txt").read_text(encoding="utf-8")
+    return Template(template).substitute(name=name, Class=class_name)
+
+
+def _class_name(name: str) -> str:
+    """`my_rule` becomes `MyRule`."""
+    parts = [part[:1].upper() + part[1:] for part in name.split("_")]
+    class_name = "".join(parts)
+    if not (name.isidentifier() and name[0].isalpha()) or keyword.iskeyword(name):
+        raise UserError(
+            f"{name!r} cannot be a rule's name; use letters, digits and _, a letter first, "
+            "as in my_rule"
+        )
+    return class_name
+
+
+def _refuse_taken(name: str, class_name: str) -> None:
+    """A name that other rules, Python or the template itself use would only confuse."""
+    from depthgauge.rules import contract
+    from depthgauge.rules.registry import known_rules
+
+    taken = name in known_rules() or keyword.iskeyword(class_name) or hasattr(contract, class_name)
+    if taken:
+        raise UserError(f"the name {name!r} is taken; choose another, as in my_{name}")
