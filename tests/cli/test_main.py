@@ -20,6 +20,8 @@ COMMANDS = [
     "reproduce",
     "plot",
     "data",
+    "new-rule",
+    "check-rule",
     "rules",
     "nets",
     "tasks",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import torch
@@ -47,8 +47,13 @@ class Bench:
     dtype: torch.dtype = torch.float64
 
     def at(self, dtype: torch.dtype) -> Bench:
-        """The same in another precision."""
-        return replace(self, dtype=dtype)
+        """The same in float32 or float64."""
+        return self if dtype == self.dtype else self._otherwise
+
+    @cached_property
+    def _otherwise(self) -> Bench:
+        other = torch.float32 if self.dtype == torch.float64 else torch.float64
+        return Bench(self.choice, other)
 
     def fresh(self) -> Rule:
         """The rule as nobody has used it yet."""

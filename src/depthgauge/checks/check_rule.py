@@ -11,6 +11,7 @@ import torch
 from depthgauge.checks import on_credit, on_feedback, on_learning, on_runs, on_training
 from depthgauge.checks.bench import Bench
 from depthgauge.checks.outcome import Check, Outcome, Remark
+from depthgauge.checks.randomness import global_seed
 from depthgauge.errors import one_line
 from depthgauge.rules.choice import RuleChoice
 from depthgauge.rules.contract import Rule
@@ -20,9 +21,11 @@ STAGES: list[list[Check]] = [
     on_feedback.CHECKS,
     [on_credit.NEEDS],
     [on_credit.SHAPES],
+    [on_credit.PRECISION],
     [*on_credit.CHECKS, on_learning.LEARNS],
     [on_credit.RANDOM],
-    [on_learning.RESTORED, *on_runs.LIFTED],
+    [on_learning.RESTORED],
+    on_runs.LIFTED,
     on_runs.CHECKS,
     on_training.CHECKS,
 ]
@@ -46,10 +49,12 @@ def check_rule(choice: RuleChoice) -> list[Outcome]:
 def _made(check: Check, bench: Bench) -> Outcome:
     """A check that was made; an exception inside the rule becomes its sentence."""
     try:
-        found = check.finds(bench)
+        with global_seed(0):
+            found = check.finds(bench)
     except Exception as error:
-        where = _where(error, bench.choice.rule_class)
-        found = f"the rule raises {one_line(error)}{where}"
+        found = f"the rule raises {one_line(error)}{_where(error, bench.choice.rule_class)}"
+        if "does not require grad" in found:
+            found += "; autograd is off while a rule is asked: use torch.func.grad"
     if found is None:
         return Outcome(check.what, True)
     return Outcome(check.what, isinstance(found, Remark), shorten(found, LONGEST, placeholder=" …"))

@@ -45,24 +45,35 @@ def declared(bench: Bench) -> str | None:
     asked: set[str] = set()
     for progress in PROGRESS:
         rule, shown = shown_to(bench.at(torch.float32), progress)
-        try:
-            rule.credit(shown.context)
-            rule.learn(shown.context)
-            rule.projected(shown.context)
-        except LookupError as error:
-            hidden = sorted(shown.offers.asked - rule.needs)
-            if hidden:
-                return (
-                    f"it uses context.{hidden[0]}, which is not declared; write needs = frozenset("
-                    f"{{{', '.join(map(repr, sorted(rule.needs | {*hidden})))}}}), or do without"
-                )
-            if type(error) is LookupError:
-                return f"{error}; define noise_shape(self, states)"
-            raise
+        found = _undeclared(rule, shown)
+        if found is not None:
+            return found
         asked |= shown.offers.asked
     unused = sorted(rule.needs - asked)
     if unused:
         return Remark(f"`needs` lists {', '.join(unused)}, which was not used here")
+    return None
+
+
+def _undeclared(rule: Rule, shown: Shown) -> str | None:
+    """Ask the rule for everything; what it used that it did not declare."""
+    failed: Exception | None = None
+    try:
+        for method in (rule.credit, rule.learn, rule.projected):
+            method(shown.context)
+    except Exception as error:
+        failed = error
+    hidden = shown.offers.hidden
+    if hidden:
+        every = ", ".join(map(repr, sorted({*rule.needs, *hidden})))
+        return (
+            f"it uses context.{hidden[0]}, which is not declared; write "
+            f"needs = frozenset({{{every}}}), or do without"
+        )
+    if type(failed) is LookupError:
+        return f"{failed}; define noise_shape(self, states)"
+    if failed is not None:
+        raise failed
     return None
 
 
@@ -146,10 +157,10 @@ def noise_only(bench: Bench) -> str | None:
     return None
 
 
-NEEDS = Check("nothing is used that `needs` does not declare", declared)
+NEEDS = Check("the rule runs, and uses nothing that `needs` does not declare", declared)
 SHAPES = Check("credit is one (samples, d) tensor for each block and the embedding", shapes)
+PRECISION = Check("credit has the precision of the states", precision)
 CHECKS = [
-    Check("credit has the precision of the states", precision),
     Check("credit is finite", finite),
     Check("nothing that is shown is changed in place", untouched),
 ]

@@ -74,6 +74,7 @@ def from_the_generator(bench: Bench) -> str | None:
 
 def leaves_the_network(bench: Bench) -> str | None:
     """The network that `feedback` is shown is the one that will be trained."""
+    bench = Bench(bench.choice)
     net = bench.nets[0]
     before = {name: tensor.clone() for name, tensor in net.state_dict().items()}
     _drawn(bench)

@@ -60,10 +60,10 @@ def restored(bench: Bench) -> str | None:
         try:
             again = answer(bench, progress, reloaded(kept))
         except Exception as error:
-            return f"with saved feedback in a new process it raises {one_line(error)}: {advice}"
+            return f"a fresh rule with the saved feedback raises {one_line(error)}: {advice}"
         apart = difference(drawn, again)
         if apart is not None:
-            return f"with saved feedback in a new process {apart}: {advice}"
+            return f"with the saved feedback in a fresh rule {apart}: {advice}"
     return None
 
 

@@ -8,7 +8,7 @@ from torch import Tensor
 from depthgauge.checks.bench import PROGRESS, RUNS, Bench, Feedback
 from depthgauge.checks.on_credit import named
 from depthgauge.checks.on_learning import reloaded
-from depthgauge.checks.outcome import Check
+from depthgauge.checks.outcome import Check, Remark
 from depthgauge.checks.shown import difference
 from depthgauge.errors import one_line
 from depthgauge.rules.contract import Rule
@@ -29,7 +29,7 @@ def _one_by_one(rule: Rule) -> Rule:
 def lifted(bench: Bench) -> str | None:
     """`torch.func.vmap` over the runs gives what asking one by one gives."""
     if not bench.fresh().batched:
-        return None
+        return Remark("batched = False: it is asked run by run, which is slower")
     feedback = bench.all_feedback()
     for progress in PROGRESS:
         try:
@@ -50,14 +50,13 @@ def _of_run(answers: dict[str, Tensor], run: int) -> dict[str, Tensor]:
 
 def lifted_over_feedback(bench: Bench) -> str | None:
     """The null calibration asks about one batch with many feedbacks at once."""
-    rule = bench.fresh()
-    if not rule.batched:
+    if not bench.fresh().batched:
         return None
     drawn = bench.all_feedback()
-    shown, stacked = bench.show(rule, drawn[0]), _stacked(drawn)
+    shown, stacked = bench.show(bench.fresh(), drawn[0]), _stacked(drawn)
 
     def credit(feedback: Feedback) -> dict[str, Tensor]:
-        return named(rule.credit(shown.context_with(feedback)))
+        return named(bench.fresh().credit(shown.context_with(feedback)))
 
     try:
         together = torch.func.vmap(credit)(stacked) if stacked else {}

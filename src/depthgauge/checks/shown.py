@@ -20,6 +20,11 @@ class Offers(dict[Need, object]):
         super().__init__(declared)
         self.asked: set[str] = set()
 
+    @property
+    def hidden(self) -> list[str]:
+        """What it asked for without having declared it."""
+        return sorted(self.asked - self.keys())
+
     def __contains__(self, need: object) -> bool:
         self.asked.add(str(need))
         return super().__contains__(need)
@@ -87,5 +92,5 @@ def difference(first: Mapping[str, Tensor], second: Mapping[str, Tensor]) -> str
         if one.numel():
             apart, size = (one - other).abs().max(), other.abs().max()
             if not apart <= ROUNDING * size:
-                return f"{name} differs by up to {float(apart):.2g} (largest {float(size):.2g})"
+                return f"{name} differs by up to {float(apart):.2g}, largest {float(size):.2g}"
     return None

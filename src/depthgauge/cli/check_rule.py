@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
+from contextlib import redirect_stdout
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -24,14 +27,12 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def run(args: argparse.Namespace) -> int:
-    """Check and print, one line for each check."""
-    from dataclasses import asdict
-
+    """Check and print, one line for each check; what the rule itself prints goes aside."""
     from depthgauge.checks.check_rule import check_rule
     from depthgauge.rules.choice import choose_rule
 
-    choice = choose_rule(args.rule)
-    outcomes = check_rule(choice)
+    with redirect_stdout(sys.stderr):
+        outcomes = check_rule(choose_rule(args.rule))
     if args.json:
         print(json.dumps([asdict(outcome) for outcome in outcomes], indent=2, ensure_ascii=False))
     else:
@@ -43,6 +44,6 @@ def run(args: argparse.Namespace) -> int:
 def _line(outcome: Outcome) -> str:
     """What was checked, and in words what is wrong."""
     if outcome.passed is None:
-        return f"-      {outcome.check}: not checked, because of what is wrong above"
+        return f"-      {outcome.check}: not checked yet"
     word = "ok   " if outcome.passed else "WRONG"
     return f"{word}  {outcome.check}" + (f": {outcome.message}" if outcome.message else "")

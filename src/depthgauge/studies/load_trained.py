@@ -52,6 +52,8 @@ def load_trained(
     own = folder.config.rule
     if choice and (choice.rule_class.name, choice.source) != (own.name, own.source):
         raise UserError(f"{path} was trained by another rule than {rule_text}: {own.label}")
+    if choice:
+        rule = choice.rule_class(choice.rule_class.Options.model_validate(own.options))
     return trained_run(folder, task, rule), task
 
 

@@ -17,6 +17,7 @@ from depthgauge.nets.registry import build_net
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.rules.choice import choose_rule
 from depthgauge.rules.contract import Rule
+from depthgauge.rules.registry import find_rule, known_rules
 from depthgauge.store.plain_checkpoint import read_plain_checkpoint
 from depthgauge.store.run_folder import RunFolder, load_states
 from depthgauge.store.study_folder import read_config
@@ -45,11 +46,17 @@ class Trained:
 
 
 def rule_of(config: RuleConfig) -> Rule | None:
-    """The rule of a run; None where it came from a user's own file, which a run does not keep."""
-    if config.source:
+    """The rule of a run; None where it cannot be had back.
+
+    That is so for a rule from a user's own file, which a run does not keep, and for an installed
+    one whose package has another version now.
+    """
+    if config.name not in known_rules():
         return None
-    choice = choose_rule(config.name)
-    return choice.rule_class(choice.rule_class.Options.model_validate(config.options))
+    rule_class, source = find_rule(config.name)
+    if source != config.source:
+        return None
+    return rule_class(rule_class.Options.model_validate(config.options))
 
 
 def trained_run(folder: RunFolder, task: Task, rule: Rule | None = None) -> Trained:

@@ -1,0 +1,57 @@
+"""What a rule asked for and changed is seen; two answers are compared up to rounding."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from depthgauge.checks.bench import Bench
+from depthgauge.checks.shown import Offers, difference
+from depthgauge.rules.choice import choose_rule
+
+ONES = torch.ones(2, 3, dtype=torch.float64)
+
+
+def shown():
+    bench = Bench(choose_rule("dfa"))
+    return bench.show(bench.fresh(), bench.feedback(bench.fresh(), 0))
+
+
+def test_offers_note_what_is_asked_for_declared_or_not():
+    offers = Offers({"error": ONES})
+    assert ("error" in offers, "gradient" in offers) == (True, False)
+    assert offers.asked == {"error", "gradient"}
+    assert offers.hidden == ["gradient"]
+
+
+def test_a_batch_that_nobody_touched_has_not_changed():
+    assert shown().changed == []
+
+
+@pytest.mark.parametrize(
+    ("touch", "name"),
+    [
+        (lambda s: s.context.states[2].add_(1), "states[2]"),
+        (lambda s: s.context.target.zero_(), "target"),
+        (lambda s: s.context.error.neg_(), "error"),
+        (lambda s: s.gradient[1].mul_(2), "gradient[1]"),
+        (lambda s: s.context.feedback["B"].mul_(2), "feedback['B']"),
+    ],
+)
+def test_what_is_changed_in_place_is_named(touch, name):
+    seen = shown()
+    touch(seen)
+    assert seen.changed == [name]
+
+
+def test_rounding_is_no_difference_and_more_is():
+    assert difference({"a": ONES}, {"a": ONES * (1 + 1e-9)}) is None
+    assert difference({"a": ONES}, {"a": ONES * 1.001}).startswith("a differs by up to 0.001")
+    assert difference({"a": 1e-20 * ONES}, {"a": 1.001e-20 * ONES}) is not None
+    assert difference({"a": ONES}, {"a": ONES * torch.nan}) is not None
+    assert difference({"a": torch.empty(0)}, {"a": torch.empty(0)}) is None
+
+
+def test_other_names_and_other_shapes_are_differences():
+    assert difference({"a": ONES}, {"b": ONES}) == "a, b is there only once"
+    assert "(2, 3) and (3,)" in difference({"a": ONES}, {"a": ONES[0]})
