@@ -158,11 +158,15 @@ class PlainRun:
         for optimizer in self.optimizers:
             optimizer.zero_grad()
         if self.rule == "bp":
-            cross_entropy(self.net(x), y).backward()
+            self.end_to_end_loss(x, y).backward()
         else:
             self.local_backward(x, y)
         for optimizer in self.optimizers:
             optimizer.step()
+
+    def end_to_end_loss(self, x: Tensor, y: Tensor) -> Tensor:
+        """What BP minimises."""
+        return cross_entropy(self.net(x), y)
 
     def local_backward(self, x: Tensor, y: Tensor) -> None:
         """Every part minimises its own loss; nothing flows from one part to another."""
@@ -173,13 +177,17 @@ class PlainRun:
         to_blocks, to_embed = self.credit(states, y)
         for index in self.trained:
             branch = self.net.blocks[index](states[index].detach())
-            self.local_loss(branch, self.applied(to_blocks[index])).backward()
+            self.block_loss(branch, self.applied(to_blocks[index])).backward()
         self.local_loss(self.net.embed(x), self.applied(to_embed)).backward()
         cross_entropy(self.net.readout(states[-1].detach()), y).backward()
 
     def local_loss(self, output: Tensor, credit: Tensor) -> Tensor:
         """Mean over samples of ⟨output, credit⟩."""
         return (output * credit.detach()).sum(dim=1).mean()
+
+    def block_loss(self, branch: Tensor, credit: Tensor) -> Tensor:
+        """What a block minimises under a local rule."""
+        return self.local_loss(branch, credit)
 
     def credit(self, states: list[Tensor], y: Tensor) -> tuple[list[Tensor], Tensor]:
         """Raw credit of every block, and of the embedding."""

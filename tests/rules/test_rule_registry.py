@@ -123,23 +123,72 @@ def test_an_unknown_name_is_answered_with_the_known_ones():
         assert name in told
 
 
-@pytest.mark.parametrize("text", ["dfa[speed=3]", "fa[normalise=batch,speed=3]", "bp[speed=3]"])
-def test_an_unknown_option_is_answered_with_the_known_ones(text):
+OF_TRAINING = "options of training: learning_rate, weight_decay, penalty"
+CONTROLS = "controls: shallow, wide_block, random_targets, no_norm, no_skip"
+
+
+@pytest.mark.parametrize(
+    ("text", "own"),
+    [
+        ("dfa[speed=3]", "its options are: normalise, epsilon;"),
+        ("fa[normalise=batch,speed=3]", "its options are: normalise, epsilon;"),
+        ("bp[speed=3]", "its options are: none;"),
+        ("ep[speed=3]", "normalise, epsilon, credit, beta, steps, step_size;"),
+        ("dfa[shallow,speed=3]", "its options are: normalise, epsilon;"),
+    ],
+)
+def test_an_unknown_option_is_answered_with_the_known_ones(text, own):
     told = sentence(text)
-    assert "'speed'" in told
-    assert "normalise, epsilon" in told
+    assert "has no option 'speed'" in told
+    for part in (own, OF_TRAINING, CONTROLS):
+        assert part in told
+
+
+@pytest.mark.parametrize("option", ["normalise=sample", "normalise=none", "epsilon=1e-3"])
+def test_nothing_can_be_chosen_about_how_bp_uses_its_gradient(option):
+    told = sentence(f"bp[{option}]")
+    assert f"the rule bp has no option {option.partition('=')[0]!r}" in told
+    assert "its options are: none;" in told
+
+
+@pytest.mark.parametrize("name", ["normalise", "epsilon", "penalty", "learning_rate"])
+def test_an_option_without_a_value_is_asked_for_one(name):
+    assert sentence(f"dfa[{name}]") == f"the option {name!r} needs a value, as in {name}=…"
+
+
+@pytest.mark.parametrize("text", ["dfa[deep]", "bp[normalise]", "dfa[penalty=0.1,deep]"])
+def test_an_unknown_word_is_answered_with_the_controls(text):
+    told = sentence(text)
+    assert "there is no control" in told
+    for part in (OF_TRAINING, CONTROLS):
+        assert part in told
+
+
+def test_one_control_at_a_time():
+    assert "shallow and no_norm" in sentence("dfa[shallow,no_norm]")
+
+
+@pytest.mark.parametrize("text", ["dfa[epsilon=1,epsilon=2]", "dfa[shallow,shallow]"])
+def test_nothing_is_said_twice(text):
+    assert "twice" in sentence(text)
 
 
 @pytest.mark.parametrize(
     ("text", "name", "right"),
     [
         ("dfa[normalise=layer]", "'normalise'", "'batch'"),
-        ("bp[normalise=sample]", "'normalise'", "'none'"),
+        ("dfa[penalty=-1]", "'penalty'", "greater than or equal to 0"),
+        ("dfa[penalty=much]", "'penalty'", "number"),
+        ("bp[learning_rate=0]", "'learning_rate'", "greater than 0"),
+        ("dfa[weight_decay=inf]", "'weight_decay'", "finite"),
+        ("ep[credit=both]", "'credit'", "'displacement'"),
+        ("state_bridge[layers=0]", "'layers'", "greater than or equal to 1"),
+        ("state_bridge[layers=2.5]", "'layers'", "integer"),
+        ("credit_bridge[ema=1]", "'ema'", "less than 1"),
         ("dfa[epsilon=small]", "'epsilon'", "number"),
         ("dfa[epsilon=-1]", "'epsilon'", "greater than or equal to 0"),
         ("dfa[epsilon=nan]", "'epsilon'", "finite"),
         ("dfa[epsilon=inf]", "'epsilon'", "finite"),
-        ("dfa[normalise]", "'normalise'", "'batch'"),
     ],
 )
 def test_a_bad_value_is_named_with_what_would_be_right(text, name, right):

@@ -17,7 +17,7 @@ ADAM_EPSILON = 1e-8
 
 
 def features(stream: Tensor, time: Tensor, signal: Tensor, frequencies: int) -> Tensor:
-    """What a bridge sees: the stream divided by its RMS, sin and cos of 2ⁱπt, t, and the signal.
+    """What a bridge sees: the stream divided by its RMS, t, sin and cos of 2ⁱπt, and the signal.
 
     A residual stream may grow by orders of magnitude; its direction is what the readout sees.
     """

@@ -15,6 +15,9 @@ from depthgauge.rules.auxiliary import Auxiliary, Tensors, features, rms
 from depthgauge.rules.contract import Context, Credit, RuleOptions
 from depthgauge.rules.dfa import DFA
 
+SMALLEST = 1e-12
+"""Mean square of RMS(h_L)·g_L below which slopes count as zero: there is nothing to match."""
+
 
 class CreditBridgeOptions(RuleOptions):
     """The published toy setting; the rest was measured (docs/rules/credit_bridge.md)."""
@@ -43,8 +46,9 @@ class CreditBridge(DFA):
     """a_l = ∇_h V(h_l, t_l, e), a_emb at h_0; V learns to foretell the sample's loss.
 
     V(h_L) → the loss; V(h_l) → −τ·log mean_k exp(−V̄(h_{l+1} + σ·noise_k)/τ), V̄ a moving average of
-    V; and ∇V(h_L) → g_L, relative to the batch's mean ‖g_L‖². Without the last part V may foretell
-    the loss from the error alone, and ∇V says nothing. DFA trains the network until V has begun to.
+    V; and ∇V(h_L) → g_L, both in units of 1/RMS(h_L), relative to the batch's mean square of the
+    latter. Without the last part V may foretell the loss from the error alone, and then ∇V says
+    nothing. DFA trains the network until V has begun to.
     """
 
     name = "credit_bridge"
@@ -104,6 +108,7 @@ class CreditBridge(DFA):
         """One step of V, and of its moving average behind it."""
         losses, slopes = _at_the_end(context)
         wanted, unit = [*self._soft_minima(context), losses], rms(context.states[-1])
+        whole = (slopes * unit).square().sum().clamp_min(SMALLEST * len(losses))
 
         def loss(parameters: Tensors) -> Tensor:
             values = [
@@ -112,7 +117,7 @@ class CreditBridge(DFA):
             ]
             missed = torch.stack([v - w for v, w in zip(values, wanted, strict=True)])
             slope = self.slope(parameters, context.states[-1], 1.0, context.error)
-            astray = ((slope - slopes) * unit).square().sum() / (slopes * unit).square().sum()
+            astray = ((slope - slopes) * unit).square().sum() / whole
             return missed.square().mean(1).sum() + self.options.matching * astray
 
         gradients = torch.func.grad(loss)(self.value.parameters(context.feedback))

@@ -1,0 +1,90 @@
+"""Small networks that rules train: what they see, what they compute, how they step."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from gauges.small_networks import random
+from oracles.bridges import perceptron, seen, weights_of, with_moments
+from rules.rule_contexts import assert_same, assert_same_feedback
+
+from depthgauge.rules.auxiliary import Auxiliary, features, rms
+
+NETWORK = Auxiliary("N")
+
+
+def made(*sizes: int) -> dict[str, torch.Tensor]:
+    """A network that has not learned yet, with a stranger beside it."""
+    drawn = NETWORK.drawn(sizes, torch.Generator().manual_seed(2))
+    own = {**drawn, **NETWORK.moments(drawn)}
+    return {name: tensor.double() for name, tensor in own.items()} | {"NN.0.weight": torch.ones(1)}
+
+
+@pytest.mark.parametrize("sizes", [(5, 3), (5, 7, 3), (5, 7, 6, 1)])
+def test_it_is_linears_with_gelu_between_them(sizes):
+    feedback, x = made(*sizes), random(4, 5, dtype=torch.float64)
+    parameters = NETWORK.parameters(feedback)
+    assert len(parameters) == 2 * (len(sizes) - 1)
+    assert_same([NETWORK(parameters, x)], [perceptron(feedback, "N")(x).detach()], 1e-14)
+
+
+def test_its_weights_are_drawn_as_pytorch_draws_them():
+    drawn = NETWORK.drawn([100, 80, 30], torch.Generator().manual_seed(2))
+    for layer, inputs in enumerate((100, 80)):
+        weight, bias = drawn[f"N.{layer}.weight"], drawn[f"N.{layer}.bias"]
+        assert max(weight.abs().max(), bias.abs().max()) <= 1 / math.sqrt(inputs)
+        assert float(weight.std()) == pytest.approx(1 / math.sqrt(3 * inputs), rel=0.03)
+        assert bias.any()
+
+
+def test_its_steps_are_those_of_adam():
+    feedback, x = made(5, 7, 3), random(4, 5, dtype=torch.float64)
+    slow = perceptron(feedback, "N")
+    adam = torch.optim.Adam(slow.parameters(), lr=0.02)
+    for step in range(5):
+        target = random(4, 3, seed=step, dtype=torch.float64)
+        adam.zero_grad()
+        (slow(x) - target).square().sum().backward()
+        gradients = {name: weight.grad.clone() for name, weight in weights_of("N", slow).items()}
+        feedback |= NETWORK.adam(feedback, gradients, 0.02)
+        adam.step()
+    stranger = feedback.pop("NN.0.weight")
+    assert stranger.tolist() == [1.0]
+    assert_same_feedback(feedback, with_moments("N", slow, adam))
+
+
+def test_a_step_leaves_the_feedback_it_was_given_alone():
+    feedback = made(5, 3)
+    before = {name: tensor.clone() for name, tensor in feedback.items()}
+    gradients = {name: torch.ones_like(t) for name, t in NETWORK.parameters(feedback).items()}
+    changed = NETWORK.adam(feedback, gradients, 0.1)
+    assert changed["steps.N"] == 1
+    for name, tensor in before.items():
+        assert torch.equal(feedback[name], tensor)
+
+
+@pytest.mark.parametrize("frequencies", [0, 1, 4])
+def test_features_are_the_streams_direction_the_time_its_waves_and_the_signal(frequencies):
+    stream, signal = (random(3, size, seed=size, dtype=torch.float64) for size in (6, 4))
+    times = [0.0, 0.25, 1.0]
+    clock = torch.tensor(times, dtype=torch.float64).unsqueeze(1)
+    expected = [seen(h, t, e, frequencies) for h, t, e in zip(stream, times, signal, strict=True)]
+    assert_same([features(stream, clock, signal, frequencies)], [torch.stack(expected)], 1e-14)
+
+
+def test_features_of_copies_of_the_stream_share_their_signal():
+    stream, signal = random(2, 3, 6), random(3, 4)
+    clock = torch.full((2, 3, 1), 0.5)
+    together = features(stream, clock, signal, 1)
+    apart = [features(copy, clock[0], signal, 1) for copy in stream]
+    assert torch.equal(together, torch.stack(apart))
+
+
+def test_the_size_of_a_stream_is_its_root_mean_square_and_never_zero():
+    stream = torch.tensor([[3.0, -4.0], [3e9, -4e9], [0.0, 0.0]])
+    found = rms(stream).squeeze(1)
+    assert found[:2].tolist() == pytest.approx([12.5**0.5, 1e9 * 12.5**0.5])
+    assert 0 < float(found[2]) < 1e-15
+    assert not features(stream, torch.zeros(3, 1), stream, 0)[2].any()
