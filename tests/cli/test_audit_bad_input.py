@@ -88,8 +88,8 @@ def refused_by_all(folder, *words):
 
 
 def test_a_checkpoint_with_a_block_of_another_width(networks):
-    rewrite(networks / "dfa_s1.pt", blocks__0__fc1__weight=torch.zeros(9, 8))
-    refused_by_all(networks, "dfa_s1.pt", "blocks.0.fc1.weight", "9")
+    rewrite(networks / "dfa_s1.pt", blocks__1__fc1__weight=torch.zeros(9, 8))
+    refused_by_all(networks, "dfa_s1.pt", "blocks.1.fc1.weight", "9")
 
 
 def test_a_network_that_is_not_finite_is_named(networks):

@@ -25,7 +25,7 @@ def refused(folder: Path, *options: object) -> Done:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--rules", "bb"), ["'bb'", "bp, dfa, fa"]),
+        (("--rules", "bb"), ["'bb'", "bp, credit_bridge, dfa"]),
         (("--rules", "dfa["), ["'dfa['", "dfa[normalise=batch]"]),
         (("--rules", "dfa[speed=9]"), ["speed", "normalise, epsilon"]),
         (("--rules", "dfa[normalise=often]"), ["normalise", "'sample'"]),

@@ -5,11 +5,15 @@ from __future__ import annotations
 import pytest
 from cli.commands import run
 
+from depthgauge.controls import CONTROLS
+
+EVERY_RULE = ["bp", "fa", "dfa", "state_bridge", "credit_bridge", "ep", "sdfa", "drtp"]
+
 
 @pytest.mark.parametrize(
     ("command", "names"),
     [
-        ("rules", ["bp", "fa", "dfa"]),
+        ("rules", EVERY_RULE),
         ("nets", ["residual_mlp"]),
         ("tasks", ["teacher", "digits", "cifar10", "cifar100"]),
     ],
@@ -20,10 +24,38 @@ def test_a_list_as_text_and_as_json(command, names):
     entries = {entry["name"]: entry for entry in document.document}
     assert set(names) <= set(entries)
     first_words = [line.split()[0] for line in text.out.splitlines() if line[0] != " "]
-    assert first_words == list(entries)
+    assert [word for word in first_words if word != "any"] == list(entries)
     for entry in entries.values():
         assert entry["summary"]
         assert entry["summary"] in text.out
+
+
+def test_all_eight_rules_are_a_list_of_objects():
+    entries = run("rules", "--json").document
+    assert isinstance(entries, list)
+    for entry in entries:
+        assert list(entry) == ["name", "summary", "needs", "options"]
+        assert set(entry["needs"]) <= {"error", "readout", "blocks", "gradient"}
+        for option in entry["options"]:
+            assert list(option) == ["name", "default", "description"]
+    names = [entry["name"] for entry in entries]
+    assert names[: len(EVERY_RULE)] == EVERY_RULE
+    assert len(set(names)) == len(names)
+
+
+def test_backpropagation_has_nothing_to_choose():
+    bp, *others = run("rules", "--json").document
+    assert (bp["name"], bp["options"]) == ("bp", [])
+    assert all(entry["options"] for entry in others)
+
+
+def test_people_are_told_what_else_goes_into_the_brackets():
+    lines = [line.split() for line in run("rules").out.splitlines()]
+    for option in ("learning_rate=0.001", "weight_decay=0.01", "penalty=0.0"):
+        assert [line[0] for line in lines].count(option) == 1
+    for control in CONTROLS:
+        assert [line[0] for line in lines].count(control) == 1
+    assert not any("any" in line for line in map(str.split, run("nets").out.splitlines()))
 
 
 def test_rules_come_with_their_needs_and_options():

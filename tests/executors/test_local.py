@@ -11,7 +11,7 @@ from store.small_runs_on_disk import checkpoint_bits
 
 from depthgauge.config import NetConfig, Recipe
 from depthgauge.errors import UserError
-from depthgauge.executors.job import Failure, Job, pack, unpack
+from depthgauge.executors.job import Failure, Job, label_of, pack, unpack
 from depthgauge.executors.local import run_here, run_side_by_side, threads_for
 from depthgauge.rules.choice import choose_rule
 from depthgauge.store.study_folder import StudyFolder
@@ -114,6 +114,21 @@ def test_a_cohort_survives_being_sent(tmp_path, rule_file):
     assert [run.config for run in arrived] == [run.config for run in cohort]
     assert {run.choice.options.epsilon for run in arrived} == {0.5}
     assert arrived[0].choice.source == cohort[0].choice.source
+
+
+@pytest.mark.parametrize(
+    ("rules", "label"),
+    [
+        (["dfa"], "dfa"),
+        (["dfa[normalise=batch]"], "dfa[normalise=batch]"),
+        (["dfa", "dfa[normalise=batch]"], "dfa, dfa[normalise=batch]"),
+        (["dfa", "dfa[normalise=batch]", "dfa[normalise=none]"], "dfa at 3 settings"),
+    ],
+)
+def test_a_cohort_is_called_by_its_settings_while_they_are_few(tmp_path, rules, label):
+    grid, _ = prepare(tmp_path / "study", *rules)
+    (cohort,) = grid.cohorts()
+    assert label_of(cohort) == label
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from depthgauge.errors import UserError
 from depthgauge.nets.from_state_dict import residual_mlp_from
+from depthgauge.nets.residual_mlp import ResidualMLP
 
 FEATURES, WIDTH, CLASSES, BLOCKS = 6, 8, 4, 3
 Weights = dict[str, Tensor]
@@ -27,6 +28,14 @@ def test_sizes_are_in_the_shapes(sizes, terminal_norm):
     found = residual_mlp_from(net.state_dict(), "mine.pt")
     x = random(5, sizes[0])
     assert found.num_blocks == len(found.blocks) == sizes[-1]
+    assert torch.equal(found(x), net(x))
+
+
+@pytest.mark.parametrize("hidden", [1, 3, 20])
+def test_the_width_inside_the_blocks_is_in_the_shapes(hidden):
+    net = ResidualMLP(FEATURES, WIDTH, CLASSES, BLOCKS, hidden=hidden)
+    found, x = residual_mlp_from(net.state_dict(), "mine.pt"), random(5, FEATURES)
+    assert {block.fc1.out_features for block in found.blocks} == {hidden}
     assert torch.equal(found(x), net(x))
 
 
@@ -127,9 +136,9 @@ WRONG = {
         lambda: weights() | {"blocks.1.fc1.weight": torch.ones(9, 9)},
         "does not fit the network: size mismatch for blocks.1.fc1.weight",
     ),
-    "branch wider than the stream": (
+    "one branch wider than the others": (
         a_wider_branch,
-        "does not fit the network: size mismatch for blocks.0.fc1.weight",
+        "does not fit the network: size mismatch for blocks.1.fc1.weight",
     ),
     "no bias in a block": (
         lambda: without("blocks.2.fc1.bias"),

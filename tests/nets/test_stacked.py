@@ -25,6 +25,8 @@ OPTIONS = [
     {"terminal_norm": False},
     {"residual_add": False, "terminal_norm": False},
     {"num_blocks": 0},
+    {"hidden": 13},
+    {"hidden": 3, "residual_add": False},
 ]
 
 
@@ -105,22 +107,27 @@ def test_the_gradient_along_the_stream_is_that_of_autograd(example):
             assert close(ours[run], theirs)
 
 
-def test_all_trained_gradients_are_those_of_autograd(example):
-    stacked = example.stacked
+@pytest.mark.parametrize("seen", ["logits", "logits and branches"])
+def test_all_trained_gradients_are_those_of_autograd(example, seen):
+    stacked, slope = example.stacked, 0.3 if seen == "logits and branches" else 0.0
     out = {name: torch.full_like(g, 77.0) for name, g in stacked.new_gradients().items()}
     trace = stacked.forward(example.inputs)
     _, error = cross_entropy_and_error(trace.logits, example.labels)
-    at_embed = stacked.stream_backward(trace, error / SAMPLES, out)[0]
+    at_branches = [slope * branch for branch in trace.branches] if slope else None
+    at_embed = stacked.stream_backward(trace, error / SAMPLES, out, at_branches)[0]
     stacked.embedding.backward(example.inputs, at_embed, out["embed.weight"], out["embed.bias"])
     for run, net in enumerate(example.nets):
-        cross_entropy(net(example.input_of(run)), example.labels[run]).backward()
+        single = net.trace(example.input_of(run))
+        on_branches = sum(slope / 2 * branch.square().sum() for branch in single.branches)
+        (cross_entropy(single.logits, example.labels[run]) + on_branches).backward()
         for name, parameter in net.named_parameters():
             if run < stacked.trained_runs[name]:
                 assert close(stacked.of_run(name, out[name], run), parameter.grad), (run, name)
 
 
-def test_local_gradients_of_a_block_are_those_of_autograd():
-    example = make_example()
+@pytest.mark.parametrize("hidden", [None, 3, 13])
+def test_local_gradients_of_a_block_are_those_of_autograd(hidden):
+    example = make_example(hidden=hidden)
     out = example.stacked.new_gradients()
     trace = example.stacked.forward(example.inputs)
     credit = torch.randn(

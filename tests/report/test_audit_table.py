@@ -10,21 +10,18 @@ from report.audits import (
     make_entry,
     make_row,
 )
+from report.tables import columns
 
 from depthgauge.report.audit_table import (
+    TABLES,
     layer_table,
     percent,
     rule_table,
     run_table,
+    selection_table,
     training_table,
     utility_table,
 )
-
-
-def columns(table) -> list[dict[str, str]]:
-    header, rows = table
-    assert all(len(row) == len(header) for row in rows)
-    return [dict(zip(header, row, strict=True)) for row in rows]
 
 
 def test_one_row_for_each_network():
@@ -83,6 +80,42 @@ def test_a_rule_that_always_diverged_has_no_accuracy():
     (row,) = columns(rule_table(make_audit(verdicts={"dfa": make_diverged_entry()})))
     assert row["acc"] == "–"
     assert row["verdict over seeds"].startswith("diverged")
+
+
+def test_networks_without_blocks_have_an_accuracy_and_nothing_to_judge():
+    shallow = {
+        "dfa[shallow]": {"acc": {"mean": 0.3512, "std": 0.004, "n": 3}},
+        "bp[shallow]": {"acc": {"mean": None, "std": None, "n": 0}},
+    }
+    _, dfa, bp = columns(rule_table(make_audit() | {"shallow": shallow}))
+    assert dfa == {
+        "rule": "dfa[shallow]",
+        "acc": "35.1 ± 0.4",
+        "frozen": "–",
+        "verdict over seeds": "no blocks: nothing to judge",
+    }
+    assert (bp["rule"], bp["acc"]) == ("bp[shallow]", "–")
+
+
+def test_every_setting_that_was_tried_with_the_chosen_one_marked():
+    nothing = {"mean": None, "std": None}
+    tried = {"dfa": {"mean": 0.31, "std": 0.012}, "dfa[x]": {"mean": 0.4, "std": None}}
+    selection = {
+        "dfa": {"chosen": "dfa[x]", "samples": 9, "candidates": tried | {"dfa[y]": nothing}},
+        "bp": {"chosen": "bp", "samples": 9, "candidates": {"bp": {"mean": 0.6, "std": None}}},
+    }
+    table = selection_table(make_audit() | {"selection": selection})
+    assert [list(row.values()) for row in columns(table)] == [
+        ["dfa", "31.0 ± 1.2", ""],
+        ["dfa[x]", "40.0", "yes"],
+        ["dfa[y]", "–", ""],
+        ["bp", "60.0", "yes"],
+    ]
+    assert selection_table in TABLES
+
+
+def test_where_nothing_was_selected_the_table_is_empty():
+    assert selection_table(make_audit())[1] == []
 
 
 def test_every_way_of_reporting_with_what_it_walks_back():

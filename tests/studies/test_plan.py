@@ -145,6 +145,36 @@ def test_cohorts_are_a_partition_of_the_runs(rules, how_many, ks, seeds):
         assert len({run.choice.rule_class for run in cohort}) == 1
 
 
+def test_options_of_training_and_controls_give_a_run_its_own_recipe_and_network():
+    planned = grid("dfa[penalty=0.01]", "dfa[learning_rate=0.01,no_skip]", "dfa[random_targets]")
+    configs = {run.config.rule.label: run.config for run in planned.runs()}
+    penalised = configs["dfa[penalty=0.01]"]
+    assert penalised.recipe == RECIPE.model_copy(update={"penalty": 0.01})
+    assert penalised.net == NET
+    no_skip = configs["dfa[learning_rate=0.01,no_skip]"]
+    assert no_skip.recipe == RECIPE.model_copy(update={"learning_rate": 0.01})
+    assert no_skip.net == NET.model_copy(update={"residual_add": False, "w2_std": 0.5})
+    random = configs["dfa[random_targets]"]
+    assert random.recipe == RECIPE.model_copy(update={"targets": "random"})
+
+
+def test_runs_with_another_recipe_or_network_are_trained_apart():
+    planned = grid("dfa", "dfa[penalty=0.01]", "dfa[no_norm]", "dfa[normalise=batch]")
+    labels = [{run.config.rule.label for run in cohort} for cohort in planned.cohorts()]
+    assert labels == [{"dfa", "dfa[normalise=batch]"}, {"dfa[penalty=0.01]"}, {"dfa[no_norm]"}]
+
+
+def test_a_control_with_fewer_blocks_has_its_frozen_and_its_full_run():
+    planned = grid("bp", "bp[shallow]", "bp[wide_block]", ks=(2,))
+    ks = {(run.config.rule.label, run.config.k, run.config.net.blocks) for run in planned.runs()}
+    assert ks == {
+        ("bp", 2, NET.blocks),
+        ("bp[shallow]", 0, 0),
+        ("bp[wide_block]", 0, 1),
+        ("bp[wide_block]", 1, 1),
+    }
+
+
 # The name of a run: no field may be left out of the hash
 
 
@@ -159,7 +189,9 @@ def leaves(model: BaseModel, path: tuple[str, ...] = ()) -> Iterator[tuple[str, 
 
 def another(value: Any) -> Any:
     """A value of the same type that differs."""
-    choices = {"test": "validation", "float32": "float64"}
+    choices = {"test": "validation", "float32": "float64", "true": "random"}
+    if value is None:
+        return 1
     if isinstance(value, bool):
         return not value
     if isinstance(value, dict):
@@ -180,7 +212,7 @@ FIELDS = sorted(leaves(CONFIG))
 
 
 def test_the_fields_are_found():
-    assert len(FIELDS) == 21
+    assert len(FIELDS) == 24
     assert ("net", "residual_add") in FIELDS
     assert ("rule", "source") in FIELDS
 

@@ -95,7 +95,7 @@ def train_cohort(
     last = setting.recipe.epochs if epochs is None else first_epoch + epochs
     step = first_epoch * len(batches)
     for epoch in range(first_epoch, last):
-        cohort.optimizer.start_epoch(epoch)
+        cohort.start_epoch(epoch)
         for batch in batches.epoch(epoch):
             cohort.step(batch, epoch / setting.recipe.epochs)
             step += 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise, product
 from typing import Any, ClassVar
 
 import pytest
@@ -23,7 +24,7 @@ from depthgauge.studies.runner import EVERY_EPOCH
 from depthgauge.tasks.base import Split
 from depthgauge.training.batches import Batches
 from depthgauge.training.cohort import Cohort
-from depthgauge.training.engine import RunState, restore, train_cohort
+from depthgauge.training.engine import RunState, restore, run_states, train_cohort
 
 EPOCHS = 4
 RECIPE = Recipe(epochs=EPOCHS, batch_size=16, learning_rate=5e-3, dtype="float32")
@@ -218,8 +219,12 @@ def test_states_are_saved_when_the_time_has_come(monkeypatch):
     assert [states[0].epoch for states in saved] == [3, 6, 9]
 
 
-@pytest.mark.parametrize("rule", ["bp", "fa", "dfa"])
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+LEARNING = ["state_bridge[hidden=8]", "credit_bridge[hidden=8,copies=2,warm_up=0.3]"]
+RESUMED = [*product(["bp", "fa", "dfa"], ["float32", "float64"])]
+RESUMED += [(rule, "float32") for rule in [*LEARNING, "ep[steps=2]"]]
+
+
+@pytest.mark.parametrize(("rule", "dtype"), RESUMED)
 def test_going_on_from_any_epoch_gives_the_same_bits(rule, dtype):
     setting = replace(SETTING, recipe=RECIPE.model_copy(update={"dtype": dtype}))
     runs = ladder(rule)
@@ -239,6 +244,42 @@ def test_going_on_from_any_epoch_gives_the_same_bits(rule, dtype):
         for before, after in zip(recorder.states[-1], rest.states[-1], strict=True):
             for name, tensor in before.feedback.items():
                 assert torch.equal(after.feedback[name], tensor)
+
+
+@pytest.mark.parametrize("rule", LEARNING)
+def test_what_a_rule_has_learned_is_saved_as_it_is_then(rule):
+    seen: list[list[RunState]] = []
+    kept: list[list[RunState]] = []
+
+    class Keeping(InMemory):
+        def save(self, states: Sequence[RunState]) -> None:
+            kept.append(list(states))
+            seen.append([copied(state) for state in states])
+
+    cohort = make_cohort(ladder(rule), SETTING)
+    first = [copied(state) for state in run_states(cohort, 0, with_moments=False)]
+    train_cohort(cohort, SETTING.task, Keeping(), observers=[], save_every=0.0)
+    for run, own in enumerate(cohort.feedback):
+        learned = [name for name in own if name != "B"]
+        for name in learned:
+            epochs = [first[run], *(states[run] for states in kept)]
+            tensors = [state.feedback[name] for state in epochs]
+            assert all(not torch.equal(a, b) for a, b in pairwise(tensors)), name
+            assert torch.equal(tensors[-1], own[name])
+            for then, now in zip(seen, kept, strict=True):
+                assert torch.equal(then[run].feedback[name], now[run].feedback[name])
+
+
+@pytest.mark.parametrize("rule", LEARNING)
+def test_going_on_without_what_was_learned_would_show(rule):
+    runs = [Run(rule, 1, 3)]
+    recorder = train(make_cohort(runs, SETTING))
+    (state,) = recorder.states[1]
+    fresh = make_cohort(runs, SETTING)
+    unlearned = {name: tensor.clone() for name, tensor in fresh.feedback[0].items()}
+    forgetful = RunState(state.epoch, state.parameters, unlearned, state.moments)
+    rest = train(fresh, start=[forgetful])
+    assert exact(rest.lines[-1]) != exact(recorder.lines[-1])
 
 
 def test_going_on_without_the_moments_would_show():

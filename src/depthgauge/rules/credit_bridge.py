@@ -35,7 +35,7 @@ class CreditBridgeOptions(RuleOptions):
     )
     ema: float = Field(default=0.995, ge=0, lt=1, description="decay of the target network V̄")
     matching: float = Field(
-        default=1.0, ge=0, allow_inf_nan=False, description="weight of matching ∇V to g_L at h_L"
+        default=1000.0, ge=0, allow_inf_nan=False, description="weight of matching ∇V to g_L at h_L"
     )
     warm_up: float = Field(
         default=0.2, ge=0, le=1, description="share of training that is given DFA's credit"
