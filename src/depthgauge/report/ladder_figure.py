@@ -35,7 +35,7 @@ def draw_ladders(ladders: Sequence[dict[str, Any]], paths: Sequence[Path]) -> No
         figure, panels = plt.subplots(
             1,
             len(ladders),
-            figsize=(1.6 + 4.2 * len(ladders), 3.8),
+            figsize=_size(len(ladders), [*rules, CHANCE]),
             sharey=True,
             squeeze=False,
             layout="constrained",
@@ -57,6 +57,12 @@ def draw_ladders(ladders: Sequence[dict[str, Any]], paths: Sequence[Path]) -> No
         plt.close(figure)
 
 
+def _size(panels: int, labels: Sequence[str]) -> tuple[float, float]:
+    """Inches: a panel is 4.2 wide, and the legend beside it as wide and high as its labels."""
+    longest = max(len(label) for label in labels)
+    return 4.2 * panels + max(1.6, 0.8 + 0.08 * longest), max(3.8, 0.6 + 0.2 * len(labels))
+
+
 def _plain(text: str) -> str:
     """Text that matplotlib does not read as mathematics."""
     return text.replace("$", r"\$")
@@ -74,7 +80,7 @@ def _draw_panel(axes: Axes, ladder: dict[str, Any], rules: Sequence[str]) -> dic
             [100 * rung["mean"] for _, rung in points],
             yerr=[100 * (rung["std"] or 0.0) for _, rung in points],
             color=COLOURS[index % len(COLOURS)],
-            marker=MARKERS[index % len(MARKERS)],
+            marker=MARKERS[(index + index // len(COLOURS)) % len(MARKERS)],
             capsize=3,
             label=rule,
         )
