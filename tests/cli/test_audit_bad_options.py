@@ -25,6 +25,9 @@ def networks(trained, tmp_path):
         (("--threshold", "speed=1"), ("speed", "growth")),
         (("--threshold", "error_rate=1"), ("error rate",)),
         (("--rules", "fa"), ("METHOD_sSEED",)),
+        (("--vary", "penalty=0,1"), ("--vary", "nothing is trained")),
+        (("--controls", "shallow"), ("--controls", "nothing is trained")),
+        (("--select", "validation"), ("--select", "nothing is trained")),
     ],
     ids=" ".join,
 )

@@ -76,12 +76,13 @@ def run(args: argparse.Namespace) -> int:
     tried = selection_grid(grid, args, held_out) if args.select else None
     if args.dry_run:
         return show_plan(tried or grid, folder / SELECTION if tried else folder, args.json)
+    missed = False
     if tried is not None:
-        grid, selection = select(grid, tried, folder, args)
+        grid, selection, missed = select(grid, tried, folder, args)
     document, failed = audit_study(grid, folder, args, thresholds, selection)
     show_audit(document, folder, args.json)
     verdicts = [entry["verdict"] for entry in document["verdicts"].values()]
-    return 1 if failed else strict_status(verdicts, args.strict)
+    return 1 if failed or missed else strict_status(verdicts, args.strict)
 
 
 def audit_study(

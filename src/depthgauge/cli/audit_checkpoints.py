@@ -9,6 +9,7 @@ from pathlib import Path
 
 from depthgauge.cli.audit import read_subjects, show_audit, write_audit
 from depthgauge.cli.verdict_options import build_thresholds, frozen_accuracies, strict_status
+from depthgauge.errors import UserError
 
 
 def run_checkpoints(args: argparse.Namespace) -> int:
@@ -17,6 +18,9 @@ def run_checkpoints(args: argparse.Namespace) -> int:
     from depthgauge.studies.audit_subjects import files_in, subjects_in
     from depthgauge.tasks.registry import load_task
 
+    for option in ("vary", "controls", "select"):
+        if getattr(args, option):
+            raise UserError(f"--{option} is for training; with --checkpoints nothing is trained")
     thresholds, frozen = build_thresholds(args), frozen_accuracies(args.frozen_acc)
     present, missing = files_in(Path(args.checkpoints), args.rules, args.seeds)
     if args.dry_run:

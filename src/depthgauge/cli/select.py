@@ -29,11 +29,15 @@ def add_select(parser: argparse.ArgumentParser) -> None:
 
 def selection_grid(grid: Grid, args: argparse.Namespace, held_out: int) -> Grid:
     """Every setting, all blocks trained, judged on held-out training samples."""
+    from depthgauge.rules.choice import choose_rule
     from depthgauge.studies.selection import usual_size
     from depthgauge.tasks.base import hold_out_validation
 
     if not args.vary:
         raise UserError("--select chooses between settings: say which with --vary NAME=V1,V2,…")
+    for rule in args.rules:
+        if choose_rule(rule).control is not None:
+            raise UserError(f"--select cannot choose for {rule}: give its control with --controls")
     settings = [choice for choice in grid.rules if choice.control is None]
     task = hold_out_validation(grid.task, held_out or usual_size(grid.task))
     return replace(grid, task=task, rules=settings, ks=[grid.net.blocks])
@@ -41,8 +45,8 @@ def selection_grid(grid: Grid, args: argparse.Namespace, held_out: int) -> Grid:
 
 def select(
     grid: Grid, tried: Grid, folder: Path, args: argparse.Namespace
-) -> tuple[Grid, dict[str, Any]]:
-    """Train all settings of `tried`; then `grid` at the best ones, and how they were chosen.
+) -> tuple[Grid, dict[str, Any], bool]:
+    """Train all settings of `tried`: `grid` at the best ones, how they were chosen, and failures.
 
     Each rule is audited as it was given too, so that it can be said whether its verdict survives.
     """
@@ -54,13 +58,13 @@ def select(
     own = argparse.Namespace(**vars(args) | {"validation": samples})
     study, job = open_study(tried, folder / SELECTION, own)
     with study.training():
-        train_grid(study, tried, job)
+        failed = train_grid(study, tried, job)
     found, chosen, texts = candidates(study, tried), {}, []
     for rule in args.rules:
         settings = {choose_rule(text).label: text for text in settings_of(rule, args.vary)}
-        given, label = choose_rule(rule).label, best(found, list(settings))
         tries = {name: found[name] for name in settings if name in found}
+        given, label = choose_rule(rule).label, best(tries)
         chosen[given] = {"chosen": label, "samples": samples, "candidates": tries}
-        texts += [rule] if label == given else [rule, settings[label]]
+        texts += [rule] if label in (given, None) else [rule, settings[label]]
     rules = [choose_rule(text) for text in with_controls(texts, args.controls)]
-    return replace(grid, rules=rules), chosen
+    return replace(grid, rules=rules), chosen, failed

@@ -16,6 +16,8 @@ def recipe_words(document: dict[str, Any]) -> list[str]:
 
 def _chosen(rule: str, entry: dict[str, Any]) -> str:
     tried, chosen = entry["candidates"], entry["chosen"]
+    if chosen is None:
+        return f"{rule}: no setting could be trained, so none was chosen."
     accuracy = percent(tried[chosen]["mean"])
     beside = ""
     if rule in tried and rule != chosen:

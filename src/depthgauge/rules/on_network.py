@@ -17,7 +17,9 @@ AFTER_TRAINING = 1.0
 NOISE_SEED = 0
 
 
-def context_of(rule: Rule, batch: SeenBatch, feedback: Mapping[str, Tensor]) -> Context:
+def context_of(
+    rule: Rule, batch: SeenBatch, feedback: Mapping[str, Tensor], noise: Tensor | None = None
+) -> Context:
     """What the rule may see of a batch, in the precision in which the network is read."""
     net, dtype = cast(ResidualNet, batch.net.model), batch.states[0].dtype
     offers: dict[Need, Callable[[], object]] = {
@@ -37,12 +39,12 @@ def context_of(rule: Rule, batch: SeenBatch, feedback: Mapping[str, Tensor]) -> 
         own,
         AFTER_TRAINING,
         declared,
-        noise=_noise(rule, batch),
+        noise=reading_noise(rule, batch) if noise is None else noise,
         residual=net.residual_add,
     )
 
 
-def _noise(rule: Rule, batch: SeenBatch) -> Tensor | None:
+def reading_noise(rule: Rule, batch: SeenBatch) -> Tensor | None:
     """The same numbers for every reading, so that a reading can be repeated."""
     shape, like = rule.noise_shape(batch.states), batch.states[0]
     if shape is None:

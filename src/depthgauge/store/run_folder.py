@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+import torch
 from pydantic import BaseModel, ValidationError
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
@@ -85,7 +86,7 @@ class RunFolder:
         """Write the checkpoint; the one before it stays beside it."""
         _sync(self.metrics_path)
         tensors = {
-            f"{part}/{name}": tensor.contiguous().cpu()
+            f"{part}/{name}": tensor.cpu().clone(memory_format=torch.contiguous_format)
             for part in PARTS
             for name, tensor in getattr(state, part).items()
         }

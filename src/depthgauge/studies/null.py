@@ -17,7 +17,7 @@ from depthgauge.nets.opened import OpenedNet
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.seen_batch import SeenBatch
 from depthgauge.rules.contract import Rule
-from depthgauge.rules.on_network import context_of
+from depthgauge.rules.on_network import context_of, reading_noise
 from depthgauge.studies.trained import Trained
 
 SAMPLES = 2048
@@ -130,6 +130,7 @@ class _Formed:
 
     def __init__(self, rule: Rule, seen: SeenBatch, convention: Convention) -> None:
         self._rule, self._seen, self._convention = rule, seen, convention
+        self._noise = reading_noise(rule, seen)
         dtype = seen.states[0].dtype
         self._directions = [unit_vectors(gradient).to(dtype) for gradient in seen.unit_gradients]
 
@@ -142,7 +143,7 @@ class _Formed:
         return lifted
 
     def _one(self, drawn: Feedback) -> Tensor:
-        given = self._rule.credit(context_of(self._rule, self._seen, drawn))
+        given = self._rule.credit(context_of(self._rule, self._seen, drawn, self._noise))
         credit = paired([given.embed, *given.blocks], self._convention)
         pairs = zip(credit, self._directions, strict=True)
         return torch.stack([_mean_cosine(a, g) for a, g in pairs])

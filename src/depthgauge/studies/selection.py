@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from depthgauge.errors import UserError
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.studies.plan import Grid
 from depthgauge.studies.spread import mean_and_spread
@@ -40,14 +39,14 @@ def _candidate(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def best(found: Mapping[str, dict[str, Any]], labels: Sequence[str]) -> str:
-    """The label with the highest mean accuracy; one that diverged with any seed comes last."""
+def best(found: Mapping[str, dict[str, Any]]) -> str | None:
+    """The label with the highest mean accuracy, None if there is none to choose from.
+
+    A setting that diverged with any seed comes after those that did not.
+    """
 
     def merit(label: str) -> tuple[bool, float]:
         entry = found[label]
         return not entry["diverged"], entry["mean"] if entry["mean"] is not None else -math.inf
 
-    finished = [label for label in labels if label in found]
-    if not finished:
-        raise UserError(f"no setting of {labels[0]} could be trained, so none can be selected")
-    return max(finished, key=merit)
+    return max(found, key=merit, default=None)

@@ -87,7 +87,8 @@ class LiftedRule:
 
     def _take(self, learned: dict[str, Tensor]) -> None:
         for name, tensor in learned.items():
-            if name not in self.feedback or tensor.shape != self.feedback[name].shape:
+            known = self.feedback.get(name)
+            if known is None or (tensor.shape, tensor.dtype) != (known.shape, known.dtype):
                 raise ValueError(
                     f"the rule {self.rule.name} learned {name!r} of the shape "
                     f"{tuple(tensor.shape[1:])}; its feedback has "

@@ -1,0 +1,81 @@
+"""Every built-in rule, from the ladder to the audit, on the embedded task."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli.audits import run_files
+from cli.commands import run
+from cli.conftest import one_thread
+
+from depthgauge.rules.choice import choose_rule
+from depthgauge.rules.registry import BUILT_IN
+from depthgauge.studies import audit
+
+NARROW = {
+    "state_bridge": "state_bridge[hidden=8]",
+    "credit_bridge": "credit_bridge[hidden=8,copies=2]",
+    "ep": "ep[steps=2]",
+}
+RULES = [NARROW.get(name, name) for name in BUILT_IN]
+LABELS = [choose_rule(rule).label for rule in RULES]
+GRID = ("--task", "teacher", "--width", 8, "--blocks", 2, "--epochs", 2, "--batch-size", 1000)
+WITHOUT_FEEDBACK = {"bp", "ep[steps=2]"}
+
+
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """A ladder of all rules, then their audit in the same folder."""
+    folder: Path = tmp_path_factory.mktemp("every") / "study"
+    more = ("--seeds", 1, "--threads", 1, "--out", folder, "--json", "--rules", *RULES)
+    with pytest.MonkeyPatch.context() as patch, one_thread():
+        patch.setattr(audit, "NULL_DRAWS", 3)
+        patch.setattr(audit, "SAMPLES", 256)
+        ladder = run("ladder", *GRID, *more)
+        before = run_files(folder)
+        after = run("audit", *GRID, *more)
+    assert (ladder.status, after.status) == (0, 0), ladder.err + after.err
+    return {
+        "ladder": ladder.document,
+        "audit": after.document,
+        "trained": (before, run_files(folder)),
+    }
+
+
+@pytest.mark.parametrize("label", LABELS)
+def test_it_climbs_the_ladder(audited, label):
+    rungs = audited["ladder"]["results"][label]
+    assert list(rungs) == ["0", "1", "2"]
+    for rung in rungs.values():
+        assert rung["1"]["status"] == "finished"
+        assert 0 < rung["1"]["final_acc"] < 1
+        assert all(math.isfinite(norm) for norm in rung["1"]["h_norm"] + rung["1"]["g_norm"])
+
+
+@pytest.mark.parametrize("label", LABELS)
+def test_it_is_audited(audited, label):
+    document = audited["audit"]
+    assert document["verdicts"][label]["seeds"] == [1]
+    assert document["verdicts"][label]["diverged_seeds"] == []
+    readings = document["reports"][f"{label}_s1"]["readings"]
+    for name in ("alignment", "alignment_record", "perturbation", "nudging"):
+        assert math.isfinite(readings[name]["value"]), name
+    assert len(readings["alignment"]["per_layer"]) == 3
+    assert ("null" in readings) == (label not in WITHOUT_FEEDBACK)
+
+
+def test_the_audit_trains_nothing_again(audited):
+    before, after = audited["trained"]
+    assert len({name.split("/")[1] for name in before}) == 3 * len(RULES)
+    assert after == before
+
+
+def test_different_rules_train_differently(audited):
+    ends = {
+        label: tuple(rungs["2"]["1"]["h_norm"])
+        for label, rungs in audited["ladder"]["results"].items()
+    }
+    assert len(set(ends.values())) == len(RULES)

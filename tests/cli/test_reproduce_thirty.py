@@ -1,0 +1,115 @@
+"""`depthgauge reproduce thirty-epochs`, on a few points that stand for CIFAR-10."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from cli.commands import Done, assert_bad_input, run
+from cli.conftest import one_thread
+from training.small_runs import make_task
+
+from depthgauge.cli.reproduce import THIRTY
+from depthgauge.studies import audit
+from depthgauge.studies.published import published
+from depthgauge.tasks.registry import TASKS, TaskEntry
+
+COMMAND = ("reproduce", "thirty-epochs", "--threads", 1)
+SMALL = ("--epochs", 1, "--width", 16, "--blocks", 2, "--seeds", 42)
+FIGURES = published()["thirty_epochs"]
+
+
+@pytest.fixture
+def stand_in(monkeypatch):
+    use_a_few_points(monkeypatch)
+
+
+def use_a_few_points(patch: pytest.MonkeyPatch) -> None:
+    task = replace(make_task(), name="cifar10")
+    patch.setitem(TASKS, "cifar10", TaskEntry("a few points", lambda: task, 100, 256))
+
+
+@pytest.fixture(scope="module")
+def reproduced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Done, Path]:
+    """As if a tiny network, trained for one epoch on a few points, had been published."""
+    folder = tmp_path_factory.mktemp("thirty") / "out"
+    with pytest.MonkeyPatch.context() as patch, one_thread():
+        use_a_few_points(patch)
+        for name, value in (("epochs", 1), ("width", 16), ("blocks", 2)):
+            patch.setitem(FIGURES["config"], name, value)
+        patch.setattr(audit, "NULL_DRAWS", 3)
+        done = run(*COMMAND, *SMALL, "--out", folder, "--json")
+    assert done.status == 0, done.err
+    return done, folder
+
+
+def test_every_rule_of_the_experiment_is_audited(reproduced):
+    assert list(reproduced[0].document["verdicts"]) == THIRTY
+
+
+def test_accuracies_beside_the_published_ones(reproduced):
+    document = reproduced[0].document
+    rows = {row["what"]: row for row in document["comparison"]["accuracies"]}
+    penalised = FIGURES["penalised_lambda_0.01"]
+    expected = {"bp": FIGURES["bp"], "dfa": FIGURES["dfa"]}
+    expected |= {f"{rule}[penalty=0.01]": figure for rule, figure in penalised.items()}
+    assert {what: row["published"] for what, row in rows.items()} == {
+        what: figure[0] for what, figure in expected.items()
+    }
+    measured = {row["method"]: row["acc"] for row in document["summary"]}
+    for what, row in rows.items():
+        assert row["measured"] == measured[what]
+        assert row["inside"] == (abs(row["difference"]) <= row["half_width"])
+
+
+def test_alignment_is_that_of_the_record(reproduced):
+    document = reproduced[0].document
+    for part, reading in (
+        ("deep_alignment", "alignment_record"),
+        ("deep_perturbation", "perturbation"),
+    ):
+        rows = {row["what"]: row for row in document["comparison"][part]}
+        assert len(rows) == 3
+        for what, row in rows.items():
+            report = document["reports"][f"{what}_s42"]
+            assert row["measured"] == report["readings"][reading]["value"]
+    seed = {row["what"]: row for row in document["comparison"]["one_seed"]}
+    bridge = document["reports"]["state_bridge_s42"]["headline_acc"]
+    assert seed["state_bridge: accuracy"]["measured"] == [bridge]
+
+
+def test_penalties_are_in_the_recipe_of_their_runs_alone(reproduced):
+    done, folder = reproduced
+    for row in done.document["summary"]:
+        config = json.loads((folder / row["source"]["run"] / "config.json").read_text())
+        assert config["recipe"].get("penalty") == (0.01 if "penalty" in row["method"] else None)
+
+
+def test_the_comparison_is_written_down(reproduced):
+    done, folder = reproduced
+    written = json.loads((folder / "audit_comparison.json").read_text())
+    assert written == done.document["comparison"]
+    text = (folder / "audit_comparison.md").read_text()
+    for title in ("| accuracy, % |", "| deep Γ, record, % |", "| deep ρ, % |", "| seed 42 |"):
+        assert title in text
+    assert "of 12 figures lie inside" in text
+
+
+@pytest.mark.usefixtures("stand_in")
+def test_the_defaults_are_the_published_experiment(tmp_path):
+    plan = run(*COMMAND, "--dry-run", "--json").document
+    config = plan["config"]
+    assert (config["recipe"]["epochs"], config["task"]["name"]) == (30, "cifar10")
+    assert (config["net"]["width"], config["net"]["blocks"]) == (256, 4)
+    assert list(dict.fromkeys(entry["rule"] for entry in plan["runs"])) == THIRTY
+    assert {entry["k"] for entry in plan["runs"]} == {0, 4}
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.usefixtures("stand_in")
+def test_a_network_that_was_not_published_is_refused_before_training(tmp_path):
+    done = run(*COMMAND, "--width", 8, "--out", tmp_path / "out")
+    assert_bad_input(done, "--width 256", "30 epochs")
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,104 @@
+"""Configurations: what is written down, and what leaves a run's name alone."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from depthgauge.config import NetConfig, Recipe, RuleConfig, RunConfig, TaskConfig, TrainingOptions
+
+BEFORE: dict[str, Any] = {
+    "schema_version": 1,
+    "task": {"name": "tiny", "checksum": "00", "evaluated_on": "test"},
+    "net": {
+        "name": "residual_mlp",
+        "width": 8,
+        "blocks": 2,
+        "residual_add": True,
+        "w2_std": 0.01,
+        "terminal_norm": True,
+    },
+    "rule": {"name": "bp", "label": "bp", "options": {}, "source": ""},
+    "recipe": {
+        "learning_rate": 0.001,
+        "weight_decay": 0.01,
+        "epochs": 3,
+        "batch_size": 128,
+        "dtype": "float32",
+    },
+    "k": 2,
+    "seed": 42,
+}
+"""A run as it was written down before there were penalties, random targets and wide blocks."""
+
+LATER = {"net": {"hidden": None}, "recipe": {"penalty": 0.0, "targets": "true"}}
+OTHER = [("net", "hidden", 5), ("recipe", "penalty", 0.01), ("recipe", "targets", "random")]
+MODELS = [TaskConfig, NetConfig, RuleConfig, TrainingOptions, Recipe, RunConfig]
+
+
+def with_field(part: str, name: str, value: Any) -> dict[str, Any]:
+    return BEFORE | {part: BEFORE[part] | {name: value}}
+
+
+def test_a_run_without_later_fields_is_written_as_it_was_before():
+    assert RunConfig.model_validate(BEFORE).model_dump(mode="json") == BEFORE
+
+
+def test_a_run_that_was_written_before_keeps_its_name():
+    text = json.dumps(BEFORE, sort_keys=True, separators=(",", ":"))
+    expected = hashlib.sha256(text.encode()).hexdigest()[:16]
+    assert RunConfig.model_validate(BEFORE).identity == expected
+
+
+def test_saying_the_default_of_a_later_field_changes_nothing():
+    said = BEFORE | {part: BEFORE[part] | fields for part, fields in LATER.items()}
+    assert RunConfig.model_validate(said) == RunConfig.model_validate(BEFORE)
+    assert RunConfig.model_validate(said).identity == RunConfig.model_validate(BEFORE).identity
+    assert RunConfig.model_validate(said).model_dump(mode="json") == BEFORE
+
+
+@pytest.mark.parametrize(("part", "name", "value"), OTHER)
+def test_a_later_field_that_was_chosen_is_written_down_and_read_back(part, name, value):
+    given = with_field(part, name, value)
+    config = RunConfig.model_validate(given)
+    assert config.model_dump(mode="json") == given
+    assert json.loads(config.model_dump_json()) == given
+    assert RunConfig.model_validate_json(config.model_dump_json()) == config
+    assert config.identity != RunConfig.model_validate(BEFORE).identity
+
+
+def test_runs_that_differ_in_a_later_field_have_names_of_their_own():
+    names = {RunConfig.model_validate(with_field(*other)).identity for other in OTHER}
+    assert len(names) == len(OTHER)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_later_field_exists_and_has_a_default(model):
+    for name in model.added:
+        assert not model.model_fields[name].is_required()
+
+
+def test_what_was_added_to_the_options_of_training_was_added_to_recipes():
+    assert TrainingOptions.added <= Recipe.added
+    assert set(TrainingOptions.model_fields) <= set(Recipe.model_fields)
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "value"),
+    [
+        ("net", "hidden", 0),
+        ("recipe", "penalty", -0.01),
+        ("recipe", "penalty", "inf"),
+        ("recipe", "penalty", "nan"),
+        ("recipe", "targets", "shuffled"),
+        ("recipe", "learning_rate", 0),
+        ("recipe", "momentum", 0.9),
+    ],
+)
+def test_what_cannot_be_is_refused(part, name, value):
+    with pytest.raises(ValidationError, match=name):
+        RunConfig.model_validate(with_field(part, name, value))
