@@ -86,13 +86,13 @@ class LiftedRule:
         return given["blocks"], given["embed"]
 
     def _take(self, learned: dict[str, Tensor]) -> None:
+        """Replace what was learned, which must be like what was there."""
         for name, tensor in learned.items():
-            known = self.feedback.get(name)
-            if known is None or (tensor.shape, tensor.dtype) != (known.shape, known.dtype):
+            if name not in self.feedback or _kind(tensor) != _kind(self.feedback[name]):
+                known = {kept: _kind(own) for kept, own in self.feedback.items()}
                 raise ValueError(
-                    f"the rule {self.rule.name} learned {name!r} of the shape "
-                    f"{tuple(tensor.shape[1:])}; its feedback has "
-                    f"{ {n: tuple(t.shape[1:]) for n, t in self.feedback.items()} }"
+                    f"the rule {self.rule.name} learned {name!r}, {_kind(tensor)}; its feedback "
+                    f"has {known}"
                 )
             self.feedback[name] = tensor
 
@@ -144,6 +144,11 @@ class LiftedRule:
         apart = [one_run(tree_map(lambda t, p=p: t[p], seen)) for p in range(len(self.runs))]
         stacked: dict[str, Any] = tree_map(lambda *tensors: torch.stack(tensors), *apart)
         return stacked
+
+
+def _kind(stacked: Tensor) -> str:
+    """Shape and type of each run's part of a stacked tensor."""
+    return f"{tuple(stacked.shape[1:])} {stacked.dtype}"
 
 
 def _below(parameters: Parameters, prefix: str) -> Parameters:
