@@ -191,7 +191,7 @@ DOUBLE = torch.float64
     [
         ({"cuont": torch.zeros((), dtype=DOUBLE)}, "'cuont'"),
         ({"count": torch.zeros(1, dtype=DOUBLE)}, r"'count'.*\(1,\)"),
-        ({"never": torch.zeros(3, dtype=DOUBLE)}, r"'never'.*\(3,\).*'never': \(2,\)"),
+        ({"never": torch.zeros(3, dtype=DOUBLE)}, r"'never'.*\(3,\).*'never': '\(2,\)"),
         ({"never": torch.zeros(2, 1, dtype=DOUBLE)}, r"'never'.*\(2, 1\)"),
         ({"count": torch.zeros((), dtype=torch.float32)}, "'count'"),
         ({"never": torch.zeros(2, dtype=torch.int64)}, "'never'"),
