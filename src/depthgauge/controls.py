@@ -32,6 +32,12 @@ def _wide_block(net: NetConfig) -> NetConfig:
     return net.model_copy(update={"blocks": 1, "hidden": wide_block_hidden(net)})
 
 
+def control_in(label: str) -> str | None:
+    """The control in a rule's label, where it stands last in the brackets."""
+    last = label.rstrip("]").replace("[", ",").split(",")[-1]
+    return last if label.endswith("]") and last in CONTROLS else None
+
+
 CONTROLS: dict[str, Control] = {
     "shallow": Control(
         "no blocks: what embedding and readout do alone",

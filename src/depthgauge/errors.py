@@ -9,6 +9,6 @@ class UserError(Exception):
     """
 
 
-def one_line(error: Exception) -> str:
+def one_line(error: BaseException) -> str:
     """An exception's kind and text on one line, for a sentence."""
     return " ".join(f"{type(error).__name__}: {error}".split())

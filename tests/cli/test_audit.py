@@ -131,7 +131,7 @@ def test_the_tables_are_written_beside_it(audited):
     assert "| rule | acc | frozen | verdict over seeds |" in text
     assert text.count("\n| dfa | ") >= 4
     assert "| accuracy + mean Γ + D2s |" in text
-    assert "- Control, 2 untrained networks: no alarm, depth untested." in text
+    assert "- As a control, 2 untrained networks: no alarm, depth untested." in text
 
 
 # A study of its own

@@ -54,7 +54,7 @@ def test_frozen_accuracies_that_were_given_are_said_to_be_without_their_spread()
 def test_the_control_is_counted_with_what_it_came_to():
     controls = {"untrained_s1": CONTROL, "untrained_s2": CONTROL}
     assert audit_words(make_audit(controls=controls)) == [
-        "Control, 2 untrained networks: no alarm, depth untested."
+        "As a control, 2 untrained networks: no alarm, depth untested."
     ]
 
 
@@ -67,4 +67,4 @@ def test_a_control_that_raises_an_alarm_is_seen():
 
 def test_one_network_is_not_spoken_of_as_many():
     (sentence,) = audit_words(make_audit(controls={"untrained_s1": CONTROL}))
-    assert sentence == "Control, 1 untrained network: no alarm, depth untested."
+    assert sentence == "As a control, 1 untrained network: no alarm, depth untested."

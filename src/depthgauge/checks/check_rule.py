@@ -51,7 +51,7 @@ def _made(check: Check, bench: Bench) -> Outcome:
     try:
         with global_seed(0):
             found = check.finds(bench)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         found = f"the rule raises {one_line(error)}{_where(error, bench.choice.rule_class)}"
         if "does not require grad" in found:
             found += "; autograd is off while a rule is asked: use torch.func.grad"
@@ -60,7 +60,7 @@ def _made(check: Check, bench: Bench) -> Outcome:
     return Outcome(check.what, isinstance(found, Remark), shorten(found, LONGEST, placeholder=" …"))
 
 
-def _where(error: Exception, rule_class: type[Rule]) -> str:
+def _where(error: BaseException, rule_class: type[Rule]) -> str:
     """The last line of the rule's own file that the exception came through."""
     file = inspect.getfile(rule_class)
     lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == file]

@@ -64,7 +64,11 @@ def _rules() -> list[Entry]:
 def _options(model: type[BaseModel], names: Iterable[str]) -> list[Entry]:
     fields = {name: model.model_fields[name] for name in names}
     return [
-        {"name": name, "default": field.default, "description": field.description or ""}
+        {
+            "name": name,
+            "default": field.get_default(call_default_factory=True),
+            "description": field.description or "",
+        }
         for name, field in fields.items()
     ]
 

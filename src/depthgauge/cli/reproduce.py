@@ -18,14 +18,6 @@ if TYPE_CHECKING:
     from depthgauge.report.audit_comparison import Table
 
 
-THIRTY = [
-    *("bp", "dfa", "state_bridge", "credit_bridge", "ep"),
-    *("bp[penalty=0.01]", "dfa[penalty=0.01]"),
-    *("state_bridge[penalty=0.01]", "credit_bridge[penalty=0.01]"),
-]
-"""Which rules were run for thirty epochs, and Equilibrium Propagation as the positive control."""
-
-
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add `reproduce` and the experiments it knows."""
     parser = subparsers.add_parser(
@@ -52,7 +44,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     add_grid_options(thirty, fewest_blocks=1)
     add_run_options(thirty)
-    thirty.set_defaults(run=run_thirty, task="cifar10", rules=THIRTY, epochs=30)
+    thirty.set_defaults(run=run_thirty, task="cifar10", rules=None, epochs=30)
 
 
 def run_ladder(args: argparse.Namespace) -> int:
@@ -93,8 +85,9 @@ def run_thirty(args: argparse.Namespace) -> int:
         thirty_comparison_tables,
         thirty_comparison_words,
     )
-    from depthgauge.studies.published_thirty import check_thirty, compare_thirty
+    from depthgauge.studies.published_thirty import RULES, check_thirty, compare_thirty
 
+    args.rules = args.rules or RULES
     return _audit_and_compare(
         args, check_thirty, compare_thirty, thirty_comparison_tables, thirty_comparison_words
     )

@@ -30,7 +30,7 @@ def add_select(parser: argparse.ArgumentParser) -> None:
 def selection_grid(grid: Grid, args: argparse.Namespace, held_out: int) -> Grid:
     """Every setting, all blocks trained, judged on held-out training samples."""
     from depthgauge.rules.choice import choose_rule
-    from depthgauge.studies.selection import usual_size
+    from depthgauge.studies.selection import settings_to_try, usual_size
     from depthgauge.tasks.base import hold_out_validation
 
     if not args.vary:
@@ -38,33 +38,26 @@ def selection_grid(grid: Grid, args: argparse.Namespace, held_out: int) -> Grid:
     for rule in args.rules:
         if choose_rule(rule).control is not None:
             raise UserError(f"--select cannot choose for {rule}: give its control with --controls")
-    settings = [choice for choice in grid.rules if choice.control is None]
+    texts = [text for rule in args.rules for text in settings_to_try(rule, args.vary).values()]
     task = hold_out_validation(grid.task, held_out or usual_size(grid.task))
-    return replace(grid, task=task, rules=settings, ks=[grid.net.blocks])
+    rules = [choose_rule(text) for text in texts]
+    return replace(grid, task=task, rules=rules, ks=[grid.net.blocks])
 
 
 def select(
     grid: Grid, tried: Grid, folder: Path, args: argparse.Namespace
 ) -> tuple[Grid, dict[str, Any], bool]:
-    """Train all settings of `tried`: `grid` at the best ones, how they were chosen, and failures.
-
-    Each rule is audited as it was given too, so that it can be said whether its verdict survives.
-    """
+    """Train all settings of `tried`: `grid` at the best, how they were chosen, whether one failed."""
     from depthgauge.rules.choice import choose_rule
-    from depthgauge.studies.selection import best, candidates
-    from depthgauge.studies.vary import settings_of, with_controls
+    from depthgauge.studies.selection import candidates, chosen_settings
+    from depthgauge.studies.vary import with_controls
 
     samples = len(tried.task.evaluation)
     own = argparse.Namespace(**vars(args) | {"validation": samples})
     study, job = open_study(tried, folder / SELECTION, own)
     with study.training():
         failed = train_grid(study, tried, job)
-    found, chosen, texts = candidates(study, tried), {}, []
-    for rule in args.rules:
-        settings = {choose_rule(text).label: text for text in settings_of(rule, args.vary)}
-        tries = {name: found[name] for name in settings if name in found}
-        given, label = choose_rule(rule).label, best(tries)
-        chosen[given] = {"chosen": label, "samples": samples, "candidates": tries}
-        texts += [rule] if label in (given, None) else [rule, settings[label]]
+    chosen, texts = chosen_settings(candidates(study, tried), args.rules, args.vary)
     rules = [choose_rule(text) for text in with_controls(texts, args.controls)]
-    return replace(grid, rules=rules), chosen, failed
+    selection = {rule: entry | {"samples": samples} for rule, entry in chosen.items()}
+    return replace(grid, rules=rules), selection, failed

@@ -45,6 +45,7 @@ class Report:
     alignment: AlignmentReading | None = None
     alignment_record: AlignmentReading | None = None
     perturbation: Reading | None = None
+    perturbation_record: Reading | None = None
     nudging: NudgingReading | None = None
     null: NullReading | None = None
     remarks: tuple[str, ...] = ()

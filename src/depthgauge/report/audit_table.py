@@ -88,6 +88,7 @@ def layer_table(document: dict[str, Any]) -> Table:
             row["method"],
             str(row["seed"]),
             *("–" if value is None else f"{value:+.3f}" for value in row["gamma"]),
+            *["–"] * (depth - len(row["gamma"])),
             row["null"] or "n/a",
         ]
         for row in document["summary"]

@@ -47,4 +47,4 @@ def _controls(controls: dict[str, Any]) -> list[str]:
         return []
     found = sorted({control["verdict"] for control in controls.values()})
     count = f"{len(controls)} untrained network{'s' if len(controls) > 1 else ''}"
-    return [f"Control, {count}: {' / '.join(found)}."]
+    return [f"As a control, {count}: {' / '.join(found)}."]

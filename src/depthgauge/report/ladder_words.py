@@ -5,8 +5,17 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
+from depthgauge.controls import control_in
+
 GAIN_THRESHOLD = 2.0
 """Percentage points below which a rule is not said to use depth (the protocol's D3)."""
+
+WITHOUT_A_LADDER = {
+    "shallow": "without any blocks",
+    "wide_block": "one block with as many parameters",
+    "random_targets": "with nothing to learn",
+}
+"""Controls under which more trained blocks are not more depth, or not more learning."""
 
 
 def ladder_words(ladder: dict[str, Any]) -> list[str]:
@@ -27,6 +36,10 @@ def ladder_words(ladder: dict[str, Any]) -> list[str]:
 
 
 def _sentence(rule: str, means: dict[int, float]) -> str:
+    control = control_in(rule)
+    if control in WITHOUT_A_LADDER:
+        rungs = ", ".join(f"{mean:.1f} % at k = {k}" for k, mean in means.items())
+        return f"{rule}, {WITHOUT_A_LADDER[control]}: {rungs or 'not finished'}."
     if len(means) < 2:  # noqa: PLR2004
         return f"{rule}: a ladder needs at least two finished rungs to be read."
     (low, first), (high, last) = next(iter(means.items())), list(means.items())[-1]

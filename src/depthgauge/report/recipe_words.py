@@ -9,7 +9,9 @@ from depthgauge.report.audit_table import percent
 
 def recipe_words(document: dict[str, Any]) -> list[str]:
     """One sentence for each choice of a setting, each rule with several, and each control."""
-    words = [_chosen(rule, entry) for rule, entry in document.get("selection", {}).items()]
+    selection = document.get("selection", {})
+    several = {rule: entry for rule, entry in selection.items() if len(entry["candidates"]) != 1}
+    words = [_chosen(rule, entry) for rule, entry in several.items()]
     words += [_survives(rule, entry) for rule, entry in document.get("settings", {}).items()]
     return words + _controls(document)
 
@@ -35,8 +37,10 @@ def _survives(rule: str, entry: dict[str, Any]) -> str:
     if entry["survives"]:
         settings = len(entry["verdicts"])
         return f"{rule}: the verdict survives: {next(iter(by_word))} at all {settings} settings."
-    parts = [f"{word} with {', '.join(methods)}" for word, methods in by_word.items()]
-    return f"{rule}: the verdict depends on the setting: {'; '.join(parts)}."
+    parts = "; ".join(f"{word} with {', '.join(methods)}" for word, methods in by_word.items())
+    if entry["survives"] is None:
+        return f"{rule}: whether the verdict survives cannot be told: {parts}."
+    return f"{rule}: the verdict depends on the setting: {parts}."
 
 
 def _controls(document: dict[str, Any]) -> list[str]:

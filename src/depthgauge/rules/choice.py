@@ -80,13 +80,14 @@ def choose_rule(text: str) -> RuleChoice:
     own = {n: v for n, v in parts.options.items() if n not in TrainingOptions.model_fields}
     _check_names(rule_class, own)
     _check_words(rule_class, parts.words)
-    training = {n: v for n, v in parts.options.items() if n not in own}
+    given = {n: v for n, v in parts.options.items() if n not in own}
+    training = _validated(TrainingOptions, given, rule_class)
     return RuleChoice(
         rule_class,
         _validated(rule_class.Options, own, rule_class),
         text,
         source,
-        {n: getattr(_validated(TrainingOptions, training, rule_class), n) for n in training},
+        {n: getattr(training, n) for n in TrainingOptions.model_fields if n in given},
         parts.words[0] if parts.words else None,
     )
 

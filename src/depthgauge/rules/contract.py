@@ -35,7 +35,7 @@ class Context:
         states: h_0 … h_L, each (samples, d).
         target: the labels, (samples,).
         feedback: what the rule's `feedback` returned for this run.
-        progress: fraction of training that is over, in [0, 1).
+        progress: fraction of training that is over, in [0, 1); 1 when a trained network is read.
         residual: whether the network adds a branch to the stream; else it replaces the stream.
 
     Where the rule has a `noise_shape`:
@@ -155,11 +155,6 @@ class Rule(ABC):
         networks that have learned from it.
         """
         return {}
-
-    @property
-    def learns(self) -> bool:
-        """Whether the rule changes its feedback while it trains."""
-        return type(self).learn is not Rule.learn
 
     def noise_shape(self, states: Sequence[Tensor]) -> tuple[int, ...] | None:
         """How much noise `credit` and `learn` want for a batch with these states, if any."""

@@ -16,7 +16,7 @@ from depthgauge.rules.contract import Context, Credit, RuleOptions
 from depthgauge.rules.dfa import DFA
 
 SMALLEST = 1e-12
-"""Mean square of RMS(h_L)·g_L below which slopes count as zero: there is nothing to match."""
+"""Mean over samples of ‖RMS(h_L)·g_L‖² below which there is nothing to match."""
 
 
 class CreditBridgeOptions(RuleOptions):
@@ -38,7 +38,7 @@ class CreditBridgeOptions(RuleOptions):
         default=1000.0, ge=0, allow_inf_nan=False, description="weight of matching ∇V to g_L at h_L"
     )
     warm_up: float = Field(
-        default=0.2, ge=0, le=1, description="share of training that is given DFA's credit"
+        default=0.2, ge=0, lt=1, description="share of training that is given DFA's credit"
     )
 
 
@@ -94,11 +94,12 @@ class CreditBridge(DFA):
         if context.progress < self.options.warm_up:
             return super().credit(context)
         value = self.value.parameters(context.feedback)
-        *inputs, last = [
+        inputs = context.states[:-1] or context.states
+        slopes = [
             self.slope(value, stream, time, context.error)
-            for stream, time in zip(context.states, _times(context), strict=True)
+            for stream, time in zip(inputs, _times(context), strict=False)
         ]
-        return Credit(blocks=inputs, embed=inputs[0] if inputs else last)
+        return Credit(blocks=slopes[: len(context.states) - 1], embed=slopes[0])
 
     def projected(self, context: Context) -> Tensor | None:
         """Only in the beginning."""

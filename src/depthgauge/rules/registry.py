@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-import inspect
 import sys
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import get_args
 
-from pydantic import ValidationError
-
-from depthgauge.config import TrainingOptions
-from depthgauge.controls import CONTROLS
 from depthgauge.errors import UserError, one_line
-from depthgauge.rules.bp import BP
-from depthgauge.rules.contract import Need, Rule
+from depthgauge.rules.contract import Rule
+from depthgauge.rules.declared import checked
 
 ENTRY_POINT_GROUP = "depthgauge.rules"
 BUILT_IN = {
@@ -65,7 +59,7 @@ def load_known(name: str) -> type[Rule]:
         raise UserError(
             f"the installed rule {name!r} cannot be loaded: {one_line(error)}"
         ) from error
-    return _checked(candidate, name)
+    return checked(candidate, name)
 
 
 def _source_of_known(name: str) -> str:
@@ -85,7 +79,13 @@ def _load_from_file(reference: str) -> tuple[type[Rule], str]:
     module = _imported(f"depthgauge_rule_{source[:16]}", path)
     if not hasattr(module, class_name):
         raise UserError(f"{file_name} has no class {class_name}")
-    return _checked(getattr(module, class_name), reference), f"{source}:{class_name}"
+    rule_class = checked(getattr(module, class_name), reference)
+    if rule_class.name in known_rules():
+        raise UserError(
+            f"the rule {reference} is called {rule_class.name}, as one that there is already; "
+            "choose another `name`"
+        )
+    return rule_class, f"{source}:{class_name}"
 
 
 def _imported(name: str, path: Path) -> ModuleType:
@@ -99,42 +99,7 @@ def _imported(name: str, path: Path) -> ModuleType:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[name]
         raise UserError(f"{path} cannot be imported: {one_line(error)}") from error
     return module
-
-
-def _checked(candidate: object, reference: str) -> type[Rule]:
-    if not (isinstance(candidate, type) and issubclass(candidate, Rule)):
-        raise UserError(
-            f"{reference} is not a rule: it must be a subclass of depthgauge.rules.contract.Rule"
-        )
-    for attribute in ("name", "summary"):
-        if not isinstance(getattr(candidate, attribute, None), str):
-            raise UserError(f"the rule {reference} must set `{attribute}` to a text")
-    if inspect.isabstract(candidate):
-        raise UserError(f"the rule {reference} does not define `credit`")
-    if candidate.end_to_end and candidate is not BP:
-        raise UserError(
-            f"the rule {reference} sets `end_to_end`, which only bp may: it skips `credit`"
-        )
-    taken = sorted(
-        candidate.Options.model_fields.keys() & {*TrainingOptions.model_fields, *CONTROLS}
-    )
-    if taken:
-        raise UserError(
-            f"the rule {reference} has an option called {', '.join(taken)}, which is taken; "
-            "choose another name"
-        )
-    try:
-        candidate.Options()
-    except ValidationError as error:
-        raise UserError(f"every option of the rule {reference} must have a default") from error
-    unknown = sorted(candidate.needs - set(get_args(Need)))
-    if unknown:
-        raise UserError(
-            f"the rule {reference} needs {', '.join(map(repr, unknown))}, which does not exist; a "
-            f"rule may need: {', '.join(get_args(Need))}"
-        )
-    return candidate

@@ -12,7 +12,8 @@ class SignDFA(DFA):
     """a_l = sign(e)·B_lᵀ with DFA's matrices: which classes were over- and underrated, not how far.
 
     With softmax and cross-entropy the sign is −1 for the target and +1 for every other class, so
-    the credit points the same way for all samples of a class, however well they are known.
+    the credit points the same way for all samples of a class, however well they are known, until
+    an error is too small for the precision and becomes zero.
     """
 
     name = "sdfa"

@@ -16,6 +16,7 @@ from depthgauge.diagnosis.report import Report
 from depthgauge.gauges.alignment import AlignmentGauge
 from depthgauge.gauges.measure import measure
 from depthgauge.gauges.norms import BATCH_READ, BATCHES_READ
+from depthgauge.gauges.perturbation import PerturbationGauge
 from depthgauge.nets.opened import OpenedNet
 from depthgauge.nets.registry import initial_net
 from depthgauge.rules.on_network import rule_credit
@@ -59,14 +60,18 @@ def audit(
 def depth_gain_of_bp(subjects: Sequence[Subject]) -> float | None:
     """What backpropagation gains from depth, mean over seeds; None if it was not audited.
 
-    With several settings of backpropagation, the largest: it is a property of the task.
+    With several settings of backpropagation, that of the most accurate one.
     """
-    gains: dict[str, list[float]] = {}
+    settings: dict[str, list[tuple[float, float]]] = {}
     for one in subjects:
         is_bp = one.control is None and "bp" in (one.rule, one.method)
         if is_bp and one.accuracy is not None and one.frozen is not None:
-            gains.setdefault(one.method, []).append(one.accuracy - one.frozen)
-    return max((statistics.fmean(of_setting) for of_setting in gains.values()), default=None)
+            settings.setdefault(one.method, []).append((one.accuracy, one.frozen))
+    means = [
+        (statistics.fmean(a for a, _ in runs), statistics.fmean(a - f for a, f in runs))
+        for runs in settings.values()
+    ]
+    return max(means)[1] if means else None
 
 
 def _report(
@@ -87,6 +92,7 @@ def _report(
     credit = rule_credit(trained.rule, trained.feedback)
     gauges = credit_gauges(credit, "depthgauge")
     gauges["alignment_record"] = AlignmentGauge(credit, "record")
+    gauges["perturbation_record"] = PerturbationGauge(credit, "record")
     x, y = first_samples(task, SAMPLES)
     batches = zip(torch.split(x, BATCH_READ), torch.split(y, BATCH_READ), strict=True)
     measure(in_float32(OpenedNet(trained.net))[0], batches, list(gauges.values()))

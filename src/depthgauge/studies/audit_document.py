@@ -69,16 +69,26 @@ def _shallow(seeds: dict[str, Any]) -> dict[str, Any]:
 
 
 def settings_of_rules(verdicts: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """For each rule with several settings: the verdict of each, and whether they are one."""
+    """For each rule with several settings: the verdict of each, and whether they are one.
+
+    `survives` is None where some setting is inconclusive and the others agree: it cannot be told.
+    """
     rules: dict[str, dict[str, str]] = {}
     for method, entry in verdicts.items():
         if entry["rule"] is not None and entry["control"] is None:
             rules.setdefault(entry["rule"], {})[method] = entry["verdict"]
     return {
-        rule: {"verdicts": words, "survives": len(set(words.values())) == 1}
+        rule: {"verdicts": words, "survives": _survives(set(words.values()))}
         for rule, words in rules.items()
         if len(words) > 1
     }
+
+
+def _survives(words: set[str]) -> bool | None:
+    decided = words - {"inconclusive"}
+    if len(decided) > 1:
+        return False
+    return None if decided != words else True
 
 
 def _row(one: Audited) -> dict[str, Any]:

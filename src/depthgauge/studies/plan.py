@@ -55,6 +55,11 @@ class Grid:
         given = {"--rules": labels, "--k": self.ks, "--seeds": self.seeds}
         for name, values in given.items():
             check_list(name, values)
+        for choice in self.rules:
+            if not self.net.blocks and choice.control in ("shallow", "wide_block"):
+                raise UserError(
+                    f"{choice.label} makes no sense: the network has no blocks to begin with"
+                )
         for k in self.ks:
             if not 0 <= k <= self.net.blocks:
                 raise UserError(

@@ -13,6 +13,17 @@ SEED = 42
 """Norms, stability and Γ were published for this seed alone."""
 
 
+PUBLISHED_AS = {"ep": None, "ep[credit=displacement]": "ep"}
+"""The record's Equilibrium Propagation took the displacement for the credit; ours does not."""
+
+
+def _figures(figures: dict[str, Any], method: str) -> dict[str, Any]:
+    """What was published of a method; empty if nothing was."""
+    name = PUBLISHED_AS.get(method, method)
+    found: dict[str, Any] = figures.get(name, {}) if name is not None else {}
+    return found
+
+
 def check_published(net: NetConfig) -> None:
     """Refuse a network of which no audit was published."""
     figures = published()["main_audit"]["config"]
@@ -40,10 +51,9 @@ def compare_audit(document: dict[str, Any]) -> dict[str, Any]:
             {
                 "what": method,
                 "measured": entry["verdict_in_words"],
-                "published": figures[method].get("verdict"),
+                "published": _figures(figures, method).get("verdict"),
             }
             for method, entry in document["verdicts"].items()
-            if method in figures
         ],
     }
 
@@ -54,8 +64,9 @@ def _accuracies(document: dict[str, Any], figures: dict[str, Any], alike: bool) 
         rows = [row for row in document["summary"] if row["method"] == method]
         values = [row["acc"] for row in rows if row["acc"] is not None]
         frozen = [row["frozen_acc"] for row in rows if row["frozen_acc"] is not None]
-        if values and method in figures:
-            found.append(compare(method, values, figures[method]["accuracy"], alike))
+        published_accuracy = _figures(figures, method).get("accuracy")
+        if values and published_accuracy is not None:
+            found.append(compare(method, values, published_accuracy, alike))
         if frozen and method == "dfa":
             figure = figures["frozen"]["accuracy"]
             found.append(compare("dfa, blocks frozen", frozen, figure, alike))
@@ -69,9 +80,10 @@ def _one_seed(document: dict[str, Any], figures: dict[str, Any]) -> list[dict[st
         report = document["reports"].get(f"{method}_s{SEED}")
         if report is None:
             continue
-        scale = figures["scale_seed42_N128"].get(method, {})
+        scale = _figures(figures["scale_seed42_N128"], method)
         gamma = report["readings"].get("alignment_record", {}).get("per_layer")
-        own = figures.get(method, {})
+        own = _figures(figures, method)
+        stability = figures["stability_seed42"]
         pairs = [
             ("‖h_l‖, l = 0 … L", report["residual_norms"], scale.get("h")),
             ("‖h_L‖", report["residual_norms"][-1:], _listed(scale.get("h_L"))),
@@ -79,7 +91,7 @@ def _one_seed(document: dict[str, Any], figures: dict[str, Any]) -> list[dict[st
             (
                 "stability",
                 [report["cross_batch_stability"]],
-                _listed(figures["stability_seed42"].get(method)),
+                _listed(stability.get(PUBLISHED_AS.get(method, method))),
             ),
             ("Γ, record, l = 0 … L", gamma, own.get("gamma_layers_0_to_4")),
             ("Γ, record, blocks", gamma and gamma[:-1], own.get("gamma_per_block")),

@@ -22,7 +22,12 @@ def settings_of(rule: str, variations: Sequence[str]) -> list[str]:
         for name, values in map(_read, variations)
         if name in able
     ]
-    return [with_options(rule, *chosen) for chosen in product(*choices)]
+    settings = [with_options(rule, *chosen) for chosen in product(*choices)]
+    labels = [choose_rule(setting).label for setting in settings]
+    twice = sorted({label for label in labels if labels.count(label) > 1})
+    if twice:
+        raise UserError(f"--vary gives a setting twice: {', '.join(twice)}")
+    return settings
 
 
 def check_variations(rules: Sequence[str], variations: Sequence[str]) -> None:
@@ -55,4 +60,6 @@ def with_controls(rules: Sequence[str], controls: Sequence[str]) -> list[str]:
     for control in controls:
         if control not in CONTROLS:
             raise UserError(f"there is no control {control!r}; there are: {', '.join(CONTROLS)}")
+        if controls.count(control) > 1:
+            raise UserError(f"--controls names {control} twice")
     return [*rules, *(with_options(rule, control) for control in controls for rule in rules)]

@@ -94,7 +94,7 @@ class LiftedRule:
                     f"the rule {self.rule.name} learned {name!r}, {_kind(tensor)}; its feedback "
                     f"has {known}"
                 )
-            self.feedback[name] = tensor
+            self.feedback[name] = tensor.contiguous()
 
     def _noise(self, trace: StackedTrace) -> dict[str, Tensor]:
         """Each run's noise; runs of one seed have the same, so it is drawn once for them."""
