@@ -6,7 +6,7 @@ import pytest
 from training.small_runs import make_task
 
 from depthgauge.config import NetConfig, Recipe
-from depthgauge.controls import CONTROLS, wide_block_hidden
+from depthgauge.controls import CONTROLS, control_in, wide_block_hidden
 from depthgauge.nets.registry import initial_net
 from depthgauge.nets.residual_mlp import Block
 from depthgauge.rules.choice import choose_rule
@@ -73,7 +73,28 @@ def test_a_control_goes_with_options_of_training():
     choice = choose_rule("dfa[penalty=0.25,random_targets,learning_rate=0.5]")
     expected = {"targets": "random", "penalty": 0.25, "learning_rate": 0.5}
     assert choice.recipe(RECIPE) == RECIPE.model_copy(update=expected)
-    assert choice.label == "dfa[penalty=0.25,learning_rate=0.5,random_targets]"
+    assert choice.label == "dfa[learning_rate=0.5,penalty=0.25,random_targets]"
+
+
+def test_options_of_training_are_one_setting_in_whatever_order_they_are_typed():
+    one = choose_rule("dfa[penalty=1,learning_rate=1]")
+    other = choose_rule("dfa[learning_rate=1,penalty=1]")
+    assert one.label == other.label == "dfa[learning_rate=1.0,penalty=1.0]"
+    assert list(one.training) == list(other.training)
+
+
+@pytest.mark.parametrize(
+    ("label", "control"),
+    [
+        ("bp[shallow]", "shallow"),
+        ("dfa[penalty=0.01,wide_block]", "wide_block"),
+        ("shallow", None),
+        ("dfa[penalty=0.01]", None),
+        ("dfa", None),
+    ],
+)
+def test_a_label_says_its_control(label, control):
+    assert control_in(label) == control
 
 
 def test_without_a_control_nothing_changes():

@@ -11,9 +11,9 @@ from cli.commands import Done, assert_bad_input, run
 from cli.conftest import one_thread
 from training.small_runs import make_task
 
-from depthgauge.cli.reproduce import THIRTY
 from depthgauge.studies import audit
 from depthgauge.studies.published import published
+from depthgauge.studies.published_thirty import RULES
 from depthgauge.tasks.registry import TASKS, TaskEntry
 
 COMMAND = ("reproduce", "thirty-epochs", "--threads", 1)
@@ -46,7 +46,9 @@ def reproduced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Done, Path]:
 
 
 def test_every_rule_of_the_experiment_is_audited(reproduced):
-    assert list(reproduced[0].document["verdicts"]) == THIRTY
+    document = reproduced[0].document
+    assert {*document["verdicts"], *document["shallow"]} == set(RULES)
+    assert {"ep", "ep[credit=displacement]", "bp[wide_block]"} < set(document["verdicts"])
 
 
 def test_accuracies_beside_the_published_ones(reproduced):
@@ -68,7 +70,7 @@ def test_alignment_is_that_of_the_record(reproduced):
     document = reproduced[0].document
     for part, reading in (
         ("deep_alignment", "alignment_record"),
-        ("deep_perturbation", "perturbation"),
+        ("deep_perturbation", "perturbation_record"),
     ):
         rows = {row["what"]: row for row in document["comparison"][part]}
         assert len(rows) == 3
@@ -103,8 +105,8 @@ def test_the_defaults_are_the_published_experiment(tmp_path):
     config = plan["config"]
     assert (config["recipe"]["epochs"], config["task"]["name"]) == (30, "cifar10")
     assert (config["net"]["width"], config["net"]["blocks"]) == (256, 4)
-    assert list(dict.fromkeys(entry["rule"] for entry in plan["runs"])) == THIRTY
-    assert {entry["k"] for entry in plan["runs"]} == {0, 4}
+    assert list(dict.fromkeys(entry["rule"] for entry in plan["runs"])) == RULES
+    assert {entry["k"] for entry in plan["runs"]} == {0, 1, 4}
     assert list(tmp_path.iterdir()) == []
 
 

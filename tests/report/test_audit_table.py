@@ -136,6 +136,13 @@ def test_alignment_layer_by_layer():
     ]
 
 
+def test_a_network_with_fewer_blocks_keeps_its_null_in_the_last_column():
+    rows = [make_row("dfa[wide_block]", gamma=[0.1, 0.2]), make_row(gamma=[0.1, 0.2, 0.3, 0.4])]
+    header, (short, full) = layer_table(make_audit(rows))
+    assert len(header) == len(short) == len(full)
+    assert short[-3:] == ["–", "–", "specific"]
+
+
 @pytest.mark.parametrize("rows", [[], [make_row(gamma=None)], [make_diverged()]], ids=len)
 def test_without_any_alignment_there_is_nothing_layer_by_layer(rows):
     assert layer_table(make_audit(rows))[1] == []

@@ -105,3 +105,29 @@ def test_one_sentence_for_each_rule_in_the_order_of_the_table():
 
 def test_nothing_finished_needs_no_words():
     assert ladder_words(make_ladder({})) == []
+
+
+@pytest.mark.parametrize(
+    ("rule", "accuracies", "words"),
+    [
+        ("bp[shallow]", (0.25,), "bp[shallow], without any blocks: 25.0 % at k = 0."),
+        (
+            "bp[wide_block]",
+            (0.25, 0.5),
+            "bp[wide_block], one block with as many parameters: 25.0 % at k = 0, 50.0 % at k = 1.",
+        ),
+        (
+            "dfa[penalty=1.0,random_targets]",
+            (0.1, 0.5),
+            "dfa[penalty=1.0,random_targets], with nothing to learn: 10.0 % at k = 0, 50.0 % at "
+            "k = 1.",
+        ),
+    ],
+)
+def test_a_control_that_changes_what_depth_means_has_no_gain_from_depth(rule, accuracies, words):
+    assert ladder_words(make_ladder({rule: curve(*accuracies)})) == [words]
+
+
+def test_other_controls_are_ladders_like_any():
+    (words,) = ladder_words(make_ladder({"bp[no_skip]": curve(0.25, 0.5)}))
+    assert "gains 25.0 points from depth" in words

@@ -32,10 +32,29 @@ def test_a_choice_is_said_beside_the_rule_as_it_was_given():
     ]
 
 
-@pytest.mark.parametrize("tried", [{"dfa": 0.4, "dfa[x]": 0.3}, {"dfa": 0.4}])
+@pytest.mark.parametrize("tried", [{"dfa": 0.4, "dfa[x]": 0.3}, {"dfa[x]": 0.3, "dfa": 0.4}])
 def test_a_rule_that_is_best_as_it_was_given_is_beside_nothing(tried):
     (sentence,) = words_of(selection={"dfa": selected("dfa", **tried)})
     assert sentence.endswith("dfa was best on 5,000 held-out samples, 40.0 %.")
+
+
+def test_where_there_was_nothing_to_choose_nothing_is_said():
+    assert words_of(selection={"dfa": selected("dfa", dfa=0.4)}) == []
+
+
+def test_that_nothing_could_be_trained_is_said():
+    choice = {"chosen": None, "samples": 5000, "candidates": {}}
+    (sentence,) = words_of(selection={"dfa": choice})
+    assert sentence == "dfa: no setting could be trained, so none was chosen."
+
+
+def test_an_inconclusive_setting_leaves_it_open():
+    verdicts = {"dfa": "walk back", "dfa[x]": "inconclusive"}
+    (sentence,) = words_of(settings={"dfa": {"verdicts": verdicts, "survives": None}})
+    assert sentence == (
+        "dfa: whether the verdict survives cannot be told: walk back with dfa; inconclusive with "
+        "dfa[x]."
+    )
 
 
 def test_a_verdict_that_survives_and_one_that_does_not():
@@ -92,7 +111,7 @@ def test_without_settings_and_controls_there_is_nothing_to_say():
 
 
 def test_the_words_of_an_audit_end_with_these():
-    document = make_audit() | {"selection": {"dfa": selected("dfa", dfa=0.4)}}
+    document = make_audit() | {"selection": {"dfa": selected("dfa", dfa=0.4, fa=0.3)}}
     assert audit_words(document)[-1] == recipe_words(document)[0]
 
 

@@ -106,7 +106,6 @@ def test_it_keeps_nothing_and_learns_nothing():
     rule, net, (batch,) = EP(), strong_net(), double_batches(4)
     assert rule.feedback(net, torch.Generator()) == {}
     assert rule.learn(context_on(rule, net, batch, {})) == {}
-    assert not rule.learns
     assert rule.options.normalise == "none"
 
 

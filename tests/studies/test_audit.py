@@ -125,6 +125,12 @@ def test_what_bp_gains_from_depth_is_its_mean_over_seeds():
     assert depth_gain_of_bp(subjects[2:]) is None
 
 
+def test_of_several_settings_of_bp_the_most_accurate_one_tells_what_depth_gives():
+    slow = replace(make_subject("bp[learning_rate=1e-09]", 0.4, 0.1), rule="bp")
+    wide = replace(make_subject("bp[wide_block]", 0.9, 0.1), rule="bp", control="wide_block")
+    assert depth_gain_of_bp([slow, wide, make_subject("bp", 0.5, 0.4)]) == pytest.approx(0.1)
+
+
 def test_depth_is_judged_by_what_bp_gains_from_it():
     """Where bp gains nothing, D3 does not apply to any rule."""
     net = initial_net(NET, TASK, 1)

@@ -9,11 +9,11 @@ import pytest
 from studies.small_grids import TASK, grid, study_of, train
 from training.small_runs import make_task
 
-from depthgauge.studies.selection import best, candidates, usual_size
+from depthgauge.studies.selection import best, candidates, chosen_settings, usual_size
 
 
-def candidate(mean: float | None, diverged: int = 0) -> dict[str, Any]:
-    return {"mean": mean, "std": None, "n": 3 - diverged, "diverged": diverged, "runs": []}
+def candidate(mean: float | None, lost: int = 0) -> dict[str, Any]:
+    return {"mean": mean, "std": None, "n": 3 - lost, "lost": lost, "runs": []}
 
 
 def test_the_best_has_the_highest_mean():
@@ -26,10 +26,10 @@ def test_of_equals_the_first_is_taken():
 
 
 def test_a_setting_that_diverged_with_any_seed_comes_last():
-    fast, lost = candidate(0.9, diverged=1), candidate(None, 3)
+    fast, lost = candidate(0.9, lost=1), candidate(None, 3)
     assert best({"fast": fast, "slow": candidate(0.1), "lost": lost}) == "slow"
     assert best({"lost": lost, "fast": fast}) == "fast"
-    assert best({"lost": lost}) == "lost"
+    assert best({"lost": lost}) is None
 
 
 def test_where_nothing_was_trained_nothing_is_chosen():
@@ -52,13 +52,34 @@ def test_candidates_are_means_over_seeds_of_finished_runs(tmp_path):
     for run in grid("dfa", ks=(2,), seeds=(1, 2, 3)).runs():
         accuracies.append(study.run(run.config).result["final_acc"])
     assert found["dfa"]["mean"] == pytest.approx(math.fsum(accuracies) / 3)
-    assert (found["dfa"]["n"], found["dfa"]["diverged"]) == (3, 0)
+    assert (found["dfa"]["n"], found["dfa"]["lost"]) == (3, 0)
     lost = found["dfa[learning_rate=1e+30]"]
-    assert (lost["mean"], lost["n"], lost["diverged"]) == (None, 0, 3)
+    assert (lost["mean"], lost["n"], lost["lost"]) == (None, 0, 3)
     for entry in found.values():
         assert len(entry["runs"]) == 3
         for path in entry["runs"]:
             folder, runs, identity = path.split("/")
-            assert (folder, runs) == ("selection", "runs")
+            assert (folder, runs) == (study.path.name, "runs")
             assert (study.path / "runs" / identity / "result.json").is_file()
     assert best(found) == "dfa"
+
+
+def test_a_seed_that_is_missing_counts_against_a_setting(tmp_path):
+    study = study_of(grid("dfa"), tmp_path / "study")
+    assert train(study, grid("dfa", ks=(2,), seeds=(1,))) == []
+    found = candidates(study, grid("dfa", ks=(2,), seeds=(1, 2)))
+    assert (found["dfa"]["n"], found["dfa"]["lost"]) == (1, 1)
+
+
+def test_a_rule_is_audited_as_given_and_at_its_best():
+    found = {"dfa": candidate(0.3), "dfa[penalty=1.0]": candidate(0.4), "bp": candidate(0.6)}
+    found |= {"bp[penalty=1.0]": candidate(0.5)}
+    chosen, texts = chosen_settings(found, ["bp", "dfa"], ["penalty=1"])
+    assert texts == ["bp", "dfa", "dfa[penalty=1]"]
+    assert [entry["chosen"] for entry in chosen.values()] == ["bp", "dfa[penalty=1.0]"]
+
+
+def test_a_rule_of_which_nothing_was_trained_is_audited_as_given():
+    chosen, texts = chosen_settings({}, ["dfa"], ["penalty=1"])
+    assert texts == ["dfa"]
+    assert chosen == {"dfa": {"chosen": None, "candidates": {}}}

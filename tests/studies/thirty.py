@@ -15,7 +15,7 @@ def make_report(
         "headline_acc": accuracy,
         "readings": {
             "alignment_record": {"value": alignment, "per_layer": per_layer},
-            "perturbation": {"value": rho},
+            "perturbation_record": {"value": rho},
         },
     }
 

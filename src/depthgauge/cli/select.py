@@ -47,7 +47,7 @@ def selection_grid(grid: Grid, args: argparse.Namespace, held_out: int) -> Grid:
 def select(
     grid: Grid, tried: Grid, folder: Path, args: argparse.Namespace
 ) -> tuple[Grid, dict[str, Any], bool]:
-    """Train all settings of `tried`: `grid` at the best, how they were chosen, whether one failed."""
+    """Train all settings of `tried`: `grid` at the best, how they were chosen, any failures."""
     from depthgauge.rules.choice import choose_rule
     from depthgauge.studies.selection import candidates, chosen_settings
     from depthgauge.studies.vary import with_controls
