@@ -91,6 +91,8 @@ def audit_study(
     args: argparse.Namespace,
     thresholds: Thresholds,
     selection: dict[str, Any] | None = None,
+    *,
+    as_in_the_record: bool = False,
 ) -> tuple[dict[str, Any], bool]:
     """Train what is left, read everything, write `audit.json` and `audit.md`."""
     from depthgauge.studies.audit import untrained_reports
@@ -109,6 +111,7 @@ def audit_study(
             config,
             thresholds,
             controls,
+            as_in_the_record=as_in_the_record,
             shallow=shallow_accuracies(study, grid),
             selection=selection,
         )
@@ -122,6 +125,8 @@ def read_subjects(
     config: dict[str, Any],
     thresholds: Thresholds,
     controls: dict[str, Report],
+    *,
+    as_in_the_record: bool = False,
     **beside: Any,
 ) -> dict[str, Any]:
     """Read every subject, with a progress bar; the audit as one document."""
@@ -131,7 +136,13 @@ def read_subjects(
     from depthgauge.studies.audit_document import audit_document
 
     with study_progress(len(subjects), "reading") as progress:
-        audited = audit(subjects, task, thresholds, lambda key: progress.advance(key, 1))
+        audited = audit(
+            subjects,
+            task,
+            thresholds,
+            lambda key: progress.advance(key, 1),
+            as_in_the_record=as_in_the_record,
+        )
     provenance = environment() | {"command": command_line()}
     return audit_document(audited, config, thresholds, controls, provenance, **beside)
 

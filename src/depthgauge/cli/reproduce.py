@@ -111,7 +111,7 @@ def _audit_and_compare(
     folder = folder_of(grid, args)
     if args.dry_run:
         return show_plan(grid, folder, args.json)
-    document, failed = audit_study(grid, folder, args, Thresholds())
+    document, failed = audit_study(grid, folder, args, Thresholds(), as_in_the_record=True)
     comparison = compare(document)
     tables = [table for table in tables_of(comparison) if table[1]]
     words = words_of(comparison)

@@ -44,13 +44,19 @@ def audit(
     task: Task,
     thresholds: Thresholds,
     on_read: Callable[[str], None] = lambda key: None,
+    *,
+    as_in_the_record: bool = False,
 ) -> list[Audited]:
-    """Read every subject; `on_read` hears which one is done."""
+    """Read every subject; `on_read` hears which one is done.
+
+    With `as_in_the_record`, ρ is read in the record's convention too, for published figures.
+    """
     bp_gain, audited = depth_gain_of_bp(subjects), []
     for subject in subjects:
         report = None
         if subject.trained is not None:
             report = _report(subject, subject.trained, task, bp_gain, thresholds)
+            report = _with_credit(report, subject.trained, task, as_in_the_record)
         fired = first_fired(from_metrics(subject.metrics), thresholds) if subject.metrics else None
         audited.append(Audited(subject, report, fired))
         on_read(subject.key)
@@ -86,13 +92,18 @@ def _report(
         method_name=subject.method,
         thresholds=thresholds,
     )
-    report = replace(report, source=subject.source)
+    return replace(report, source=subject.source)
+
+
+def _with_credit(report: Report, trained: Trained, task: Task, as_in_the_record: bool) -> Report:
+    """The report with the readings of the credit, where the rule and its feedback are known."""
     if trained.rule is None or trained.feedback is None:
         return report
     credit = rule_credit(trained.rule, trained.feedback)
     gauges = credit_gauges(credit, "depthgauge")
     gauges["alignment_record"] = AlignmentGauge(credit, "record")
-    gauges["perturbation_record"] = PerturbationGauge(credit, "record")
+    if as_in_the_record:
+        gauges["perturbation_record"] = PerturbationGauge(credit, "record")
     x, y = first_samples(task, SAMPLES)
     batches = zip(torch.split(x, BATCH_READ), torch.split(y, BATCH_READ), strict=True)
     measure(in_float32(OpenedNet(trained.net))[0], batches, list(gauges.values()))
