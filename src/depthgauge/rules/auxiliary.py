@@ -10,6 +10,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import gelu, linear
 
+from depthgauge.nets.contract import ResidualNet
+
 Tensors = Mapping[str, Tensor]
 
 BETAS = (0.9, 0.999)
@@ -26,6 +28,12 @@ def features(stream: Tensor, time: Tensor, signal: Tensor, frequencies: int) -> 
     ]
     seen = [stream / rms(stream), time, *waves, signal.expand(*stream.shape[:-1], -1)]
     return torch.cat(seen, -1)
+
+
+def features_width(net: ResidualNet, frequencies: int) -> int:
+    """How many features that are."""
+    classes, width = net.out_head.weight.shape
+    return width + 1 + 2 * frequencies + classes
 
 
 def rms(stream: Tensor) -> Tensor:

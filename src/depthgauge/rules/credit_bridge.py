@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from depthgauge.nets.contract import ResidualNet
-from depthgauge.rules.auxiliary import Auxiliary, Tensors, features, rms
+from depthgauge.rules.auxiliary import Auxiliary, Tensors, features, features_width, rms
 from depthgauge.rules.contract import Context, Credit, RuleOptions
 from depthgauge.rules.dfa import DFA
 
@@ -60,8 +60,7 @@ class CreditBridge(DFA):
 
     def feedback(self, net: ResidualNet, generator: torch.Generator) -> dict[str, Tensor]:
         """DFA's matrices, V, its optimizer's moments and its moving average."""
-        classes, width = net.out_head.weight.shape
-        inputs = width + 1 + 2 * self.options.frequencies + classes
+        inputs = features_width(net, self.options.frequencies)
         hidden = [self.options.hidden] * (self.options.layers - 1)
         direct = super().feedback(net, generator)
         value = self.value.drawn([inputs, *hidden, 1], generator)

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from depthgauge.nets.contract import ResidualNet
-from depthgauge.rules.auxiliary import Auxiliary, Tensors, features, rms
+from depthgauge.rules.auxiliary import Auxiliary, Tensors, features, features_width, rms
 from depthgauge.rules.contract import Context, Credit, Rule, RuleOptions
 
 
@@ -43,8 +43,7 @@ class StateBridge(Rule):
 
     def feedback(self, net: ResidualNet, generator: torch.Generator) -> dict[str, Tensor]:
         """The bridge and its optimizer's moments."""
-        classes, width = net.out_head.weight.shape
-        inputs = width + 1 + 2 * self.options.frequencies + classes
+        inputs, width = features_width(net, self.options.frequencies), net.out_head.weight.shape[1]
         hidden = [self.options.hidden] * (self.options.layers - 1)
         parameters = self.bridge.drawn([inputs, *hidden, width], generator)
         return parameters | self.bridge.moments(parameters)

@@ -12,7 +12,7 @@ from typing import Any
 
 from scipy import stats
 
-from depthgauge.config import SCHEMA_VERSION, Recipe
+from depthgauge.config import SCHEMA_VERSION, NetConfig, Recipe
 from depthgauge.errors import UserError
 
 PUBLISHED_SEEDS = 3
@@ -44,6 +44,15 @@ def published_ladder(width: int, blocks: int) -> dict[str, Any]:
         )
     ladder: dict[str, Any] = ladders[name]
     return ladder
+
+
+def check_network(net: NetConfig, config: dict[str, Any], what: str) -> None:
+    """Refuse a network of which `what` was not published; `config` is that of the one which was."""
+    if (net.width, net.blocks) != (config["width"], config["blocks"]):
+        raise UserError(
+            f"no {what} was published for --width {net.width} --blocks {net.blocks}; there is one "
+            f"for --width {config['width']} --blocks {config['blocks']}"
+        )
 
 
 @dataclass(frozen=True)

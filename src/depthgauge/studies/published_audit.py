@@ -6,12 +6,16 @@ from dataclasses import asdict
 from typing import Any
 
 from depthgauge.config import SCHEMA_VERSION, NetConfig
-from depthgauge.errors import UserError
-from depthgauge.studies.published import Comparison, compare, published, unlike_published
+from depthgauge.studies.published import (
+    Comparison,
+    check_network,
+    compare,
+    published,
+    unlike_published,
+)
 
 SEED = 42
 """Norms, stability and Γ were published for this seed alone."""
-
 
 PUBLISHED_AS = {"ep": None, "ep[credit=displacement]": "ep"}
 """The record's Equilibrium Propagation took the displacement for the credit; ours does not."""
@@ -26,12 +30,7 @@ def _figures(figures: dict[str, Any], method: str) -> dict[str, Any]:
 
 def check_published(net: NetConfig) -> None:
     """Refuse a network of which no audit was published."""
-    figures = published()["main_audit"]["config"]
-    if (net.width, net.blocks) != (figures["width"], figures["blocks"]):
-        raise UserError(
-            f"no audit was published for --width {net.width} --blocks {net.blocks}; there is one "
-            f"for --width {figures['width']} --blocks {figures['blocks']}"
-        )
+    check_network(net, published()["main_audit"]["config"], "audit")
 
 
 def compare_audit(document: dict[str, Any]) -> dict[str, Any]:

@@ -7,8 +7,13 @@ from dataclasses import asdict
 from typing import Any
 
 from depthgauge.config import SCHEMA_VERSION, NetConfig
-from depthgauge.errors import UserError
-from depthgauge.studies.published import Comparison, compare, published, unlike_published
+from depthgauge.studies.published import (
+    Comparison,
+    check_network,
+    compare,
+    published,
+    unlike_published,
+)
 
 PENALISED = "[penalty=0.01]"
 RULES = [
@@ -26,12 +31,7 @@ Value = Callable[[dict[str, Any]], float | None]
 
 def check_thirty(net: NetConfig) -> None:
     """Refuse a network of which nothing was published at thirty epochs."""
-    config = published()["thirty_epochs"]["config"]
-    if (net.width, net.blocks) != (config["width"], config["blocks"]):
-        raise UserError(
-            f"nothing was published at {config['epochs']} epochs for --width {net.width} --blocks "
-            f"{net.blocks}; there is --width {config['width']} --blocks {config['blocks']}"
-        )
+    check_network(net, published()["thirty_epochs"]["config"], "study of 30 epochs")
 
 
 def compare_thirty(document: dict[str, Any]) -> dict[str, Any]:
