@@ -18,7 +18,7 @@ from depthgauge.rules.bp import BP
 from depthgauge.rules.contract import Context, Credit, Rule, RuleOptions
 from depthgauge.rules.dfa import DFA
 from depthgauge.rules.fa import FA
-from depthgauge.rules.on_network import context_of, rule_credit
+from depthgauge.rules.on_network import context_of, formed_credit, rule_credit
 from depthgauge.training.credit import LiftedRule, Step
 
 NETS = {
@@ -77,6 +77,17 @@ def test_a_local_rule_has_the_credit_that_training_applies(kind, rule_class, nor
     assert len(credit) == net.num_blocks + 1
     assert all(tensor.abs().max() > 0 for tensor in expected)
     torch.testing.assert_close(credit, expected, rtol=1e-9, atol=1e-15)
+
+
+@pytest.mark.parametrize("rule_class", [FA, DFA])
+def test_the_credit_as_formed_is_that_of_the_rule_without_normalisation(rule_class):
+    net, rule = NETS["plain"](), rule_class()
+    feedback = drawn(rule, net)
+    formed = formed_credit(rule, feedback)(seen(net))
+    unnormalised = rule_credit(rule_class(RuleOptions(normalise="none")), feedback)(seen(net))
+    torch.testing.assert_close(formed, unnormalised, rtol=0, atol=0)
+    sizes = formed[-1].square().mean(-1).sqrt()
+    assert sizes.max() > 1.01 * sizes.min()
 
 
 @pytest.mark.parametrize("rule", [FA(), DFA()], ids=["fa", "dfa"])

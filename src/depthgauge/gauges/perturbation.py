@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -15,6 +16,8 @@ from depthgauge.nets.seen_batch import SeenBatch, along_axis, size_of_samples
 DIRECTIONS = 32
 SAMPLES = 256
 STEP = 1e-3
+
+Losses = Callable[[tuple[int, Tensor] | None], Tensor]
 
 
 class PerturbationGauge:
@@ -41,21 +44,30 @@ class PerturbationGauge:
 
     def see(self, batch: SeenBatch) -> None:
         """Shift every boundary of the batch in every direction, until there are enough samples."""
-        exact = self._copy.of(batch)
-        if exact is None or self._seen.samples >= self._samples:
+        losses = self._losses_of(batch)
+        if losses is None or self._seen.samples >= self._samples:
             return
         self._seen.count(batch)
-        before = exact.losses(batch.inputs, batch.labels)
-        credit = credit_of(self._credit, batch)
+        before = losses(None)
+        credit = self._credit_at_boundaries(batch)
         self._foretold = self._foretold or [[] for _ in credit]
         self._happened = self._happened or [[] for _ in credit]
         for layer, (state, given) in enumerate(zip(batch.states, credit, strict=True)):
             for _ in range(self._directions):
                 shift = self._shift(batch, state)
                 foretold = _by_sample(given.double() * shift, batch).sum(1)
-                after = exact.losses(batch.inputs, batch.labels, shift=(layer, shift))
                 self._foretold[layer].append(foretold)
-                self._happened[layer].append(after - before)
+                self._happened[layer].append(losses((layer, shift)) - before)
+
+    def _losses_of(self, batch: SeenBatch) -> Losses | None:
+        """From a shift of one boundary to each sample's loss; None where no loss can be read."""
+        exact = self._copy.of(batch)
+        if exact is None:
+            return None
+        return lambda shift: exact.losses(batch.inputs, batch.labels, shift=shift)
+
+    def _credit_at_boundaries(self, batch: SeenBatch) -> list[Tensor]:
+        return credit_of(self._credit, batch)
 
     def _shift(self, batch: SeenBatch, state: Tensor) -> Tensor:
         axis = batch.net.layout.sample_axis
@@ -73,16 +85,19 @@ class PerturbationGauge:
             for foretold, happened in zip(self._foretold, self._happened, strict=True)
         ]
         deep = math.fsum(per_layer[1:]) / len(per_layer[1:]) if per_layer else math.nan
-        step = "1e-3·‖h‖/√d" if self._convention == "depthgauge" else "1e-3"
         return Reading(
             name="ρ perturbation correlation",
             value=defined(deep),
             per_layer=tuple(defined(value) for value in per_layer),
             unit="correlation",
-            convention=f"{self._convention}; {self._directions} directions, ε = {step}, float64",
+            convention=f"{self._convention}; {self._directions} directions, {self._how()}",
             measured_on=str(self._seen),
             note=self._copy.note or ("" if not math.isnan(deep) else "undefined: nothing varies"),
         )
+
+    def _how(self) -> str:
+        step = "1e-3·‖h‖/√d" if self._convention == "depthgauge" else "1e-3"
+        return f"ε = {step}, float64"
 
 
 def relative_size(batch: SeenBatch, state: Tensor) -> Tensor:

@@ -62,3 +62,16 @@ def rule_credit(rule: Rule, feedback: Mapping[str, Tensor]) -> Callable[[SeenBat
         return [applied.embed, *applied.blocks]
 
     return credit
+
+
+def formed_credit(
+    rule: Rule, feedback: Mapping[str, Tensor]
+) -> Callable[[SeenBatch], list[Tensor]]:
+    """The credit as `rule` forms it, before it is normalised."""
+
+    @torch.no_grad()
+    def credit(batch: SeenBatch) -> list[Tensor]:
+        formed = rule.credit(context_of(rule, batch, feedback))
+        return [formed.embed, *formed.blocks]
+
+    return credit

@@ -16,10 +16,10 @@ from depthgauge.diagnosis.report import Report
 from depthgauge.gauges.alignment import AlignmentGauge
 from depthgauge.gauges.measure import measure
 from depthgauge.gauges.norms import BATCH_READ, BATCHES_READ
-from depthgauge.gauges.perturbation import PerturbationGauge
+from depthgauge.gauges.perturbation_published import PublishedPerturbation
 from depthgauge.nets.opened import OpenedNet
 from depthgauge.nets.registry import initial_net
-from depthgauge.rules.on_network import rule_credit
+from depthgauge.rules.on_network import formed_credit, rule_credit
 from depthgauge.studies.audit_subjects import Subject
 from depthgauge.studies.null import SAMPLES, calibrate_null, why_not
 from depthgauge.studies.trained import Trained, evaluation_batches, first_samples
@@ -49,7 +49,7 @@ def audit(
 ) -> list[Audited]:
     """Read every subject; `on_read` hears which one is done.
 
-    With `as_in_the_record`, ρ is read in the record's convention too, for published figures.
+    With `as_in_the_record`, ρ is read as it was published too, for published figures.
     """
     bp_gain, audited = depth_gain_of_bp(subjects), []
     for subject in subjects:
@@ -103,7 +103,8 @@ def _with_credit(report: Report, trained: Trained, task: Task, as_in_the_record:
     gauges = credit_gauges(credit, "depthgauge")
     gauges["alignment_record"] = AlignmentGauge(credit, "record")
     if as_in_the_record:
-        gauges["perturbation_record"] = PerturbationGauge(credit, "record")
+        formed = formed_credit(trained.rule, trained.feedback)
+        gauges["perturbation_record"] = PublishedPerturbation(formed)
     x, y = first_samples(task, SAMPLES)
     batches = zip(torch.split(x, BATCH_READ), torch.split(y, BATCH_READ), strict=True)
     measure(in_float32(OpenedNet(trained.net))[0], batches, list(gauges.values()))
