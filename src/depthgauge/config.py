@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
+from typing_extensions import Self
 
 SCHEMA_VERSION: Literal[1] = 1
 IDENTITY_DIGITS = 16
@@ -27,6 +30,16 @@ class _Config(BaseModel):
         fields = type(self).model_fields
         unchanged = {name for name in self.added if getattr(self, name) == fields[name].default}
         return {name: value for name, value in written.items() if name not in unchanged}
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy with changes, validated anew, and without what was computed of the old one."""
+        own = {name: getattr(self, name) for name in type(self).model_fields}
+        return type(self)(**own | dict(update or {}))
+
+    @cached_property
+    def as_text(self) -> str:
+        """As JSON with sorted keys and no spaces."""
+        return json.dumps(self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"))
 
 
 class TaskConfig(_Config):
@@ -101,8 +114,15 @@ class RunConfig(_Config):
     k: int = Field(ge=0)
     seed: int = Field(ge=0, lt=2**63)
 
-    @property
+    @cached_property
     def identity(self) -> str:
-        """Hash of the whole configuration: the name of the run's folder."""
-        text = json.dumps(self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()[:IDENTITY_DIGITS]
+        """Hash of the whole configuration as JSON, keys sorted: the name of the run's folder.
+
+        The parts that many runs share are turned into text once.
+        """
+        parts = ((name, getattr(self, name)) for name in sorted(type(self).model_fields))
+        text = ",".join(
+            f'"{name}":{part.as_text if isinstance(part, _Config) else part}'
+            for name, part in parts
+        )
+        return hashlib.sha256(f"{{{text}}}".encode()).hexdigest()[:IDENTITY_DIGITS]

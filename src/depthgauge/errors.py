@@ -9,6 +9,14 @@ class UserError(Exception):
     """
 
 
+class StoppedError(Exception):
+    """A signal asked to stop, and everything is saved; `signal` is its number."""
+
+    def __init__(self, signal: int) -> None:
+        super().__init__(f"stopped by signal {signal}")
+        self.signal = signal
+
+
 def one_line(error: BaseException) -> str:
     """An exception's kind and text on one line, for a sentence."""
     return " ".join(f"{type(error).__name__}: {error}".split())

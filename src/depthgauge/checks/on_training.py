@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import torch
@@ -11,7 +12,7 @@ from depthgauge.checks.outcome import Check, Remark
 from depthgauge.config import Recipe
 from depthgauge.controls import CONTROLS
 from depthgauge.errors import one_line
-from depthgauge.studies.plan import Grid, PlannedCohort
+from depthgauge.studies.plan import Grid, PlannedRun
 from depthgauge.training.batches import Batches
 from depthgauge.training.cohort import Cohort
 
@@ -35,17 +36,17 @@ def _trained(bench: Bench, penalty: float) -> str | None:
             penalty=penalty,
         )
         grid = Grid(bench.task, NET, recipe, [bench.choice], [0, NET.blocks], SEEDS[:2])
-        for planned in grid.cohorts():
-            broken = _broken_after_training(bench, planned)
-            if broken is not None:
-                return (
-                    f"after {BATCHES} steps of training in {dtype} {broken} is not finite; look at "
-                    "the size of the credit, and at `normalise`"
-                )
+        planned = sorted(grid.runs(), key=lambda run: -run.config.k)
+        broken = _broken_after_training(bench, planned)
+        if broken is not None:
+            return (
+                f"after {BATCHES} steps of training in {dtype} {broken} is not finite; look at "
+                "the size of the credit, and at `normalise`"
+            )
     return None
 
 
-def _broken_after_training(bench: Bench, planned: PlannedCohort) -> str | None:
+def _broken_after_training(bench: Bench, planned: Sequence[PlannedRun]) -> str | None:
     """The name of something that is not finite after a few steps."""
     cohort = Cohort(
         [run.config for run in planned], [run.choice.build() for run in planned], bench.task

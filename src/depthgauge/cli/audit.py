@@ -16,7 +16,7 @@ from depthgauge.cli.options import (
     build_grid,
 )
 from depthgauge.cli.select import SELECTION, add_select, select, selection_grid
-from depthgauge.cli.training import folder_of, open_study, show_plan, train_grid
+from depthgauge.cli.training import folder_of, show_plan, train_grid
 from depthgauge.cli.verdict_options import add_verdict_options, build_thresholds, strict_status
 from depthgauge.errors import UserError
 
@@ -98,24 +98,21 @@ def audit_study(
     from depthgauge.studies.audit import untrained_reports
     from depthgauge.studies.audit_subjects import shallow_accuracies, subjects_of_study
 
-    study, job = open_study(grid, folder, args)
-    with study.training():
-        subjects_of_study(study, grid)  # a damaged run is found before hours of training
-        failed = train_grid(study, grid, job)
-        subjects = subjects_of_study(study, grid)
-        controls = untrained_reports(grid.net, grid.task, grid.seeds, thresholds)
-        config = grid.base | {"chance": grid.task.chance}
-        document = read_subjects(
-            subjects,
-            grid.task,
-            config,
-            thresholds,
-            controls,
-            as_in_the_record=as_in_the_record,
-            shallow=shallow_accuracies(study, grid),
-            selection=selection,
-        )
-        write_audit(document, folder)
+    study, failed = train_grid(grid, folder, args)
+    subjects = subjects_of_study(study, grid)
+    controls = untrained_reports(grid.net, grid.task, grid.seeds, thresholds)
+    config = grid.base | {"chance": grid.task.chance}
+    document = read_subjects(
+        subjects,
+        grid.task,
+        config,
+        thresholds,
+        controls,
+        as_in_the_record=as_in_the_record,
+        shallow=shallow_accuracies(study, grid),
+        selection=selection,
+    )
+    write_audit(document, folder)
     return document, failed or any(subject.trained is None for subject in subjects)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ from depthgauge.cli.options import (
     add_task,
     build_grid,
 )
-from depthgauge.cli.training import folder_of, open_study, show_plan, train_grid
+from depthgauge.cli.training import folder_of, show_plan, train_grid
 
 if TYPE_CHECKING:
     from depthgauge.studies.plan import Grid
@@ -55,15 +54,9 @@ def train_ladder(grid: Grid, folder: Path, args: argparse.Namespace) -> tuple[di
     from depthgauge.store.provenance import environment
     from depthgauge.studies.ladder import collect_ladder, has_diverged
 
-    study, job = open_study(grid, folder, args)
-    collect = partial(
-        collect_ladder, study, grid.base, grid.task.chance, grid.rule_configs, environment()
-    )
-    with study.training():
-        collect()  # a damaged result is found before hours of training, not after
-        failed = train_grid(study, grid, job)
-        ladder = collect()
-        write_ladder(ladder, folder)
+    study, failed = train_grid(grid, folder, args)
+    ladder = collect_ladder(study, grid.base, grid.task.chance, grid.rule_configs, environment())
+    write_ladder(ladder, folder)
     return ladder, int(failed or has_diverged(ladder))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -22,11 +23,12 @@ from depthgauge.cli import (
     plot,
     reproduce,
 )
-from depthgauge.errors import UserError
+from depthgauge.errors import StoppedError, UserError
 
 BAD_INPUT = 2
 INTERRUPTED = 130
 BROKEN_PIPE = 141
+SIGNALLED = 128
 
 
 class Parser(argparse.ArgumentParser):
@@ -57,6 +59,7 @@ def build_parser() -> Parser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; the exit status is 0 done, 1 a run failed, 2 bad input, 3 walked back."""
+    logging.basicConfig(format="depthgauge: %(message)s", level=logging.WARNING)
     try:
         args = build_parser().parse_args(argv)
         status: int = args.run(args)
@@ -64,6 +67,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except UserError as error:
         print(f"depthgauge: {error}", file=sys.stderr)
         return BAD_INPUT
+    except StoppedError as stopped:
+        print(
+            "depthgauge: stopped, and everything is saved; the same command goes on from here",
+            file=sys.stderr,
+        )
+        return SIGNALLED + stopped.signal
     except KeyboardInterrupt:
         print(
             "depthgauge: interrupted; the same command goes on from the last checkpoint",

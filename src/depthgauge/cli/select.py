@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from depthgauge.cli.training import open_study, train_grid
+from depthgauge.cli.training import train_grid
 from depthgauge.errors import UserError
 
 if TYPE_CHECKING:
@@ -54,9 +54,7 @@ def select(
 
     samples = len(tried.task.evaluation)
     own = argparse.Namespace(**vars(args) | {"validation": samples})
-    study, job = open_study(tried, folder / SELECTION, own)
-    with study.training():
-        failed = train_grid(study, tried, job)
+    study, failed = train_grid(tried, folder / SELECTION, own)
     chosen, texts = chosen_settings(candidates(study, tried), args.rules, args.vary)
     rules = [choose_rule(text) for text in with_controls(texts, args.controls)]
     selection = {rule: entry | {"samples": samples} for rule, entry in chosen.items()}

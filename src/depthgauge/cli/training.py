@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from depthgauge.cli.options import choose_device
 
 if TYPE_CHECKING:
     from depthgauge.executors.job import Job
+    from depthgauge.store.plan_files import CohortPlan
     from depthgauge.store.study_folder import StudyFolder
     from depthgauge.studies.plan import Grid
 
@@ -35,15 +35,13 @@ def show_plan(grid: Grid, folder: Path, as_json: bool) -> int:
     study.check(grid.base)
     runs = [
         {
-            "cohort": number,
             "rule": planned.config.rule.label,
             "k": planned.config.k,
             "seed": planned.config.seed,
             "run": f"runs/{planned.config.identity}",
             "done": study.run(planned.config).result is not None,
         }
-        for number, cohort in enumerate(grid.cohorts())
-        for planned in cohort
+        for planned in grid.runs()
     ]
     if as_json:
         print(json.dumps({"out": str(folder), "config": grid.base, "runs": runs}, indent=2))
@@ -56,34 +54,64 @@ def show_plan(grid: Grid, folder: Path, as_json: bool) -> int:
     return 0
 
 
-def open_study(grid: Grid, folder: Path, args: argparse.Namespace) -> tuple[StudyFolder, Job]:
-    """The study's folder, made or checked, and the job of training into it."""
+def train_grid(grid: Grid, folder: Path, args: argparse.Namespace) -> tuple[StudyFolder, bool]:
+    """Train what is left of the grid, with a progress bar; True if runs have failed."""
     from depthgauge.executors.job import Job
     from depthgauge.executors.local import threads_for
+    from depthgauge.store.provenance import command_line
     from depthgauge.store.study_folder import StudyFolder
+    from depthgauge.studies.partition import partition, plan_runs
 
-    device = choose_device(args.device)
-    study = StudyFolder(folder)
-    threads = study.open(grid.base, args.threads, threads_for(len(grid.cohorts())))
-    return study, Job(folder, args.task, args.validation, device, threads, args.save_every)
+    device, study = choose_device(args.device), StudyFolder(folder)
+    usual = threads_for(len(partition(grid.runs())))
+    opened = study.open(grid.base, device.partition(":")[0], args.threads, usual)
+    for run in grid.runs():
+        study.run(run.config).mend()
+    cohorts = plan_runs(study, grid, args.task, args.validation)
+    names = tuple(cohort.name for cohort in cohorts)
+    job = Job(folder, names, device, opened.threads, args.save_every, command_line())
+    train_job(study, cohorts, job, len(grid.task.train))
+    return study, say_failures(study, grid)
 
 
-def train_grid(study: StudyFolder, grid: Grid, job: Job) -> bool:
-    """Train the cohorts that are left, with a progress bar; True if any failed."""
+def train_job(study: StudyFolder, cohorts: list[CohortPlan], job: Job, samples: int) -> None:
+    """Train until all has ended, showing how far it is; `samples` are those of an epoch."""
     from depthgauge.cli.progress import study_progress
+    from depthgauge.errors import StoppedError
+    from depthgauge.executors.interrupt import interruptible
     from depthgauge.executors.local import run_locally
-    from depthgauge.studies.runner import epochs_behind, left_to_do
+    from depthgauge.studies.progress import ProgressReader
+    from depthgauge.training.engine import StoppedEarlyError
 
-    left = left_to_do(study, grid.cohorts())
-    steps = math.ceil(len(grid.task.train) / grid.recipe.batch_size)
-    total = sum(
-        len(cohort) * steps * (grid.recipe.epochs - epochs_behind(study, cohort)) for cohort in left
-    )
-    with study_progress(total, "training") as progress:
-        failures = run_locally(job, left, grid.task, progress.advance)
-    for failure in failures:
-        print(
-            f"depthgauge: {failure.label}: runs that failed: {failure.runs} ({failure.reason})",
-            file=sys.stderr,
-        )
-    return bool(failures)
+    if not cohorts:
+        return
+    reader = ProgressReader(study, cohorts, samples)
+    before = reader.read()
+    with (
+        interruptible() as interrupt,
+        study_progress(before.total, "training", before.done) as progress,
+    ):
+
+        def on_look() -> None:
+            now = reader.read()
+            progress.at(", ".join(now.labels), now.done)
+
+        try:
+            run_locally(job, interrupt, on_look)
+            on_look()
+        except StoppedEarlyError as stopped:
+            raise StoppedError(interrupt.signal or 0) from stopped
+
+
+def say_failures(study: StudyFolder, grid: Grid) -> bool:
+    """Say which runs of the grid have failed and why, each reason once; True if any has."""
+    reasons: dict[str, list[str]] = {}
+    for run in grid.runs():
+        failure = study.run(run.config).failure
+        if failure is not None:
+            label = f"{run.config.rule.label} k={run.config.k} seed={run.config.seed}"
+            reasons.setdefault(str(failure["reason"]), []).append(label)
+    for reason, labels in reasons.items():
+        more = f" and {len(labels) - 1} more" if len(labels) > 1 else ""
+        print(f"depthgauge: {labels[0]}{more} failed: {reason}", file=sys.stderr)
+    return bool(reasons)

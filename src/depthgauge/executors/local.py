@@ -1,4 +1,4 @@
-"""On this machine: one cohort after the other, or one process for each core side by side.
+"""On this machine: one worker in this process, or one process for each core side by side.
 
 Small matrices keep one core busy and two cores waiting for each other, so where there are several
 cohorts, one-thread processes side by side are faster than one process with many threads.
@@ -8,139 +8,116 @@ from __future__ import annotations
 
 import multiprocessing as mp
 import os
-import queue
 import signal
 import threading
-import time
-from collections.abc import Sequence
+from collections.abc import Callable
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from depthgauge.errors import UserError
-from depthgauge.executors.job import (
-    Failure,
-    Job,
-    OnStep,
-    Parcel,
-    label_of,
-    pack,
-    train_or_explain,
-    unpack,
-)
-from depthgauge.studies.plan import PlannedCohort
-from depthgauge.tasks.base import Task
+from depthgauge.executors.interrupt import Interrupt
+from depthgauge.executors.job import Job
+from depthgauge.executors.work import Worker
+from depthgauge.training.engine import StoppedEarlyError
 
 if TYPE_CHECKING:
     from multiprocessing.context import SpawnProcess
 
-REPORT_EVERY = 0.2
-"""Seconds between two reports of a worker's progress."""
+LOOK_EVERY = 0.5
+"""Seconds between two looks at how far the workers are."""
+
+OnLook = Callable[[], None]
+"""Called now and then, to move a progress bar."""
 
 
 def threads_for(cohorts: int) -> int:
     """Threads for each cohort of a new study: one where there are enough cohorts for all cores."""
     cores = torch.get_num_threads()
-    return cores // min(cores, cohorts)
+    return cores // max(1, min(cores, cohorts))
 
 
-def run_locally(
-    job: Job, cohorts: Sequence[PlannedCohort], task: Task, on_step: OnStep
-) -> list[Failure]:
-    """Train the cohorts on as many cores as there are, or on the GPU."""
-    workers = min(torch.get_num_threads() // job.threads, len(cohorts))
+def run_locally(job: Job, interrupt: Interrupt, on_look: OnLook) -> None:
+    """Train the job on as many cores as there are, or on the GPU."""
+    workers = min(torch.get_num_threads() // job.threads, len(job.cohorts))
     if workers > 1 and job.device == "cpu":
-        return run_side_by_side(job, cohorts, workers, on_step)
-    return run_here(job, cohorts, task, on_step)
+        run_side_by_side(job, workers, interrupt, on_look)
+    else:
+        run_here(job, interrupt, on_look)
 
 
-def run_here(
-    job: Job, cohorts: Sequence[PlannedCohort], task: Task, on_step: OnStep
-) -> list[Failure]:
-    """Train the cohorts one after the other in this process."""
+def run_here(job: Job, interrupt: Interrupt, on_look: OnLook) -> None:
+    """Train in this process; the bar is moved by a thread beside it."""
     torch.set_num_threads(job.threads)
-    results = [train_or_explain(job, cohort, task, on_step) for cohort in cohorts]
-    return [failure for failure in results if failure is not None]
+    ended = threading.Event()
+
+    def look() -> None:
+        while not ended.wait(LOOK_EVERY):
+            on_look()
+
+    watcher = threading.Thread(target=look, daemon=True)
+    watcher.start()
+    try:
+        Worker(job, interrupt).work()
+    finally:
+        ended.set()
+        watcher.join()
 
 
-def run_side_by_side(
-    job: Job, cohorts: Sequence[PlannedCohort], workers: int, on_step: OnStep
-) -> list[Failure]:
-    """Train the cohorts in `workers` processes; each takes the next cohort when it is free."""
+def run_side_by_side(job: Job, workers: int, interrupt: Interrupt, on_look: OnLook) -> None:
+    """Train in `workers` processes; what a dead one had begun, the others take over."""
     context = mp.get_context("spawn")
-    tasks, reports = context.SimpleQueue(), context.Queue()
-    for number, cohort in enumerate(cohorts):
-        tasks.put((number, pack(cohort)))
-    for _ in range(workers):
-        tasks.put(None)
+    stop, sentences = context.Event(), context.SimpleQueue()
     processes = [
-        context.Process(target=_work, args=(job, tasks, reports), daemon=True)
+        context.Process(target=_work, args=(job, stop, sentences), daemon=True)
         for _ in range(workers)
     ]
     for process in processes:
         process.start()
     try:
-        return _collect(cohorts, processes, reports, on_step)
+        while any(process.is_alive() for process in processes):
+            wait([process.sentinel for process in processes if process.is_alive()], LOOK_EVERY)
+            if interrupt():
+                stop.set()
+            on_look()
     finally:
         for process in processes:
             process.kill()
             process.join()
+    _conclude(processes, sentences, interrupt)
 
 
-def _collect(
-    cohorts: Sequence[PlannedCohort],
-    processes: Sequence[SpawnProcess],
-    reports: mp.Queue[Any],
-    on_step: OnStep,
-) -> list[Failure]:
-    """Pass progress on until every cohort has ended, or every worker has."""
-    open_cohorts, failures = set(range(len(cohorts))), []
-    while open_cohorts:
-        alive = any(process.is_alive() for process in processes)
-        try:
-            kind, *content = reports.get(timeout=1.0)
-        except queue.Empty:
-            if alive:
-                continue
-            break
-        if kind == "steps":
-            on_step(*content)
-        else:
-            number, failure = content
-            open_cohorts.discard(number)
-            failures += [failure] if failure is not None else []
-    lost = [cohorts[number] for number in sorted(open_cohorts)]
-    return failures + [
-        Failure(label_of(cohort), len(cohort), "its worker process ended unexpectedly")
-        for cohort in lost
-    ]
+def _conclude(processes: list[SpawnProcess], sentences: Any, interrupt: Interrupt) -> None:
+    """Say what the workers said, or that they ended without a word."""
+    if interrupt():
+        raise StoppedEarlyError
+    said = []
+    while not sentences.empty():
+        said.append(sentences.get())
+    if said:
+        raise UserError("; ".join(dict.fromkeys(said)))
+    if all(process.exitcode for process in processes):
+        raise UserError(
+            "every worker process ended unexpectedly (was there enough memory?); the same command "
+            "goes on from the last checkpoint"
+        )
 
 
-def _work(job: Job, tasks: Any, reports: Any) -> None:
-    """A worker: takes cohorts until there are none; ends at once when its parent does."""
+def _work(job: Job, stop: Any, sentences: Any) -> None:
+    """A worker process; it ends at once when its parent does."""
+    own = Interrupt()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in (signal.SIGTERM, signal.SIGUSR1):
+        signal.signal(number, own.hear)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     torch.set_num_threads(job.threads)
-    said_at, pending = time.monotonic(), 0
-
-    def on_step(label: str, run_steps: int) -> None:
-        nonlocal said_at, pending
-        pending += run_steps
-        if time.monotonic() - said_at >= REPORT_EVERY:
-            reports.put(("steps", label, pending))
-            said_at, pending = time.monotonic(), 0
-
-    while True:
-        parcel: tuple[int, Parcel] | None = tasks.get()
-        if parcel is None:
-            return
-        number, content = parcel
-        try:
-            failure = train_or_explain(job, unpack(content), job.load_task(), on_step)
-        except UserError as error:
-            failure = Failure(content[0][1], len(content), str(error))
-        reports.put(("ended", number, failure))
+    try:
+        Worker(job, lambda: own() or stop.is_set()).work()
+    except StoppedEarlyError:
+        return
+    except (UserError, OSError) as error:
+        sentences.put(str(error))
 
 
 def _end_with_parent() -> None:

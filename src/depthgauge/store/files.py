@@ -23,14 +23,46 @@ def make_folder(path: Path) -> Path:
 
 def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
     """Let `write` make a temporary file beside `path`, then put it in place in one step."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = _temporary(path)
     try:
         write(temporary)
-        with temporary.open("rb") as handle:
-            os.fsync(handle.fileno())
+        sync(temporary)
         os.replace(temporary, path)
+        sync(path.parent)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def create_exclusively(path: Path, text: str) -> bool:
+    """Make a file that nobody else has made; False if somebody has.
+
+    A link to a finished file appears whole or not at all, also on NFS, and to one of several
+    writers alone.
+    """
+    temporary = _temporary(path)
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        sync(temporary)
+        os.link(temporary, path)
+    except FileExistsError:
+        return False
+    finally:
+        temporary.unlink(missing_ok=True)
+    sync(path.parent)
+    return True
+
+
+def _temporary(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{os.uname().nodename}.{os.getpid()}.tmp")
+
+
+def sync(path: Path) -> None:
+    """Have what was written to a file, or the names in a folder, on the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -44,7 +76,12 @@ def write_text(path: Path, text: str) -> None:
 
 def write_json(path: Path, document: Any) -> None:
     """Write a JSON document atomically."""
-    write_text(path, json.dumps(document, indent=2, allow_nan=False) + "\n")
+    write_text(path, as_json(document))
+
+
+def as_json(document: Any) -> str:
+    """A JSON document as it stands in a file."""
+    return json.dumps(document, indent=2, allow_nan=False) + "\n"
 
 
 def finite(value: Any) -> Any:

@@ -8,13 +8,19 @@ import resource
 import shlex
 import subprocess
 import sys
+import time
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import psutil
 import torch
 
 from depthgauge import __version__
+
+LIBRARIES = ("numpy", "pydantic", "safetensors", "scipy")
+"""Besides torch, those that results pass through."""
 
 
 @cache
@@ -54,17 +60,36 @@ def processor() -> str:
 
 
 def environment() -> dict[str, Any]:
-    """Software and machine."""
+    """Software and machine; `dirty` says whether the checkout had changes, None if installed."""
+    commit = git_commit()
     return {
         "version": __version__,
-        "commit": git_commit(),
+        "commit": commit,
+        "dirty": None if commit is None else commit.endswith("-dirty"),
         "python": platform.python_version(),
         "torch": torch.__version__,
+        "libraries": {name: version(name) for name in LIBRARIES},
         "processor": processor(),
         "cores": os.cpu_count(),
+        "memory_bytes": psutil.virtual_memory().total,
         "system": platform.system(),
         "threads": torch.get_num_threads(),
     }
+
+
+class Cost:
+    """What something costs this process, from now on."""
+
+    def __init__(self) -> None:
+        self._wall, self._cpu = time.monotonic(), time.process_time()
+
+    def so_far(self) -> dict[str, Any]:
+        """Time on the wall and on the processor, and the most memory the process has held."""
+        return {
+            "wall_seconds": time.monotonic() - self._wall,
+            "cpu_seconds": time.process_time() - self._cpu,
+            "peak_memory_bytes": peak_memory_bytes(),
+        }
 
 
 def command_line() -> str:

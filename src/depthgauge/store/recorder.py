@@ -18,7 +18,7 @@ class StoreRecorder:
     def record_epoch(self, lines: Sequence[dict[str, Any]]) -> None:
         """Append one line of metrics to each run."""
         for folder, line in zip(self.folders, lines, strict=True):
-            folder.append_metrics(line)
+            folder.metrics.append(line)
 
     def save(self, states: Sequence[RunState]) -> None:
         """Save each run's checkpoint."""

@@ -1,76 +1,100 @@
-"""The folder of a study: what it is about, and the folders of its runs."""
+"""The folder of a study: what it is about, its plan, and the folders of its runs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
-from filelock import FileLock, Timeout
 from pydantic import BaseModel, Field, ValidationError
 
 from depthgauge.config import SCHEMA_VERSION, RunConfig
 from depthgauge.errors import UserError
-from depthgauge.store.files import make_folder, read_json, write_json
+from depthgauge.store.claims import Claims
+from depthgauge.store.files import as_json, create_exclusively, make_folder, read_json
+from depthgauge.store.plan_files import CohortPlan, PlanFiles
 from depthgauge.store.run_folder import RunFolder
-
-LOCK = ".lock"
 
 
 class StudyFile(BaseModel):
-    """`study.json`."""
+    """`study.json`; `device` is cpu or cuda, and not known of studies older than that field."""
 
     schema_version: Literal[1] = SCHEMA_VERSION
     base: dict[str, Any]
     threads: int = Field(ge=1)
+    device: str | None = None
 
 
 class StudyFolder:
     """One network, task and recipe; its rules, k and seeds may grow from command to command.
 
     `study.json` says what the folder belongs to, so that another study is refused instead of
-    mixed in. It also fixes the number of threads: with it, results are the same bit for bit.
+    mixed in. It also fixes the kind of device and the number of threads: with them and the plan,
+    results are the same bit for bit.
     """
 
     def __init__(self, path: Path) -> None:
         self.path, self.runs = path, path / "runs"
         self.study_path = path / "study.json"
+        self.plan_files = PlanFiles(path / "plan")
+        self.claims = Claims(path / "claims")
 
-    def open(self, base: dict[str, Any], threads: int | None, otherwise: int) -> int:
-        """Claim the folder for a study, or check that it is this study's; returns its threads.
+    def open(
+        self, base: dict[str, Any], device: str, threads: int | None, otherwise: int
+    ) -> StudyFile:
+        """Make the folder this study's, or check that it is.
 
         A new study gets the `threads` asked for, or `otherwise`.
         """
-        study = self.check(base)
-        if study is not None:
-            if threads not in (None, study.threads):
+        if self.read() is None:
+            make_folder(self.path)
+            strange = not all(_is_ours(path) for path in self.path.iterdir())
+            if strange and self.read() is None:
                 raise UserError(
-                    f"{self.path} was started with --threads {study.threads}, which fixes its "
-                    "results bit for bit; leave --threads out, or choose another --out"
+                    f"{self.path} has something else in it; choose an empty or new folder with "
+                    "--out"
                 )
-            return study.threads
-        make_folder(self.path)
-        if not all(_is_ours(path) for path in self.path.iterdir()):
+            study = StudyFile(base=base, threads=threads or otherwise, device=device)
+            create_exclusively(self.study_path, as_json(study.model_dump(mode="json")))
+        return self._checked(base, device, threads)
+
+    def _checked(self, base: dict[str, Any], device: str, threads: int | None) -> StudyFile:
+        study = self.check(base)
+        assert study is not None  # noqa: S101
+        if threads not in (None, study.threads):
             raise UserError(
-                f"{self.path} has something else in it; choose an empty or new folder with --out"
+                f"{self.path} was started with --threads {study.threads}, which fixes its "
+                "results bit for bit; leave --threads out, or choose another --out"
             )
-        threads = threads or otherwise
-        study = StudyFile(base=base, threads=threads)
-        write_json(self.study_path, study.model_dump(mode="json"))
-        return threads
+        if study.device not in (None, device):
+            raise UserError(
+                f"{self.path} was started with --device {study.device}, which fixes its results "
+                "bit for bit; choose that device, or another --out"
+            )
+        return study
+
+    def read(self) -> StudyFile | None:
+        """What the folder belongs to, None if it is new."""
+        if not self.study_path.exists():
+            return None
+        content = read_json(self.study_path)
+        version = content.get("schema_version") if isinstance(content, dict) else None
+        try:
+            return StudyFile.model_validate(content)
+        except ValidationError as error:
+            what = (
+                f"has the schema version {version}; this version knows {SCHEMA_VERSION}"
+                if version not in (None, SCHEMA_VERSION)
+                else "is damaged"
+            )
+            raise UserError(
+                f"{self.study_path} {what}; nothing was changed: choose another --out"
+            ) from error
 
     def check(self, base: dict[str, Any]) -> StudyFile | None:
         """What the folder belongs to, None if it is new; another study is refused."""
-        if not self.study_path.exists():
-            return None
-        try:
-            study = StudyFile.model_validate(read_json(self.study_path))
-        except ValidationError as error:
-            raise UserError(
-                f"{self.study_path} is damaged or of another version; choose another --out"
-            ) from error
-        different = sorted(_differences(study.base, base))
+        study = self.read()
+        different = sorted(_differences(study.base, base)) if study is not None else []
         if different:
             raise UserError(
                 f"{self.path} belongs to another study, which differs in: "
@@ -78,29 +102,20 @@ class StudyFolder:
             )
         return study
 
-    @contextmanager
-    def training(self) -> Iterator[None]:
-        """Held while runs are trained: a second command in the same folder is refused."""
-        lock = FileLock(self.path / LOCK, timeout=0)
-        try:
-            lock.acquire()
-        except Timeout as error:
-            raise UserError(
-                f"another command is training in {self.path}; wait for it, or choose another --out"
-            ) from error
-        try:
-            yield
-        finally:
-            lock.release()
-
     def run(self, config: RunConfig) -> RunFolder:
         """The folder of a run."""
         return RunFolder(self.runs, config)
 
-    def all_runs(self) -> list[RunFolder]:
+    def open_runs(self, cohort: CohortPlan) -> list[int]:
+        """Which runs of a cohort are neither done nor failed."""
+        return [
+            position for position, config in enumerate(cohort.configs) if not self.run(config).ended
+        ]
+
+    def all_runs(self) -> Iterator[RunFolder]:
         """Every run of the study that has been started."""
-        found = sorted(self.runs.glob("*/config.json")) if self.runs.is_dir() else []
-        return [RunFolder(self.runs, read_config(path)) for path in found]
+        for path in sorted(self.runs.glob("*/config.json")) if self.runs.is_dir() else ():
+            yield RunFolder(self.runs, read_config(path))
 
 
 def read_config(path: Path) -> RunConfig:
@@ -114,9 +129,8 @@ def read_config(path: Path) -> RunConfig:
 
 
 def _is_ours(path: Path) -> bool:
-    """Whether it is the lock, a study inside this one, or what a kill left of `study.json`."""
-    inner = (path / "study.json").is_file()
-    return inner or path.name == LOCK or path.name.startswith(".study.json.")
+    """Whether it is a study inside this one, or what a kill left of `study.json`."""
+    return (path / "study.json").is_file() or path.name.startswith(".study.json.")
 
 
 def _differences(old: dict[str, Any], new: dict[str, Any], prefix: str = "") -> list[str]:

@@ -102,7 +102,7 @@ def _subject(folder: RunFolder, run: PlannedRun, frozen: RunFolder, grid: Grid) 
             "commit": result["provenance"]["commit"],
             "diverged_epoch": result.get("diverged_epoch"),
         },
-        metrics=folder.metrics(),
+        metrics=folder.metrics.lines(),
         rule=run.config.rule.name,
         control=run.choice.control,
     )

@@ -1,4 +1,4 @@
-"""A study's grid of runs, and its partition into cohorts."""
+"""A study's grid of runs."""
 
 from __future__ import annotations
 
@@ -11,9 +11,6 @@ from depthgauge.config import NetConfig, Recipe, RuleConfig, RunConfig, TaskConf
 from depthgauge.errors import UserError
 from depthgauge.rules.choice import RuleChoice
 from depthgauge.tasks.base import Task
-
-COHORT_RUNS = 15
-"""Most runs trained together; more than this gains nothing and costs memory."""
 
 
 def check_list(option: str, values: Sequence[object]) -> None:
@@ -30,9 +27,6 @@ class PlannedRun:
 
     config: RunConfig
     choice: RuleChoice
-
-
-PlannedCohort = list[PlannedRun]
 
 
 @dataclass(frozen=True)
@@ -124,19 +118,3 @@ class Grid:
         """Falling; a control with another number of blocks has its frozen and its full run."""
         ks = self.ks if net.blocks == self.net.blocks else {0, net.blocks}
         return sorted(ks, reverse=True)
-
-    def cohorts(self) -> list[PlannedCohort]:
-        """The runs of one rule together, whole seeds first, at most `COHORT_RUNS` in a cohort.
-
-        The runs of a cohort share their network's shape and their recipe.
-        """
-        alike: dict[tuple[object, ...], list[PlannedRun]] = {}
-        for run in self.runs():
-            shared = (run.choice.rule_class, run.config.net, run.config.recipe)
-            alike.setdefault(shared, []).append(run)
-        parts = [
-            runs[start : start + COHORT_RUNS]
-            for runs in alike.values()
-            for start in range(0, len(runs), COHORT_RUNS)
-        ]
-        return [sorted(part, key=lambda run: -run.config.k) for part in parts]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from depthgauge.errors import UserError
 from depthgauge.gauges.cohort import read_accuracy, read_norms
-from depthgauge.store.provenance import command_line, environment, peak_memory_bytes
+from depthgauge.rules.choice import choose_rule
+from depthgauge.rules.contract import Rule
+from depthgauge.store.plan_files import CohortPlan
+from depthgauge.store.provenance import Cost, environment
 from depthgauge.store.recorder import StoreRecorder
-from depthgauge.store.run_folder import load_states, newest_common_epoch
+from depthgauge.store.run_folder import load_newest
 from depthgauge.store.study_folder import StudyFolder
-from depthgauge.studies.plan import PlannedCohort
 from depthgauge.tasks.base import Task
 from depthgauge.training.cohort import Cohort
 from depthgauge.training.engine import train_cohort
@@ -20,65 +22,76 @@ EVERY_EPOCH = (read_accuracy, read_norms)
 """What is read off every run after every epoch."""
 
 
-def left_to_do(study: StudyFolder, cohorts: Sequence[PlannedCohort]) -> list[PlannedCohort]:
-    """The cohorts without the runs that are done already.
+@dataclass(frozen=True)
+class Conditions:
+    """Under what conditions cohorts are trained: where, how often saved, when to stop.
 
-    Runs that were added to a cohort after it had saved its first checkpoint become a cohort of
-    their own, so that the others need not begin again.
+    `on_step` hears the epoch and how many steps of the cohort are behind it.
     """
-    left = []
-    for cohort in cohorts:
-        open_runs = [run for run in cohort if study.run(run.config).result is None]
-        parts = [open_runs]
-        if any(study.run(run.config).saved() for run in open_runs):
-            begun = [run for run in open_runs if study.run(run.config).path.exists()]
-            parts = [begun, [run for run in open_runs if run not in begun]]
-        left += [part for part in parts if part]
-    return left
+
+    device: str
+    save_every: float
+    command: str
+    on_step: Callable[[int, int], None] = lambda epoch, steps: None
+    stop: Callable[[], bool] = lambda: False
 
 
-def epochs_behind(study: StudyFolder, cohort: PlannedCohort) -> int:
-    """How many epochs of a cohort need not be trained again."""
-    return newest_common_epoch([study.run(run.config) for run in cohort]) or 0
-
-
-def train_planned(
+def train_runs(
     study: StudyFolder,
-    planned: PlannedCohort,
+    cohort: CohortPlan,
+    positions: Sequence[int],
     task: Task,
-    *,
-    device: str,
-    save_every: float,
-    on_step: Callable[[int], None],
+    conditions: Conditions,
 ) -> None:
-    """Train a cohort to its end and write its results; `on_step` hears the run-steps done."""
-    began, provenance = time.monotonic(), environment()
-    if task.checksum != planned[0].config.task.checksum:
+    """Train these runs of a cohort to their end and write their results."""
+    cost, provenance = Cost(), environment()
+    if task.checksum != cohort.task.checksum:
         raise UserError(f"the data of the task {task.name} changed after the study was planned")
-    folders = [study.run(run.config) for run in planned]
-    epoch = newest_common_epoch(folders)
+    configs = [cohort.configs[position] for position in positions]
+    rules = [_rule(cohort, position) for position in positions]
+    folders = [study.run(config) for config in configs]
+    start = load_newest(folders)
     for folder in folders:
         folder.create()
-        folder.rewind(epoch)
-    cohort = Cohort(
-        [run.config for run in planned], [run.choice.build() for run in planned], task, device
-    )
+        folder.rewind(start[0].position if start else None)
+    steps = steps_of(cohort, task)
+    done = start[0].epoch * steps + start[0].step if start else 0
+
+    def on_step(more: int) -> None:
+        nonlocal done
+        done += more
+        conditions.on_step(done // steps, done)
+
     train_cohort(
-        cohort,
+        Cohort(configs, rules, task, conditions.device),
         task,
         StoreRecorder(folders),
         observers=EVERY_EPOCH,
-        start=None if epoch is None else load_states(folders, epoch),
-        save_every=save_every,
-        on_step=lambda steps: on_step(steps * len(planned)),
+        start=start,
+        save_every=conditions.save_every,
+        on_step=on_step,
+        stop=conditions.stop,
     )
     provenance |= {
-        "device": device,
-        "command": command_line(),
-        "cohort": [folder.config.identity for folder in folders],
-        "resumed_from_epoch": epoch,
-        "wall_seconds": time.monotonic() - began,
-        "peak_memory_bytes": peak_memory_bytes(),
+        "device": conditions.device,
+        "command": conditions.command,
+        "study": study.path.resolve().name,
+        "cohort": [config.identity for config in cohort.configs],
+        "resumed_from": start[0].position if start else None,
+        **cost.so_far(),
     }
     for folder in folders:
         folder.finish(provenance)
+
+
+def steps_of(cohort: CohortPlan, task: Task) -> int:
+    """Steps of one epoch."""
+    return -(-len(task.train) // cohort.recipe.batch_size)
+
+
+def _rule(cohort: CohortPlan, position: int) -> Rule:
+    """The rule of a run, which must still be the one that was planned."""
+    choice = choose_rule(cohort.typed(position))
+    if choice.source != cohort.configs[position].rule.source:
+        raise UserError(f"the rule {choice.text} changed after the study was planned")
+    return choice.build()

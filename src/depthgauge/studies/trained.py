@@ -19,11 +19,12 @@ from depthgauge.rules.choice import choose_rule
 from depthgauge.rules.contract import Rule
 from depthgauge.rules.registry import find_rule, known_rules
 from depthgauge.store.plain_checkpoint import read_plain_checkpoint
-from depthgauge.store.run_folder import RunFolder, load_states
+from depthgauge.store.run_folder import RunFolder
 from depthgauge.store.study_folder import read_config
 from depthgauge.tasks.base import Task
 from depthgauge.tasks.inputs import as_inputs
 from depthgauge.training.cohort import DTYPES
+from depthgauge.training.engine import RunState
 
 
 @dataclass(frozen=True)
@@ -61,16 +62,21 @@ def rule_of(config: RuleConfig) -> Rule | None:
 
 def trained_run(folder: RunFolder, task: Task, rule: Rule | None = None) -> Trained:
     """The newest checkpoint of a run; `rule` is needed where it came from a user's own file."""
-    saved = folder.saved()
-    if not saved:
-        raise UserError(f"the run {folder.path} has no checkpoint to read")
-    (state,) = load_states([folder], max(saved))
+    state = _newest_state(folder)
     config = folder.config
     net = build_net(config.net, task).to(DTYPES[config.recipe.dtype])
     load_weights(net, state.parameters, f"the run {folder.path} (task {task.name})")
     rule = rule or rule_of(config.rule)
     name = f"{config.rule.label}, k = {config.k}, seed {config.seed}"
     return _checked(Trained(net, rule, state.feedback, str(folder.path), name))
+
+
+def _newest_state(folder: RunFolder) -> RunState:
+    while saved := folder.saved():
+        state = folder.load(max(saved))
+        if state is not None:
+            return state
+    raise UserError(f"the run {folder.path} has no checkpoint to read")
 
 
 def open_run(path: Path) -> RunFolder:

@@ -50,8 +50,8 @@ class Batches:
     def __len__(self) -> int:
         return math.ceil(len(self.task.train) / self.batch_size)
 
-    def epoch(self, number: int) -> Iterator[Batch]:
-        """All batches of epoch `number`; the last one may be short."""
+    def epoch(self, number: int, first: int = 0) -> Iterator[Batch]:
+        """The batches of epoch `number` from the `first` on; the last one may be short."""
         samples = len(self.task.train)
         generators = [stream("batches", seed, number) for seed in self.seeds]
         orders = torch.stack([torch.randperm(samples, generator=g) for g in generators])
@@ -59,7 +59,7 @@ class Batches:
         if self._augment is not None:
             outcomes = torch.stack([self._augment.draw(samples, g) for g in generators])
         labels = self._labels(orders, number)
-        for start in range(0, samples, self.batch_size):
+        for start in range(first * self.batch_size, samples, self.batch_size):
             chosen = orders[:, start : start + self.batch_size]
             drawn = None if outcomes is None else outcomes[:, start : start + self.batch_size]
             inputs = tuple(

@@ -90,6 +90,18 @@ class Cohort:
         by_run = {run: lifted.feedback_of(run) for lifted in self._lifted for run in lifted.runs}
         return [by_run[run] for run in range(len(self.configs))]
 
+    @property
+    def noise(self) -> list[Tensor | None]:
+        """How far every run's noise has been drawn in this epoch; None where there is none."""
+        by_run = {run: lifted.noise_of(run) for lifted in self._lifted for run in lifted.runs}
+        return [by_run[run] for run in range(len(self.configs))]
+
+    def continue_noise(self, states: Sequence[Tensor | None]) -> None:
+        """Draw every run's noise on from where it was."""
+        for lifted in self._lifted:
+            for run in lifted.runs:
+                lifted.continue_noise(run, states[run])
+
     def start_epoch(self, epoch: int) -> None:
         """Set what changes from epoch to epoch: the learning rate, and the streams of noise."""
         self.optimizer.start_epoch(epoch)

@@ -62,6 +62,18 @@ class LiftedRule:
     def start_epoch(self, epoch: int) -> None:
         """Noise comes from `stream("noise", seed, epoch)`, whatever else is in the cohort."""
         self._streams = {seed: stream("noise", seed, epoch) for seed in self.seeds}
+        self._drawn = False
+
+    def noise_of(self, run: int) -> Tensor | None:
+        """How far the noise of one run has been drawn; None if nothing was in this epoch."""
+        seed = self.seeds[self.runs.index(run)]
+        return self._streams[seed].get_state() if self._drawn else None
+
+    def continue_noise(self, run: int, state: Tensor | None) -> None:
+        """Draw the noise of a run, and of all runs of its seed, on from `noise_of`."""
+        if state is not None:
+            self._streams[self.seeds[self.runs.index(run)]].set_state(state)
+            self._drawn = True
 
     def feedback_of(self, run: int) -> dict[str, Tensor]:
         """The present feedback of one run of the stack, as views."""
@@ -102,6 +114,7 @@ class LiftedRule:
         shape = self.rule.noise_shape([state[0] for state in trace.states])
         if shape is None:
             return {}
+        self._drawn = True
         drawn = {seed: torch.randn(shape, generator=own) for seed, own in self._streams.items()}
         return {"noise": torch.stack([drawn[seed].to(like) for seed in self.seeds])}
 

@@ -14,25 +14,41 @@ from torch import Tensor
 from depthgauge.nets.stacked import StackedResidualMLP
 from depthgauge.tasks.base import Split, Task
 from depthgauge.tasks.inputs import evaluation_inputs
-from depthgauge.training.batches import Batches
+from depthgauge.training.batches import Batch, Batches
 from depthgauge.training.cohort import Cohort
 
 Observer = Callable[[StackedResidualMLP, Split], Sequence[dict[str, Any]]]
 """Reads something off every run after each epoch: one dictionary for each run."""
 
+Position = tuple[int, int]
+"""Whole epochs behind a run, and batches of the next one."""
+
+
+class StoppedEarlyError(Exception):
+    """Training was asked to stop, and has saved where it stands."""
+
 
 @dataclass(frozen=True)
 class RunState:
-    """Everything needed to go on with a run after `epoch` epochs.
+    """Everything needed to go on with a run after `epoch` epochs and `step` batches of the next.
 
-    There is no random state besides the epoch: every epoch's random streams are functions of the
-    seed and its number (see `depthgauge.training.streams`).
+    The random streams of an epoch are functions of the seed and its number (see
+    `depthgauge.training.streams`), and so is the order of its samples. Within an epoch there are
+    two things more: the sum of the losses so far, and how far a rule's own noise has been drawn.
     """
 
     epoch: int
     parameters: dict[str, Tensor]
     feedback: dict[str, Tensor]
     moments: dict[str, Tensor] = field(default_factory=dict)
+    step: int = 0
+    loss: float = 0.0
+    noise: Tensor | None = None
+
+    @property
+    def position(self) -> Position:
+        """Where in training it stands."""
+        return self.epoch, self.step
 
 
 class Recorder(Protocol):
@@ -56,43 +72,77 @@ def train_cohort(
     start: Sequence[RunState] | None = None,
     save_every: float = 60.0,
     on_step: Callable[[int], None] = lambda steps: None,
+    stop: Callable[[], bool] = lambda: False,
 ) -> None:
     """Train to the last epoch, from the beginning or from `start`.
 
     Metrics are recorded for epoch 0 (before training) and after each epoch. States are saved
-    every `save_every` seconds, at the next end of an epoch, and after the last one.
+    every `save_every` seconds and after the last epoch. `stop` is asked after every step: when it
+    says so, the states are saved and `StoppedEarlyError` is raised.
     """
     recipe = cohort.recipe
     batches = Batches(
         task, cohort.seeds, recipe.batch_size, cohort.dtype, cohort.device, targets=recipe.targets
     )
     split = evaluation_inputs(task, cohort.dtype, cohort.device)
-    done = 0
+    epoch = Epoch(cohort, 0)
     if start is not None:
-        done = restore(cohort, start, len(batches))
+        epoch = restore(cohort, start, len(batches))
     else:
         recorder.record_epoch(_lines(cohort, split, observers, 0, None))
     saved_at = time.monotonic()
-    for epoch in range(done, recipe.epochs):
-        losses = _train_epoch(cohort, batches, epoch, on_step)
-        recorder.record_epoch(_lines(cohort, split, observers, epoch + 1, losses))
-        last = epoch + 1 == recipe.epochs
-        if last or time.monotonic() - saved_at >= save_every:
-            recorder.save(run_states(cohort, epoch + 1, with_moments=not last))
-            saved_at = time.monotonic()
+    while epoch.number < recipe.epochs:
+        for batch in batches.epoch(epoch.number, epoch.step):
+            epoch.train(batch, len(batches))
+            on_step(1)
+            stopping = stop()
+            if epoch.step == len(batches):
+                losses = epoch.mean_losses(len(task.train))
+                epoch = Epoch(cohort, epoch.number + 1)
+                recorder.record_epoch(_lines(cohort, split, observers, epoch.number, losses))
+            last = epoch.number == recipe.epochs
+            if last or stopping or time.monotonic() - saved_at >= save_every:
+                recorder.save(epoch.states(with_moments=not last))
+                saved_at = time.monotonic()
+            if stopping and not last:
+                raise StoppedEarlyError
 
 
-def _train_epoch(
-    cohort: Cohort, batches: Batches, epoch: int, on_step: Callable[[int], None]
-) -> list[float]:
-    """Train one epoch; returns each run's mean training loss over its samples."""
-    cohort.start_epoch(epoch)
-    total = torch.zeros(len(cohort.configs), dtype=torch.float64, device=cohort.device)
-    for number, batch in enumerate(batches.epoch(epoch)):
-        progress = (epoch + number / len(batches)) / cohort.recipe.epochs
-        total += cohort.step(batch, progress).double() * batch.labels.shape[1]
-        on_step(1)
-    return [float(value) for value in (total / len(batches.task.train)).tolist()]
+class Epoch:
+    """One epoch of a cohort, of which `step` batches are done."""
+
+    def __init__(self, cohort: Cohort, number: int, step: int = 0) -> None:
+        self.cohort, self.number, self.step = cohort, number, step
+        self.losses = torch.zeros(len(cohort.configs), dtype=torch.float64, device=cohort.device)
+        cohort.start_epoch(number)
+
+    def train(self, batch: Batch, batches: int) -> None:
+        """One step on one batch of `batches`."""
+        progress = (self.number + self.step / batches) / self.cohort.recipe.epochs
+        self.losses += self.cohort.step(batch, progress).double() * batch.labels.shape[1]
+        self.step += 1
+
+    def mean_losses(self, samples: int) -> list[float]:
+        """Each run's mean training loss over the samples of the epoch."""
+        return [float(value) for value in (self.losses / samples).tolist()]
+
+    def states(self, with_moments: bool = True) -> list[RunState]:
+        """The state of every run; moments are needed only where training goes on."""
+        cohort = self.cohort
+        return [
+            RunState(
+                self.number,
+                cohort.net.state_of_run(run),
+                feedback,
+                cohort.optimizer.moments_of_run(run) if with_moments else {},
+                self.step,
+                loss,
+                noise,
+            )
+            for run, (feedback, noise, loss) in enumerate(
+                zip(cohort.feedback, cohort.noise, self.losses.tolist(), strict=True)
+            )
+        ]
 
 
 def _lines(
@@ -117,28 +167,20 @@ def _lines(
     return lines
 
 
-def run_states(cohort: Cohort, epoch: int, with_moments: bool) -> list[RunState]:
-    """The state of every run; moments are needed only where training goes on."""
-    return [
-        RunState(
-            epoch,
-            cohort.net.state_of_run(run),
-            feedback,
-            cohort.optimizer.moments_of_run(run) if with_moments else {},
-        )
-        for run, feedback in enumerate(cohort.feedback)
-    ]
-
-
 @torch.no_grad()
-def restore(cohort: Cohort, states: Sequence[RunState], steps_per_epoch: int) -> int:
-    """Put saved states back into a fresh cohort; returns how many epochs they have behind them."""
-    epoch, feedback = states[0].epoch, cohort.feedback
+def restore(cohort: Cohort, states: Sequence[RunState], batches: int) -> Epoch:
+    """Put saved states back into a fresh cohort: the epoch to go on with, of `batches` batches."""
+    feedback = cohort.feedback
     for run, state in enumerate(states):
         for name, parameter in cohort.net.state_of_run(run).items():
             parameter.copy_(state.parameters[name])
         for name, tensor in feedback[run].items():
             tensor.copy_(state.feedback[name])
-    if epoch < cohort.recipe.epochs:
-        cohort.optimizer.restore([state.moments for state in states], epoch * steps_per_epoch)
+    number, step = states[0].position
+    if number < cohort.recipe.epochs:
+        moments = [state.moments for state in states]
+        cohort.optimizer.restore(moments, number * batches + step)
+    epoch = Epoch(cohort, number, step)
+    epoch.losses += epoch.losses.new_tensor([state.loss for state in states])
+    cohort.continue_noise([state.noise for state in states])
     return epoch

@@ -1,0 +1,128 @@
+"""A worker: claims one cohort after the other and trains it, until none is left.
+
+Every executor runs this, in one process or in many, on one machine or on several that share the
+study's folder. Workers know nothing of each other: what one has claimed or finished, the others
+see in the folder.
+"""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+from depthgauge.errors import UserError, one_line
+from depthgauge.executors.job import Job, label_of
+from depthgauge.store.claims import Claim
+from depthgauge.store.plan_files import CohortPlan, PlanFile
+from depthgauge.store.provenance import environment
+from depthgauge.store.study_folder import StudyFolder
+from depthgauge.studies.runner import Conditions, train_runs
+from depthgauge.tasks.base import Task
+from depthgauge.tasks.registry import load_task
+from depthgauge.training.engine import StoppedEarlyError
+
+LOOK_EVERY = 1.0
+"""Seconds between two looks at cohorts that others are training."""
+
+
+class Worker:
+    """Works on a job until everything in it has ended, or `stop` says so."""
+
+    def __init__(self, job: Job, stop: Callable[[], bool]) -> None:
+        self.job, self._stop = job, stop
+        self._study = StudyFolder(job.folder)
+        self._tasks: dict[tuple[str, int], Task] = {}
+        self._refused: dict[str, str] = {}
+
+    def work(self) -> None:
+        """Train what nobody else trains, wait for what others do.
+
+        Raises:
+            StoppedEarlyError: it was asked to stop, and has saved where it stands.
+            UserError: cohorts are left that cannot be trained until the user mends something.
+        """
+        while left := self._left():
+            trained = [self._claim_and_train(cohort) for cohort in left]
+            if not any(trained):
+                time.sleep(LOOK_EVERY)
+                if self._stop():
+                    raise StoppedEarlyError
+        if self._refused:
+            raise UserError("; ".join(dict.fromkeys(self._refused.values())))
+
+    def _left(self) -> list[CohortPlan]:
+        cohorts = self._study.plan_files.read().in_effect(self.job.cohorts)
+        return [
+            cohort
+            for cohort in cohorts
+            if cohort.name not in self._refused and self._study.open_runs(cohort)
+        ]
+
+    def _claim_and_train(self, cohort: CohortPlan) -> bool:
+        """Train a cohort if it is free; whether it was."""
+        if self._stop():
+            raise StoppedEarlyError
+        claim = self._study.claims.take(cohort.name)
+        if claim is None:
+            return False
+        try:
+            if self._study.plan_files.read().in_effect([cohort.name]) == [cohort]:
+                self._train(cohort, claim)
+        finally:
+            claim.release()
+        if not self._study.open_runs(cohort):
+            self._study.claims.forget(cohort.name)
+        return True
+
+    def _train(self, cohort: CohortPlan, claim: Claim) -> None:
+        left = self._study.open_runs(cohort)
+        if not left:
+            return
+        progress: dict[str, Any] = {"label": label_of(cohort), "runs": len(left)}
+        claim.keep_alive(lambda: dict(progress))
+
+        def on_step(epoch: int, steps: int) -> None:
+            progress.update(epoch=epoch, steps=steps)
+
+        conditions = Conditions(
+            self.job.device,
+            self.job.save_every,
+            self.job.command,
+            on_step,
+            lambda: claim.lost or self._stop(),
+        )
+        try:
+            train_runs(self._study, cohort, left, self._task(cohort), conditions)
+        except StoppedEarlyError:
+            if self._stop():
+                raise
+        except OSError:
+            raise
+        except UserError as error:
+            self._refused[cohort.name] = str(error)
+        except Exception as error:
+            self._set_apart(cohort, left, error)
+
+    def _task(self, cohort: CohortPlan) -> Task:
+        typed = self._study.plan_files.read().task_of(cohort)
+        if typed not in self._tasks:
+            self._tasks = {typed: load_task(*typed)}
+        return self._tasks[typed]
+
+    def _set_apart(self, cohort: CohortPlan, left: list[int], error: Exception) -> None:
+        """A run that raises must not stop the others: halve the cohort until it stands alone."""
+        if len(left) == 1:
+            folder = self._study.run(cohort.configs[left[0]])
+            folder.create()
+            folder.fail(one_line(error), traceback.format_exc(), environment())
+            return
+        middle = len(left) // 2
+        halves = [cohort.part(left[:middle]), cohort.part(left[middle:])]
+        while True:
+            plan = self._study.plan_files.read()
+            task, validation = plan.task_of(cohort)
+            file = PlanFile(task=task, validation=validation, cohorts=halves)
+            if plan.in_effect([cohort.name]) != [cohort] or self._study.plan_files.add(plan, file):
+                return

@@ -1,0 +1,147 @@
+"""Claims: of all processes that work in one folder, which one trains which cohort.
+
+A claim is a file that one process alone can make, `NAME.1`. A claim whose owner has died or let
+go is never removed while others may look at it; it is followed by `NAME.2`, and the newest one
+counts. So no two processes can take the same dead claim over, and no lock is needed that a network
+file system might break.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from depthgauge.store.files import create_exclusively, make_folder
+from depthgauge.store.owner import Owner, this_process
+
+BEAT_EVERY = 2.0
+"""Seconds between two signs of life."""
+
+DEAD_AFTER = 120.0
+"""Seconds without a sign of life after which an owner elsewhere is taken for dead."""
+
+
+class ClaimFile(BaseModel):
+    """What stands in a claim; `beat` grows as long as its owner lives."""
+
+    owner: Owner
+    released: bool = False
+    beat: int = 0
+    progress: dict[str, Any] = {}
+
+
+class Claim:
+    """Held by this process until it is released; `lost` if others took it for dead."""
+
+    def __init__(self, path: Path, owner: Owner) -> None:
+        self.path, self.lost = path, False
+        self._content = ClaimFile(owner=owner)
+        self._following = _follow(path)
+        self._writing = threading.Lock()
+        self._ended = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def keep_alive(self, progress: Callable[[], dict[str, Any]]) -> None:
+        """Give a sign of life now and then, with how far the work is, until released."""
+
+        def beat() -> None:
+            while not self._ended.wait(BEAT_EVERY):
+                try:
+                    self.beat(progress())
+                except OSError:
+                    continue  # a full disk does not end the work; a claim grown old does
+
+        self._thread = threading.Thread(target=beat, daemon=True)
+        self._thread.start()
+
+    def beat(self, progress: dict[str, Any]) -> None:
+        """One sign of life; finds out whether the claim was taken over."""
+        with self._writing:
+            if self._following.exists() or not self.path.exists():
+                self.lost = True
+            elif not self._content.released:
+                beat = self._content.beat + 1
+                self._write(self._content.model_copy(update={"beat": beat, "progress": progress}))
+
+    def release(self) -> None:
+        """Let go: whoever wants the work may have it at once."""
+        self._ended.set()
+        with self._writing:
+            if self.path.exists():
+                self._write(self._content.model_copy(update={"released": True}))
+
+    def _write(self, content: ClaimFile) -> None:
+        """Not synced: what a crash of the machine loses here is the owner's death."""
+        temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}.tmp")
+        temporary.write_text(content.model_dump_json() + "\n", encoding="utf-8")
+        os.replace(temporary, self.path)
+        self._content = content
+
+
+class Claims:
+    """The claims in one folder, as one process sees them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._seen: dict[str, tuple[tuple[Path, int], float]] = {}
+
+    def take(self, name: str) -> Claim | None:
+        """Claim a piece of work; None if somebody has it."""
+        newest = self._newest(name)
+        if newest is not None and not self._is_free(name, newest):
+            return None
+        path = _follow(newest) if newest is not None else self.folder / f"{name}.1"
+        make_folder(self.folder)
+        owner = this_process()
+        content = ClaimFile(owner=owner).model_dump_json() + "\n"
+        return Claim(path, owner) if create_exclusively(path, content) else None
+
+    def holder(self, name: str) -> ClaimFile | None:
+        """Who has a piece of work, as far as is known; None if nobody has."""
+        newest = self._newest(name)
+        content = _read(newest) if newest is not None else None
+        if content is None or content.released or content.owner.is_gone:
+            return None
+        return content
+
+    def forget(self, name: str) -> None:
+        """Remove the claims on work that is done."""
+        while (newest := self._newest(name)) is not None:
+            newest.unlink(missing_ok=True)
+
+    def _newest(self, name: str) -> Path | None:
+        newest, following = None, self.folder / f"{name}.1"
+        while following.exists():
+            newest, following = following, _follow(following)
+        return newest
+
+    def _is_free(self, name: str, path: Path) -> bool:
+        """Whether the owner let go, has ended, or gave no sign of life for long."""
+        content = _read(path)
+        if content is not None and (content.released or content.owner.is_gone):
+            return True
+        if content is not None and content.owner.is_gone is False:
+            return False
+        sign = (path, content.beat if content is not None else -1)
+        now = time.monotonic()
+        if name not in self._seen or self._seen[name][0] != sign:
+            self._seen[name] = (sign, now)
+        return now - self._seen[name][1] >= DEAD_AFTER
+
+
+def _follow(path: Path) -> Path:
+    name, _, generation = path.name.rpartition(".")
+    return path.with_name(f"{name}.{int(generation) + 1}")
+
+
+def _read(path: Path) -> ClaimFile | None:
+    try:
+        return ClaimFile.model_validate_json(path.read_text(encoding="utf-8"))
+    except (OSError, ValidationError):
+        return None

@@ -1,0 +1,58 @@
+"""`metrics.jsonl`: one line for each epoch of a run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from depthgauge.store.files import finite, write_text
+from depthgauge.store.quarantine import put_aside
+
+Line = dict[str, Any]
+
+
+class MetricsFile:
+    """Lines are appended; the last line of an epoch counts, and one that is cut short does not."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def append(self, line: Line) -> None:
+        """Add one epoch; what is not finite becomes null."""
+        with self.path.open("a", encoding="utf-8") as handle:
+            handle.write(json.dumps(finite(line), allow_nan=False) + "\n")
+
+    def lines(self) -> list[Line]:
+        """All epochs in order."""
+        return self._read()[0]
+
+    def epochs_without_gap(self) -> int:
+        """How many epochs are there from epoch 0 on, before the first that is missing."""
+        count = 0
+        for line in self.lines():
+            if line["epoch"] != count:
+                break
+            count += 1
+        return count
+
+    def rewind(self, epoch: int | None) -> None:
+        """Drop what came after an epoch, everything if there is none; damaged lines go aside."""
+        lines, whole = self._read()
+        if not whole:
+            put_aside(self.path, "has lines that are cut short or damaged", keep=True)
+        kept = [line for line in lines if epoch is not None and line["epoch"] <= epoch]
+        write_text(self.path, "".join(json.dumps(line) + "\n" for line in kept))
+
+    def _read(self) -> tuple[list[Line], bool]:
+        """All epochs in order, and whether every line could be read."""
+        by_epoch: dict[int, Line] = {}
+        whole = True
+        if self.path.exists():
+            for text in self.path.read_bytes().splitlines():
+                try:
+                    line = json.loads(text)
+                    by_epoch[int(line["epoch"])] = line
+                except (ValueError, KeyError, TypeError):
+                    whole = False
+        return [by_epoch[epoch] for epoch in sorted(by_epoch)], whole

@@ -1,0 +1,160 @@
+"""The plan of a study: which runs are trained together. Written down, so that it can be repeated.
+
+Each command that adds runs adds a file, `plan/1.json`, `plan/2.json`, …, which one process alone
+can make: of two that plan at once the second reads what the first has planned, and plans the rest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from depthgauge.config import SCHEMA_VERSION, NetConfig, Recipe, RuleConfig, RunConfig, TaskConfig
+from depthgauge.errors import UserError
+from depthgauge.store.files import create_exclusively, make_folder
+
+NAME_DIGITS = 12
+
+
+class PlannedRule(BaseModel):
+    """A rule as it stands in a run's configuration, and as it was typed."""
+
+    model_config = ConfigDict(frozen=True)
+
+    config: RuleConfig
+    typed: str
+
+
+class CohortPlan(BaseModel):
+    """Runs that are trained together: which of the `rules`, k, seed of each, in this order."""
+
+    model_config = ConfigDict(frozen=True)
+
+    task: TaskConfig
+    net: NetConfig
+    recipe: Recipe
+    rules: tuple[PlannedRule, ...]
+    runs: tuple[tuple[int, int, int], ...]
+    replaces: str | None = None
+
+    @cached_property
+    def configs(self) -> list[RunConfig]:
+        """The configuration of each run."""
+        return [
+            RunConfig(
+                task=self.task,
+                net=self.net,
+                rule=self.rules[rule].config,
+                recipe=self.recipe,
+                k=k,
+                seed=seed,
+            )
+            for rule, k, seed in self.runs
+        ]
+
+    @cached_property
+    def name(self) -> str:
+        """Hash of the identities of its runs, in their order."""
+        identities = " ".join(config.identity for config in self.configs)
+        return hashlib.sha256(identities.encode()).hexdigest()[:NAME_DIGITS]
+
+    def typed(self, position: int) -> str:
+        """The rule of a run as it was typed."""
+        return self.rules[self.runs[position][0]].typed
+
+    def part(self, positions: Sequence[int]) -> CohortPlan:
+        """Some of its runs as a cohort that stands in its place."""
+        return CohortPlan(
+            task=self.task,
+            net=self.net,
+            recipe=self.recipe,
+            rules=self.rules,
+            runs=tuple(self.runs[position] for position in positions),
+            replaces=self.name,
+        )
+
+
+class PlanFile(BaseModel):
+    """One file of the plan; the task as it was typed, so that others can load it."""
+
+    schema_version: Literal[1] = SCHEMA_VERSION
+    task: str
+    validation: int
+    cohorts: list[CohortPlan]
+
+
+class Plan:
+    """All that was planned so far."""
+
+    def __init__(self, files: Sequence[PlanFile]) -> None:
+        self.files = list(files)
+        self.cohorts = {cohort.name: cohort for file in files for cohort in file.cohorts}
+        self._file_of = {cohort.name: file for file in files for cohort in file.cohorts}
+        self._parts: dict[str, list[str]] = {}
+        for cohort in self.cohorts.values():
+            if cohort.replaces is not None:
+                self._parts.setdefault(cohort.replaces, []).append(cohort.name)
+
+    def in_effect(self, names: Iterable[str]) -> list[CohortPlan]:
+        """The cohorts of these names, or what stands in their place."""
+        found: list[CohortPlan] = []
+        for name in names:
+            parts = self._parts.get(name)
+            found += self.in_effect(parts) if parts else [self.cohorts[name]]
+        return found
+
+    @property
+    def current(self) -> list[CohortPlan]:
+        """Every cohort that none stands in the place of, in the order of planning."""
+        return [cohort for name, cohort in self.cohorts.items() if name not in self._parts]
+
+    @cached_property
+    def cohort_of(self) -> dict[str, CohortPlan]:
+        """By a run's identity, the cohort it belongs to."""
+        return {config.identity: cohort for cohort in self.current for config in cohort.configs}
+
+    def task_of(self, cohort: CohortPlan) -> tuple[str, int]:
+        """The task of a cohort as it was typed, and how many samples are held out."""
+        file = self._file_of[cohort.name]
+        return file.task, file.validation
+
+
+class PlanFiles:
+    """The folder `plan/` of a study."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._read: list[PlanFile] = []
+        self._plan: Plan | None = None
+
+    def read(self) -> Plan:
+        """The plan as it is now."""
+        count = len(self._read)
+        while (path := self._path(len(self._read) + 1)).exists():
+            self._read.append(_read(path))
+        if self._plan is None or len(self._read) > count:
+            self._plan = Plan(self._read)
+        return self._plan
+
+    def add(self, plan: Plan, file: PlanFile) -> bool:
+        """Add to a plan that was read; False if somebody else has added to it since."""
+        make_folder(self.folder)
+        text = file.model_dump_json() + "\n"
+        return create_exclusively(self._path(len(plan.files) + 1), text)
+
+    def _path(self, number: int) -> Path:
+        return self.folder / f"{number}.json"
+
+
+def _read(path: Path) -> PlanFile:
+    try:
+        return PlanFile.model_validate_json(path.read_text(encoding="utf-8"))
+    except (ValidationError, ValueError) as error:
+        raise UserError(
+            f"{path} is damaged or of another version of depthgauge; nothing was changed"
+        ) from error

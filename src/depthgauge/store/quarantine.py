@@ -1,0 +1,32 @@
+"""What is bad is put aside beside its reason, never deleted."""
+
+from __future__ import annotations
+
+import logging
+import os
+from itertools import count
+from pathlib import Path
+
+from depthgauge.store.files import make_folder, write_text
+
+log = logging.getLogger("depthgauge")
+
+FOLDER = "quarantine"
+
+
+class DamagedError(Exception):
+    """A file of the store cannot be used; the message says why, as the end of a sentence."""
+
+
+def put_aside(path: Path, reason: str, *, keep: bool = False) -> Path:
+    """Move a file into `quarantine/` beside it, or copy it there, with its reason; say so."""
+    folder = make_folder(path.parent / FOLDER)
+    number = next(n for n in count(1) if not (folder / f"{n}-{path.name}").exists())
+    target = folder / f"{number}-{path.name}"
+    write_text(folder / f"{target.name}.reason.txt", f"{path.name} {reason}\n")
+    if keep:
+        write_text(target, path.read_text(encoding="utf-8", errors="replace"))
+    else:
+        os.replace(path, target)
+    log.warning("%s %s; what was there is now in %s", path, reason, target)
+    return target

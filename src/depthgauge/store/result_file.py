@@ -1,0 +1,62 @@
+"""`result.json`: what a run came to. That it is there means that the run is done."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from pydantic import BaseModel, ValidationError
+
+from depthgauge.config import SCHEMA_VERSION, RunConfig
+from depthgauge.errors import UserError
+
+
+def result_of(
+    config: RunConfig, metrics: Sequence[dict[str, Any]], provenance: dict[str, Any]
+) -> dict[str, Any]:
+    """The result of a run whose epochs are all there."""
+    if [line["epoch"] for line in metrics] != list(range(config.recipe.epochs + 1)):
+        raise UserError(f"the metrics of the run {config.identity} have lost epochs")
+    diverged = next((line["epoch"] for line in metrics if line["diverged"]), None)
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "identity": config.identity,
+        "status": "finished" if diverged is None else "diverged",
+        "final_acc": metrics[-1]["accuracy"] if diverged is None else None,
+        "diverged_epoch": diverged,
+        "final": metrics[-1],
+        "provenance": provenance,
+    }
+
+
+def what_is_wrong(result: Any, identity: str) -> str | None:
+    """Why it is not the whole result of the run, as the end of a sentence; None if it is."""
+    version = result.get("schema_version") if isinstance(result, dict) else None
+    if version not in (None, SCHEMA_VERSION):
+        return f"has the schema version {version}; this version knows {SCHEMA_VERSION}"
+    try:
+        whole = _ResultFile.model_validate(result).identity == identity
+    except ValidationError:
+        whole = False
+    return None if whole else "is not the whole result of its run"
+
+
+class _Final(BaseModel):
+    h_norm: list[float | None]
+    g_norm: list[float | None]
+
+
+class _Provenance(BaseModel):
+    commit: str | None
+
+
+class _ResultFile(BaseModel):
+    """What must be in a result."""
+
+    schema_version: Literal[1]
+    identity: str
+    status: Literal["finished", "diverged"]
+    final_acc: float | None
+    diverged_epoch: int | None
+    final: _Final
+    provenance: _Provenance

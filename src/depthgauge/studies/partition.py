@@ -1,0 +1,73 @@
+"""From a grid of runs to cohorts that are trained together, written into the study's plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from depthgauge.store.plan_files import CohortPlan, PlanFile, PlannedRule
+from depthgauge.store.study_folder import StudyFolder
+from depthgauge.studies.plan import Grid, PlannedRun
+from depthgauge.training.engine import Position
+
+COHORT_RUNS = 15
+"""Most runs trained together; more than this gains nothing and costs memory."""
+
+
+def plan_runs(study: StudyFolder, grid: Grid, task: str, validation: int) -> list[CohortPlan]:
+    """Every cohort that has runs of the grid; those that were not planned yet are added.
+
+    Runs that are done need no cohort. `task` is the task as it was typed.
+    """
+    while True:
+        plan = study.plan_files.read()
+        runs = [run for run in grid.runs() if not study.run(run.config).result_path.exists()]
+        planned = [run for run in runs if run.config.identity in plan.cohort_of]
+        names = dict.fromkeys(plan.cohort_of[run.config.identity].name for run in planned)
+        known = [plan.cohorts[name] for name in names]
+        new = [run for run in runs if run.config.identity not in plan.cohort_of]
+        cohorts = partition(new, lambda run: _begun(study, run))
+        file = PlanFile(task=task, validation=validation, cohorts=cohorts)
+        if not new or study.plan_files.add(plan, file):
+            return known + cohorts
+
+
+def partition(
+    runs: Sequence[PlannedRun],
+    begun: Callable[[PlannedRun], Position | None] = lambda run: None,
+) -> list[CohortPlan]:
+    """The runs of one rule together, whole seeds first, at most `COHORT_RUNS` in a cohort.
+
+    The runs of a cohort share their network's shape, their recipe, and where in training they
+    stand: runs that were begun without a plan go on from there.
+    """
+    alike: dict[tuple[object, ...], list[PlannedRun]] = {}
+    for run in runs:
+        shared = (run.choice.rule_class, run.config.net, run.config.recipe, begun(run))
+        alike.setdefault(shared, []).append(run)
+    parts = [
+        together[start : start + COHORT_RUNS]
+        for together in alike.values()
+        for start in range(0, len(together), COHORT_RUNS)
+    ]
+    return [_cohort(sorted(part, key=lambda run: -run.config.k)) for part in parts]
+
+
+def _begun(study: StudyFolder, run: PlannedRun) -> Position | None:
+    folder = study.run(run.config)
+    return max(folder.saved(), default=None) if folder.path.exists() else None
+
+
+def _cohort(runs: Sequence[PlannedRun]) -> CohortPlan:
+    typed = {run.config.rule.label: run.choice.text for run in runs}
+    rules = {run.config.rule.label: run.config.rule for run in runs}
+    labels = list(rules)
+    shared = runs[0].config
+    return CohortPlan(
+        task=shared.task,
+        net=shared.net,
+        recipe=shared.recipe,
+        rules=tuple(PlannedRule(config=rules[label], typed=typed[label]) for label in labels),
+        runs=tuple(
+            (labels.index(run.config.rule.label), run.config.k, run.config.seed) for run in runs
+        ),
+    )
