@@ -10,8 +10,8 @@ from safetensors import safe_open
 from torch import Tensor
 
 from depthgauge.config import NetConfig, Recipe, RuleConfig, RunConfig, TaskConfig
-from depthgauge.store.run_folder import RunFolder, load_states
-from depthgauge.training.engine import RunState
+from depthgauge.store.run_folder import RunFolder
+from depthgauge.training.engine import Position, RunState
 
 TASK = TaskConfig(name="tiny", checksum="0" * 64)
 NET = NetConfig(width=3, blocks=2)
@@ -45,9 +45,12 @@ def metrics_line(epoch: int, accuracy: float = 0.5, *, diverged: bool = False) -
     }
 
 
-def state(epoch: int, seed: int = 0) -> RunState:
-    """Random tensors of several shapes and both float types, some bits awkward."""
-    generator = torch.Generator().manual_seed(1000 * seed + epoch)
+def state(epoch: int, seed: int = 0, step: int = 0) -> RunState:
+    """Random tensors of several shapes and both float types, some bits awkward.
+
+    Inside an epoch there is also a loss so far, and noise that has been drawn.
+    """
+    generator = torch.Generator().manual_seed(1000 * seed + 100 * step + epoch)
     awkward = torch.tensor([-0.0, float("nan"), float("inf"), 1e-45, 3e38])
     parameters = {
         "embed.weight": torch.randn(3, 4, generator=generator),
@@ -59,16 +62,21 @@ def state(epoch: int, seed: int = 0) -> RunState:
         for moment in ("exp_avg", "exp_avg_sq")
     }
     feedback = {"B": torch.randn(2, 3, 5, generator=generator)}
-    return RunState(epoch, parameters, feedback, moments)
+    noise = torch.randint(256, (24,), generator=generator, dtype=torch.uint8) if step else None
+    return RunState(epoch, parameters, feedback, moments, step, step / 7, noise)
 
 
-def started(runs: Path, config: RunConfig, *epochs: int) -> RunFolder:
-    """A folder that has trained and saved `epochs`, one after the other."""
+def started(runs: Path, config: RunConfig, *positions: int | Position) -> RunFolder:
+    """A folder that has trained and saved `positions` (or epochs), one after the other."""
     folder = RunFolder(runs, config)
     folder.create()
-    for epoch in epochs:
-        folder.append_metrics(metrics_line(epoch))
-        folder.save(state(epoch, config.seed))
+    recorded = 0
+    for position in positions:
+        epoch, step = (position, 0) if isinstance(position, int) else position
+        for number in range(recorded, epoch + 1):
+            folder.metrics.append(metrics_line(number))
+        recorded = max(recorded, epoch + 1)
+        folder.save(state(epoch, config.seed, step))
     return folder
 
 
@@ -80,14 +88,14 @@ def finished(
     folder.create()
     for epoch in range(config.recipe.epochs + 1):
         diverged = diverged_in is not None and epoch >= diverged_in
-        folder.append_metrics(metrics_line(epoch, accuracy, diverged=diverged))
+        folder.metrics.append(metrics_line(epoch, accuracy, diverged=diverged))
     folder.finish({"commit": "abc"})
     return folder
 
 
-def saved_states(folder: RunFolder) -> dict[int, RunState]:
-    """Every checkpoint that can be loaded, by epoch."""
-    return {epoch: load_states([folder], epoch)[0] for epoch in folder.saved()}
+def saved_states(folder: RunFolder) -> dict[Position, RunState | None]:
+    """Every checkpoint that is there, by position."""
+    return {position: folder.load(position) for position in folder.saved()}
 
 
 def bits(tensor: Tensor) -> tuple[torch.dtype, tuple[int, ...], bytes]:
@@ -95,9 +103,12 @@ def bits(tensor: Tensor) -> tuple[torch.dtype, tuple[int, ...], bytes]:
     return tensor.dtype, tuple(tensor.shape), tensor.contiguous().numpy().tobytes()
 
 
-def state_bits(found: RunState) -> dict[str, Any]:
+def state_bits(found: RunState | None) -> dict[str, Any]:
+    """All there is to a state."""
+    assert found is not None
     parts = {part: getattr(found, part) for part in ("parameters", "feedback", "moments")}
-    return {"epoch": found.epoch} | {
+    noise = None if found.noise is None else bits(found.noise)
+    return {"position": found.position, "loss": found.loss.hex(), "noise": noise} | {
         part: {name: bits(tensor) for name, tensor in tensors.items()}
         for part, tensors in parts.items()
     }

@@ -15,6 +15,8 @@ from depthgauge.cli import (
     check_rule,
     data,
     diagnose,
+    export,
+    gc,
     identity,
     ladder,
     lists,
@@ -22,6 +24,9 @@ from depthgauge.cli import (
     null,
     plot,
     reproduce,
+    resume,
+    show,
+    status,
 )
 from depthgauge.errors import StoppedError, UserError
 
@@ -52,7 +57,7 @@ def build_parser() -> Parser:
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for module in (audit, ladder, null, diagnose, identity, reproduce, plot, data, lists):
         module.add_parser(commands)
-    for module in (new_rule, check_rule):
+    for module in (status, resume, show, export, gc, new_rule, check_rule):
         module.add_parser(commands)
     return parser
 

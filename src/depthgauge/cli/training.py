@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 from depthgauge.cli.options import choose_device
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from depthgauge.config import RunConfig
     from depthgauge.executors.job import Job
     from depthgauge.store.plan_files import CohortPlan
     from depthgauge.store.study_folder import StudyFolder
@@ -70,12 +73,12 @@ def train_grid(grid: Grid, folder: Path, args: argparse.Namespace) -> tuple[Stud
     cohorts = plan_runs(study, grid, args.task, args.validation)
     names = tuple(cohort.name for cohort in cohorts)
     job = Job(folder, names, device, opened.threads, args.save_every, command_line())
-    train_job(study, cohorts, job, len(grid.task.train))
-    return study, say_failures(study, grid)
+    train_job(study, cohorts, job)
+    return study, say_failures(study, [run.config for run in grid.runs()])
 
 
-def train_job(study: StudyFolder, cohorts: list[CohortPlan], job: Job, samples: int) -> None:
-    """Train until all has ended, showing how far it is; `samples` are those of an epoch."""
+def train_job(study: StudyFolder, cohorts: list[CohortPlan], job: Job) -> None:
+    """Train until all has ended, showing how far it is."""
     from depthgauge.cli.progress import study_progress
     from depthgauge.errors import StoppedError
     from depthgauge.executors.interrupt import interruptible
@@ -85,7 +88,7 @@ def train_job(study: StudyFolder, cohorts: list[CohortPlan], job: Job, samples: 
 
     if not cohorts:
         return
-    reader = ProgressReader(study, cohorts, samples)
+    reader = ProgressReader(study, cohorts)
     before = reader.read()
     with (
         interruptible() as interrupt,
@@ -103,13 +106,13 @@ def train_job(study: StudyFolder, cohorts: list[CohortPlan], job: Job, samples: 
             raise StoppedError(interrupt.signal or 0) from stopped
 
 
-def say_failures(study: StudyFolder, grid: Grid) -> bool:
-    """Say which runs of the grid have failed and why, each reason once; True if any has."""
+def say_failures(study: StudyFolder, configs: Sequence[RunConfig]) -> bool:
+    """Say which runs have failed and why, each reason once; True if any has."""
     reasons: dict[str, list[str]] = {}
-    for run in grid.runs():
-        failure = study.run(run.config).failure
+    for config in configs:
+        failure = study.run(config).failure
         if failure is not None:
-            label = f"{run.config.rule.label} k={run.config.k} seed={run.config.seed}"
+            label = f"{config.rule.label} k={config.k} seed={config.seed}"
             reasons.setdefault(str(failure["reason"]), []).append(label)
     for reason, labels in reasons.items():
         more = f" and {len(labels) - 1} more" if len(labels) > 1 else ""

@@ -15,7 +15,7 @@ from typing import Any
 from depthgauge.errors import UserError, one_line
 from depthgauge.executors.job import Job, label_of
 from depthgauge.store.claims import Claim
-from depthgauge.store.plan_files import CohortPlan, PlanFile
+from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.provenance import environment
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.studies.runner import Conditions, train_runs
@@ -25,6 +25,24 @@ from depthgauge.training.engine import StoppedEarlyError
 
 LOOK_EVERY = 1.0
 """Seconds between two looks at cohorts that others are training."""
+
+
+class Progress:
+    """How far a cohort is, as it stands in its claim."""
+
+    def __init__(self, cohort: CohortPlan, runs: int, total: int) -> None:
+        self._began = time.monotonic()
+        self._known = {"label": label_of(cohort), "runs": runs, "total": total}
+        self._steps: dict[str, int] = {}
+
+    def on_step(self, epoch: int, steps: int) -> None:
+        """So many epochs, and steps in all, are done."""
+        first = self._steps.get("first", steps - 1)
+        self._steps = {"first": first, "epoch": epoch, "steps": steps}
+
+    def so_far(self) -> dict[str, Any]:
+        """`first` is how many steps there were when this worker began, `seconds` ago."""
+        return self._known | self._steps | {"seconds": time.monotonic() - self._began}
 
 
 class Worker:
@@ -80,17 +98,15 @@ class Worker:
         left = self._study.open_runs(cohort)
         if not left:
             return
-        progress: dict[str, Any] = {"label": label_of(cohort), "runs": len(left)}
-        claim.keep_alive(lambda: dict(progress))
-
-        def on_step(epoch: int, steps: int) -> None:
-            progress.update(epoch=epoch, steps=steps)
+        steps = self._study.plan_files.read().steps_of(cohort)
+        progress = Progress(cohort, len(left), cohort.recipe.epochs * steps)
+        claim.keep_alive(progress.so_far)
 
         conditions = Conditions(
             self.job.device,
             self.job.save_every,
             self.job.command,
-            on_step,
+            progress.on_step,
             lambda: claim.lost or self._stop(),
         )
         try:
@@ -122,7 +138,6 @@ class Worker:
         halves = [cohort.part(left[:middle]), cohort.part(left[middle:])]
         while True:
             plan = self._study.plan_files.read()
-            task, validation = plan.task_of(cohort)
-            file = PlanFile(task=task, validation=validation, cohorts=halves)
+            file = plan.in_place_of(cohort, halves)
             if plan.in_effect([cohort.name]) != [cohort] or self._study.plan_files.add(plan, file):
                 return

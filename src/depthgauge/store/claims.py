@@ -110,6 +110,14 @@ class Claims:
             return None
         return content
 
+    def silent_for(self, name: str) -> float:
+        """Seconds since the holder's last sign of life, by the clocks of both machines."""
+        newest = self._newest(name)
+        try:
+            return max(0.0, time.time() - newest.stat().st_mtime) if newest is not None else 0.0
+        except FileNotFoundError:
+            return 0.0
+
     def forget(self, name: str) -> None:
         """Remove the claims on work that is done."""
         while (newest := self._newest(name)) is not None:

@@ -80,11 +80,16 @@ class CohortPlan(BaseModel):
 
 
 class PlanFile(BaseModel):
-    """One file of the plan; the task as it was typed, so that others can load it."""
+    """One file of the plan.
+
+    The task stands there as it was typed, so that others can load it, with how many training
+    samples are held out and how many are left to learn from.
+    """
 
     schema_version: Literal[1] = SCHEMA_VERSION
     task: str
     validation: int
+    samples: int
     cohorts: list[CohortPlan]
 
 
@@ -122,6 +127,14 @@ class Plan:
         """The task of a cohort as it was typed, and how many samples are held out."""
         file = self._file_of[cohort.name]
         return file.task, file.validation
+
+    def steps_of(self, cohort: CohortPlan) -> int:
+        """Steps of one epoch of a cohort."""
+        return -(-self._file_of[cohort.name].samples // cohort.recipe.batch_size)
+
+    def in_place_of(self, cohort: CohortPlan, parts: Sequence[CohortPlan]) -> PlanFile:
+        """What is to be added so that the parts stand in the place of a cohort."""
+        return self._file_of[cohort.name].model_copy(update={"cohorts": list(parts)})
 
 
 class PlanFiles:

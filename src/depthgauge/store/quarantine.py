@@ -18,7 +18,7 @@ class DamagedError(Exception):
     """A file of the store cannot be used; the message says why, as the end of a sentence."""
 
 
-def put_aside(path: Path, reason: str, *, keep: bool = False) -> Path:
+def put_aside(path: Path, reason: str, *, keep: bool = False, quietly: bool = False) -> Path:
     """Move a file into `quarantine/` beside it, or copy it there, with its reason; say so."""
     folder = make_folder(path.parent / FOLDER)
     number = next(n for n in count(1) if not (folder / f"{n}-{path.name}").exists())
@@ -28,5 +28,6 @@ def put_aside(path: Path, reason: str, *, keep: bool = False) -> Path:
         write_text(target, path.read_text(encoding="utf-8", errors="replace"))
     else:
         os.replace(path, target)
-    log.warning("%s %s; what was there is now in %s", path, reason, target)
+    if not quietly:
+        log.warning("%s %s; what was there is now in %s", path, reason, target)
     return target

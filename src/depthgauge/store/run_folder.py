@@ -15,10 +15,11 @@ from depthgauge.store.files import read_json, sync, write_atomically, write_json
 from depthgauge.store.metrics_file import MetricsFile
 from depthgauge.store.quarantine import DamagedError, put_aside
 from depthgauge.store.result_file import result_of, what_is_wrong
+from depthgauge.store.run_paths import RunPaths
 from depthgauge.training.engine import Position, RunState
 
 
-class RunFolder:
+class RunFolder(RunPaths):
     """`config.json`, `metrics.jsonl`, `checkpoint.safetensors`, and last of all `result.json`.
 
     The checkpoint before the newest is kept until the run is done: a cohort that is killed while
@@ -27,14 +28,8 @@ class RunFolder:
     """
 
     def __init__(self, runs: Path, config: RunConfig) -> None:
-        self.config = config
-        self.path = runs / config.identity
-        self.config_path = self.path / "config.json"
-        self.metrics = MetricsFile(self.path / "metrics.jsonl")
-        self.result_path = self.path / "result.json"
-        self.failed_path = self.path / "failed.json"
-        self.checkpoint_path = self.path / "checkpoint.safetensors"
-        self.previous_path = self.path / "checkpoint.previous.safetensors"
+        super().__init__(runs / config.identity)
+        self.config, self.metrics = config, MetricsFile(self.metrics_path)
 
     def create(self) -> None:
         """Make the folder and write down what it is for."""
@@ -45,11 +40,6 @@ class RunFolder:
                 return
             put_aside(self.config_path, "is not the configuration that its folder is named after")
         write_json(self.config_path, wanted)
-
-    @property
-    def ended(self) -> bool:
-        """Whether there is nothing left to train: the run is done, or has failed."""
-        return self.result_path.exists() or self.failed_path.exists()
 
     @property
     def result(self) -> dict[str, Any] | None:
@@ -70,11 +60,6 @@ class RunFolder:
             wrong = what_is_wrong(_content(self.result_path), self.config.identity)
             if wrong is not None:
                 put_aside(self.result_path, wrong)
-
-    @property
-    def failure(self) -> dict[str, Any] | None:
-        """What was written down when the run failed, if it did."""
-        return dict(read_json(self.failed_path)) if self.failed_path.exists() else None
 
     def rewind(self, position: Position | None) -> None:
         """Drop what came after the position the run goes on from; everything if there is none."""

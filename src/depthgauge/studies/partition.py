@@ -26,7 +26,8 @@ def plan_runs(study: StudyFolder, grid: Grid, task: str, validation: int) -> lis
         known = [plan.cohorts[name] for name in names]
         new = [run for run in runs if run.config.identity not in plan.cohort_of]
         cohorts = partition(new, lambda run: _begun(study, run))
-        file = PlanFile(task=task, validation=validation, cohorts=cohorts)
+        samples = len(grid.task.train)
+        file = PlanFile(task=task, validation=validation, samples=samples, cohorts=cohorts)
         if not new or study.plan_files.add(plan, file):
             return known + cohorts
 

@@ -22,9 +22,8 @@ class Progress:
 class ProgressReader:
     """Reads how far some cohorts are, as often as it is asked."""
 
-    def __init__(self, study: StudyFolder, cohorts: Sequence[CohortPlan], samples: int) -> None:
+    def __init__(self, study: StudyFolder, cohorts: Sequence[CohortPlan]) -> None:
         self._study, self._names = study, [cohort.name for cohort in cohorts]
-        self._samples = samples
         self._behind: dict[str, int] = {}
         self._ended: dict[str, int] = {}
 
@@ -65,4 +64,4 @@ class ProgressReader:
         return self._behind[cohort.name]
 
     def _steps(self, cohort: CohortPlan) -> int:
-        return -(-self._samples // cohort.recipe.batch_size)
+        return self._study.plan_files.read().steps_of(cohort)

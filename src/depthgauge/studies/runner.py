@@ -54,7 +54,7 @@ def train_runs(
     for folder in folders:
         folder.create()
         folder.rewind(start[0].position if start else None)
-    steps = steps_of(cohort, task)
+    steps = study.plan_files.read().steps_of(cohort)
     done = start[0].epoch * steps + start[0].step if start else 0
 
     def on_step(more: int) -> None:
@@ -82,11 +82,6 @@ def train_runs(
     }
     for folder in folders:
         folder.finish(provenance)
-
-
-def steps_of(cohort: CohortPlan, task: Task) -> int:
-    """Steps of one epoch."""
-    return -(-len(task.train) // cohort.recipe.batch_size)
 
 
 def _rule(cohort: CohortPlan, position: int) -> Rule:

@@ -1,0 +1,73 @@
+"""`depthgauge export`: all runs and epochs of a study as one tidy table."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+ROWS_AT_ONCE = 20_000
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add `export` to the command line."""
+    parser = subparsers.add_parser(
+        "export", help="all runs and epochs of a study as one tidy table"
+    )
+    parser.add_argument("study", metavar="DIR", help="folder of a study")
+    parser.add_argument("--format", choices=["csv", "parquet"], default="csv", help="(csv)")
+    parser.add_argument("-o", "--output", metavar="FILE", help="(runs.csv or runs.parquet in DIR)")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the table and say where it is."""
+    from depthgauge.store.files import write_atomically
+    from depthgauge.studies.tidy import columns_of, tidy_rows
+
+    folder = Path(args.study)
+    output = Path(args.output) if args.output else folder / f"runs.{args.format}"
+    rows = tidy_rows(folder)
+    write = write_csv if args.format == "csv" else write_parquet
+    write_atomically(output, lambda path: write(path, columns_of(folder), rows))
+    print(output)
+    return 0
+
+
+def write_csv(path: Path, columns: list[str], rows: Iterable[dict[str, Any]]) -> None:
+    """As comma-separated values; what is not known is left empty."""
+    with path.open("w", encoding="utf-8", newline="") as handle:
+        writer = csv.DictWriter(handle, columns, restval="")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def write_parquet(path: Path, columns: list[str], rows: Iterator[dict[str, Any]]) -> None:
+    """As Parquet, some rows at a time."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError as error:
+        from depthgauge.errors import UserError
+
+        raise UserError(
+            "--format parquet needs pyarrow: pip install 'depthgauge[parquet]'"
+        ) from error
+    schema = pa.schema([(name, _kind(name, pa)) for name in columns])
+    with pq.ParquetWriter(path, schema) as writer:
+        while some := list(islice(rows, ROWS_AT_ONCE)):
+            writer.write_table(pa.Table.from_pylist(some, schema))
+
+
+def _kind(name: str, pa: Any) -> Any:
+    if name in ("k", "width", "blocks", "epochs", "batch_size", "epoch"):
+        return pa.int32()
+    if name == "seed":
+        return pa.int64()
+    if name == "diverged":
+        return pa.bool_()
+    numbers = ("train_loss", "accuracy", "learning_rate", "weight_decay", "penalty")
+    return pa.float64() if name in numbers or "_norm_" in name else pa.string()

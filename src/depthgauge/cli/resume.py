@@ -1,0 +1,85 @@
+"""`depthgauge resume` and `retry`: train what is left of a study, from its folder alone."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from depthgauge.cli.options import seconds, whole
+from depthgauge.cli.training import say_failures, train_job
+from depthgauge.errors import UserError
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add `resume` and `retry` to the command line."""
+    resume = subparsers.add_parser(
+        "resume",
+        help="train what is left of a study, from its folder alone",
+        description="Train what was planned in DIR and is not done; rules from files must be where "
+        "they were. A folder with study.json and plan/ alone is the whole study over again.",
+    )
+    retry = subparsers.add_parser("retry", help="train the runs of a study that failed once more")
+    for parser in (resume, retry):
+        parser.add_argument("study", metavar="DIR", help="folder of a study")
+        parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1, … (auto)")
+        parser.add_argument("--save-every", type=seconds, default=60.0, metavar="SECONDS")
+    resume.add_argument(
+        "--cohorts",
+        nargs="+",
+        type=whole(0),
+        metavar="N",
+        help="these cohorts of the plan alone, counted from 0: one job of an array",
+    )
+    retry.add_argument("--failed", action="store_true", help="the runs that raised an error")
+    resume.set_defaults(run=run_resume)
+    retry.set_defaults(run=run_retry)
+
+
+def run_resume(args: argparse.Namespace) -> int:
+    """Train the plan's cohorts, or those that were asked for."""
+    from depthgauge.cli.options import choose_device
+    from depthgauge.executors.job import Job
+    from depthgauge.store.provenance import command_line
+    from depthgauge.store.study_folder import StudyFolder
+    from depthgauge.studies.status import check_study
+
+    folder = Path(args.study)
+    check_study(folder)
+    study = StudyFolder(folder)
+    file, cohorts = study.read(), study.plan_files.read().current
+    assert file is not None  # noqa: S101
+    for number in getattr(args, "cohorts", None) or []:
+        if number >= len(cohorts):
+            raise UserError(f"--cohorts {number}: the plan has cohorts 0 to {len(cohorts) - 1}")
+    if getattr(args, "cohorts", None):
+        cohorts = [cohorts[number] for number in args.cohorts]
+    configs = [config for cohort in cohorts for config in cohort.configs]
+    for config in configs:
+        study.run(config).mend()
+    left = [cohort for cohort in cohorts if study.open_runs(cohort)]
+    device = choose_device(args.device if args.device != "auto" else file.device or "auto")
+    names = tuple(cohort.name for cohort in left)
+    job = Job(folder, names, device, file.threads, args.save_every, command_line())
+    train_job(study, left, job)
+    failed = say_failures(study, configs)
+    done = sum(study.run(config).result_path.exists() for config in configs)
+    print(f"{done} of {len(configs)} runs in {folder} are done")
+    return int(failed)
+
+
+def run_retry(args: argparse.Namespace) -> int:
+    """Put what was written down of failures aside, and train those runs again."""
+    from depthgauge.store.quarantine import put_aside
+    from depthgauge.store.run_paths import RunPaths
+    from depthgauge.studies.status import status_of
+
+    if not args.failed:
+        raise UserError("say what to retry: --failed")
+    folder = Path(args.study)
+    failed = status_of(folder)["failed"]
+    if not failed:
+        raise UserError(f"no run of {folder} has failed")
+    for one in failed:
+        path = RunPaths(folder / "runs" / one["run"]).failed_path
+        put_aside(path, "is of an attempt before this one", quietly=True)
+    return run_resume(args)

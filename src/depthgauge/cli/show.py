@@ -1,0 +1,50 @@
+"""`depthgauge show RUN`: everything that is known of one run, and where it came from."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add `show` to the command line."""
+    parser = subparsers.add_parser(
+        "show", help="everything known of a run: configuration, result, provenance"
+    )
+    parser.add_argument("run_folder", metavar="RUN", help="folder of a run, as tables name it")
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read the run's folder and print what is in it."""
+    from depthgauge.studies.show import describe_run
+
+    document = describe_run(Path(args.run_folder))
+    if args.json:
+        print(json.dumps(document, indent=2, ensure_ascii=False))
+        return 0
+    for line in lines_of(document):
+        print(line)
+    return 0
+
+
+def lines_of(document: dict[str, Any], indent: str = "") -> list[str]:
+    """A document as indented lines `name: value`."""
+    lines = []
+    for name, value in document.items():
+        if isinstance(value, dict) and value:
+            lines += [f"{indent}{name}:", *lines_of(value, indent + "  ")]
+        else:
+            lines.append(f"{indent}{name}: {_as_text(value)}")
+    return lines
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, list):
+        return "  ".join(map(_as_text, value))
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return "–" if value is None else str(value)

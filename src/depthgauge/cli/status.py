@@ -1,0 +1,73 @@
+"""`depthgauge status`: what of a study is done, running, failed and left."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+SILENT = 30.0
+"""Seconds without a sign of life that are worth a remark."""
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add `status` to the command line."""
+    parser = subparsers.add_parser(
+        "status", help="what of a study is done, running, failed and left"
+    )
+    parser.add_argument("study", metavar="DIR", help="folder of a study")
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read the folder and say what is in it."""
+    from depthgauge.studies.status import status_of
+
+    status = status_of(Path(args.study))
+    if args.json:
+        print(json.dumps(status, indent=2, ensure_ascii=False))
+        return 0
+    for line in status_lines(status):
+        print(line)
+    return 0
+
+
+def status_lines(status: dict[str, Any]) -> list[str]:
+    """The status as lines of text."""
+    counts = status["runs"]
+    lines = [
+        f"{sum(counts.values())} runs: "
+        + ", ".join(f"{count} {name}" for name, count in counts.items())
+    ]
+    lines += [_running_line(one) for one in status["running"]]
+    lines += [
+        f"failed   {one['label']} k={one['k']} seed={one['seed']}: {one['reason']}  "
+        f"(runs/{one['run']})"
+        for one in status["failed"]
+    ]
+    if status["failed"]:
+        lines.append(f"depthgauge retry {status['study']} --failed tries them again")
+    if status["seconds_left"] is not None:
+        lines.append(f"about {in_words(status['seconds_left'])} left at the present speed")
+    return lines
+
+
+def _running_line(one: dict[str, Any]) -> str:
+    left = f", {in_words(one['seconds_left'])} left" if one["seconds_left"] is not None else ""
+    silent = ""
+    if one["silent_for"] > SILENT:
+        silent = f", no sign of life for {in_words(one['silent_for'])}"
+    return (
+        f"running  {one['label']} ({one['runs']} runs) on {one['where']}: epoch {one['epoch']} of "
+        f"{one['epochs']}{left}{silent}"
+    )
+
+
+def in_words(seconds: float) -> str:
+    """A time for eyes."""
+    minutes = seconds / 60
+    if minutes < 2:  # noqa: PLR2004
+        return f"{seconds:.0f} s"
+    return f"{minutes:.0f} min" if minutes < 120 else f"{minutes / 60:.1f} h"  # noqa: PLR2004

@@ -1,0 +1,87 @@
+"""Who holds a claim: a process, told from every other, and whether it is still there."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+
+import psutil
+import pytest
+from store.claiming import ended_owner
+
+from depthgauge.store import owner
+from depthgauge.store.owner import SAME_TIME, Owner, this_process
+
+
+def test_this_process_is_named_by_host_and_number():
+    own = this_process()
+    assert (own.host, own.pid) == (platform.node(), os.getpid())
+    assert str(own) == f"{platform.node()}, process {os.getpid()}"
+
+
+def test_this_process_is_there():
+    assert this_process().is_gone is False
+
+
+def test_it_is_the_same_however_often_it_is_asked_and_survives_being_written_down():
+    own = this_process()
+    assert own == this_process()
+    assert Owner.model_validate_json(own.model_dump_json()) == own
+
+
+def test_a_process_that_has_ended_is_gone():
+    assert ended_owner().is_gone is True
+
+
+def test_a_process_that_has_ended_is_gone_though_its_parent_has_not_noticed():
+    """Where nobody collects its status, as in a container without init, that stays so for ever."""
+    process = subprocess.Popen([sys.executable, "-S", "-c", "input()"], stdin=subprocess.PIPE)
+    started = psutil.Process(process.pid).create_time()
+    owner = this_process().model_copy(update={"pid": process.pid, "started": started})
+    try:
+        assert owner.is_gone is False
+        process.kill()
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        assert owner.is_gone is True
+    finally:
+        process.communicate()
+
+
+@pytest.mark.parametrize("seconds", [-3600.0, -2 * SAME_TIME, 2 * SAME_TIME, 3600.0])
+def test_a_number_that_another_process_has_now_belongs_to_one_that_is_gone(seconds):
+    own = this_process()
+    assert own.model_copy(update={"started": own.started + seconds}).is_gone is True
+
+
+def test_the_start_may_be_read_a_little_differently():
+    own = this_process()
+    assert own.model_copy(update={"started": own.started + SAME_TIME / 2}).is_gone is False
+
+
+@pytest.mark.parametrize("pid", [os.getpid(), 2**22 + 1])
+def test_of_a_process_elsewhere_nothing_is_known(pid):
+    elsewhere = this_process().model_copy(update={"place": "another machine", "pid": pid})
+    assert elsewhere.is_gone is None
+
+
+def test_a_machine_that_was_started_again_is_another_place(monkeypatch):
+    before = this_process()
+    owner._place.cache_clear()
+    monkeypatch.setattr(owner.Path, "exists", lambda path: False)
+    monkeypatch.setattr(psutil, "boot_time", lambda: 12345.0)
+    try:
+        assert this_process().place == f"{platform.node()} 12345"
+        assert before.is_gone is None
+    finally:
+        owner._place.cache_clear()
+
+
+def test_of_a_process_that_may_not_be_looked_at_nothing_is_known(monkeypatch):
+    def refuse(process: psutil.Process) -> float:
+        raise psutil.AccessDenied(process.pid)
+
+    own = this_process()
+    monkeypatch.setattr(psutil.Process, "create_time", refuse)
+    assert own.is_gone is None
