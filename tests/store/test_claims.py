@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -114,13 +115,13 @@ def test_of_several_processes_one_has_it_and_when_they_are_killed_others_take_it
 ):
     names = [f"work{number}" for number in range(40)]
     first = processes(names)
-    assert sorted(sum(claimed_by(first), [])) == sorted(names)
+    assert sorted(chain(*claimed_by(first))) == sorted(names)
     second = processes(names)
     assert claimed_by(second) == [[], [], []]
     for process in first:
         process.kill()
     third = processes(names)
-    assert sorted(sum(claimed_by(third), [])) == sorted(names)
+    assert sorted(chain(*claimed_by(third))) == sorted(names)
     assert files(folder) == sorted(f"{name}.{i}" for name in names for i in (1, 2))
 
 
@@ -361,6 +362,26 @@ def test_work_is_free_only_when_all_of_it_is_forgotten(folder, monkeypatch):
     monkeypatch.setattr(Path, "unlink", look)
     claims.forget("work")
     assert removed == ["work.3", "work.2", "work.1"]
+
+
+def test_a_claim_that_was_made_while_the_work_was_being_forgotten_does_not_stay(
+    folder, monkeypatch
+):
+    """Left behind, it would make the next owner of the work believe that it was taken over."""
+    taken(Claims(folder).take("work")).release()
+    create = claims_module.create_exclusively
+
+    def create_late(path: Path, text: str) -> bool:
+        Claims(folder).forget("work")
+        return create(path, text)
+
+    monkeypatch.setattr(claims_module, "create_exclusively", create_late)
+    taken(Claims(folder).take("work")).release()
+    monkeypatch.setattr(claims_module, "create_exclusively", create)
+    Claims(folder).forget("work")
+    again = taken(Claims(folder).take("work"))
+    again.beat({})
+    assert not again.lost
 
 
 def until(happened: Callable[[], bool]) -> None:

@@ -1,17 +1,20 @@
-"""Files that are either whole or not there, and that nobody has to unpickle."""
+"""Files that are either whole or not there."""
 
 from __future__ import annotations
 
-import ast
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-import depthgauge
 from depthgauge.errors import UserError
-from depthgauge.store.files import read_json, write_atomically, write_json, write_text
+from depthgauge.store.files import (
+    make_folder,
+    read_json,
+    write_atomically,
+    write_json,
+    write_text,
+)
 
 
 @pytest.fixture
@@ -73,13 +76,17 @@ def test_the_old_file_is_in_place_while_the_new_one_is_written(path):
     assert path.read_text() == "new"
 
 
-def test_the_bytes_are_on_the_disk_before_the_name_is(path, monkeypatch):
+def test_the_bytes_are_on_the_disk_before_the_name_is_and_then_the_name(path, monkeypatch):
     calls = []
     fsync, replace = os.fsync, os.replace
-    monkeypatch.setattr(os, "fsync", lambda handle: (calls.append("fsync"), fsync(handle)))
+    monkeypatch.setattr(os, "fsync", lambda handle: (calls.append(inode(handle)), fsync(handle)))
     monkeypatch.setattr(os, "replace", lambda a, b: (calls.append("replace"), replace(a, b)))
     write_text(path, "new")
-    assert calls == ["fsync", "replace"]
+    assert calls == [inode(path), "replace", inode(path.parent)]
+
+
+def inode(file: Path | int) -> int:
+    return os.stat(file).st_ino
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
@@ -106,53 +113,14 @@ def test_what_is_not_a_file_cannot_be_read(path, name):
         read_json(path.parent / name)
 
 
-# No pickle, ever: it runs code. The one exception reads the authors' CIFAR files and is
-# restricted to arrays; it has tests of its own.
-
-PICKLING_MODULES = {"pickle", "_pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve"}
-PICKLING_CALLS = {"torch.load", "torch.save", "numpy.load", "np.load", "np.save", "marshal.loads"}
-EXCEPTION = "tasks/cifar_pickle.py"
+def test_a_folder_is_made_with_those_above_it_and_may_be_there(tmp_path):
+    for _ in range(2):
+        assert make_folder(tmp_path / "a" / "b") == tmp_path / "a" / "b"
+    assert (tmp_path / "a" / "b").is_dir()
 
 
-def package_files() -> list[tuple[str, ast.Module]]:
-    root = Path(depthgauge.__file__).parent
-    return [
-        (path.relative_to(root).as_posix(), ast.parse(path.read_text(encoding="utf-8")))
-        for path in sorted(root.rglob("*.py"))
-    ]
-
-
-def modules_imported(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name.partition(".")[0] for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            yield (node.module or "").partition(".")[0]
-
-
-def unsafe_calls(tree: ast.Module) -> Iterator[str]:
-    """Calls that may unpickle, unless they say in so many words that they do not."""
-    promises = ("weights_only=True", "allow_pickle=False")
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in PICKLING_CALLS:
-            said = {ast.unparse(keyword) for keyword in node.keywords}
-            if not said.intersection(promises):
-                yield ast.unparse(node)
-
-
-def test_no_module_imports_a_pickler():
-    files = package_files()
-    assert len(files) > 30
-    found = [name for name, tree in files if PICKLING_MODULES.intersection(modules_imported(tree))]
-    assert found == [EXCEPTION]
-
-
-def test_no_call_may_unpickle():
-    found = {name: list(unsafe_calls(tree)) for name, tree in package_files()}
-    assert not {name: calls for name, calls in found.items() if calls}
-
-
-def test_the_search_for_pickling_finds_it():
-    tree = ast.parse("import pickle\nfrom joblib.x import y\ntorch.load(p)\nnp.load(p, mmap=None)")
-    assert set(modules_imported(tree)) == {"pickle", "joblib"}
-    assert list(unsafe_calls(tree)) == ["torch.load(p)", "np.load(p, mmap=None)"]
+def test_what_is_in_the_way_of_a_folder_is_said(path):
+    with pytest.raises(UserError, match="cannot be made a folder") as caught:
+        make_folder(path / "below a file")
+    assert str(path) in str(caught.value)
+    assert_untouched(path)
