@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import threading
+from concurrent.futures import ThreadPoolExecutor
+from itertools import repeat
 from pathlib import Path
 
 import pytest
@@ -96,32 +97,12 @@ def test_who_made_the_link_has_won_though_the_answer_was_lost(tmp_path, monkeypa
 
 def test_of_many_threads_one_wins_and_the_file_is_whole(tmp_path):
     writers, rounds = "abcdefgh", 25
-    together = threading.Barrier(len(writers))
     won: list[tuple[int, str]] = []
-
-    def race(writer: str) -> None:
+    with ThreadPoolExecutor(len(writers)) as pool:
         for number in range(rounds):
-            together.wait(timeout=60)
-            if create_exclusively(tmp_path / str(number), writer * LENGTH):
-                won.append((number, writer))
-
-    failed: list[str] = []
-
-    def race_to_the_end(writer: str) -> None:
-        try:
-            race(writer)
-        except OSError as error:
-            failed.append(str(error))
-            together.abort()
-        except threading.BrokenBarrierError:
-            pass
-
-    threads = [threading.Thread(target=race_to_the_end, args=(writer,)) for writer in writers]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failed
+            paths, texts = repeat(tmp_path / str(number)), [w * LENGTH for w in writers]
+            made = list(pool.map(create_exclusively, paths, texts))
+            won += [(number, writer) for writer, own in zip(writers, made, strict=True) if own]
     assert_each_was_won_once(tmp_path, won, rounds)
 
 

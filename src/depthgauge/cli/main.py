@@ -25,6 +25,7 @@ from depthgauge.cli import (
     plot,
     reproduce,
     resume,
+    run,
     show,
     status,
 )
@@ -57,7 +58,7 @@ def build_parser() -> Parser:
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for module in (audit, ladder, null, diagnose, identity, reproduce, plot, data, lists):
         module.add_parser(commands)
-    for module in (status, resume, show, export, gc, new_rule, check_rule):
+    for module in (run, status, resume, show, export, gc, new_rule, check_rule):
         module.add_parser(commands)
     return parser
 
