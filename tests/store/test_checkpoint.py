@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from itertools import product
 from pathlib import Path
 
 import pytest
@@ -118,12 +117,13 @@ def assert_damaged(path: Path, what: object) -> None:
         pytest.fail(f"not found: {what}")
 
 
-def test_every_bit_that_is_flipped_is_found(small):
+@pytest.mark.parametrize("first", [0, 3])
+def test_every_byte_that_has_a_bit_flipped_is_found(small, first):
     """Also in the header, and also in the name of the checksum itself."""
     whole = small.read_bytes()
-    for position, bit in product(range(len(whole)), range(8)):
+    for position in range(len(whole)):
         changed = bytearray(whole)
-        changed[position] ^= 1 << bit
+        changed[position] ^= 1 << (first + position) % 8
         small.write_bytes(changed)
         assert_damaged(small, changed)
 

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import pytest
-from store.small_runs_on_disk import BASE, contents, finished, run_config, started
+from store.small_runs_on_disk import (
+    BASE,
+    NET,
+    RECIPE,
+    TASK,
+    contents,
+    finished,
+    run_config,
+    started,
+)
 
 from depthgauge.errors import UserError
+from depthgauge.store import study_folder
+from depthgauge.store.plan_files import CohortPlan, PlannedRule
 from depthgauge.store.study_folder import StudyFolder
 
 
@@ -26,18 +39,18 @@ def changed(*path: str, to: object) -> dict[str, Any]:
 
 @pytest.fixture
 def study(tmp_path: Path) -> StudyFolder:
-    """A study that was started with two threads."""
+    """A study that was started with two threads on the processor."""
     study = StudyFolder(tmp_path / "deep" / "study")
-    assert study.open(BASE, None, 2) == 2
+    assert study.open(BASE, "cpu", None, 2).threads == 2
     return study
 
 
 def assert_refused(study: StudyFolder, *sentence: str, **how: Any) -> None:
     """`open` raises, names every part of `sentence`, and changes nothing."""
     before = contents(study.path.parent)
-    arguments = {"base": BASE, "threads": None} | how
+    arguments = {"base": BASE, "device": "cpu", "threads": None} | how
     with pytest.raises(UserError) as caught:
-        study.open(*arguments.values(), 4)
+        study.open(**arguments, otherwise=4)
     message = str(caught.value)
     assert "\n" not in message
     assert str(study.path) in message
@@ -51,23 +64,63 @@ def test_a_new_folder_says_what_it_belongs_to(study):
         "schema_version": 1,
         "base": BASE,
         "threads": 2,
+        "device": "cpu",
     }
 
 
 def test_an_empty_folder_can_be_claimed(tmp_path):
-    assert StudyFolder(tmp_path).open(BASE, 3, 2) == 3
+    opened = StudyFolder(tmp_path).open(BASE, "cuda", 3, 2)
+    assert (opened.threads, opened.device) == (3, "cuda")
 
 
 def test_the_same_study_goes_on_and_nothing_is_written(study):
     before = contents(study.path)
     again = StudyFolder(study.path)
-    assert again.open(deepcopy(BASE), None, 7) == 2
-    assert again.open(deepcopy(BASE), 2, 7) == 2
+    assert again.open(deepcopy(BASE), "cpu", None, 7).threads == 2
+    assert again.open(deepcopy(BASE), "cpu", 2, 7).threads == 2
     assert contents(study.path) == before
 
 
 def test_the_number_of_threads_is_fixed_by_the_first_command(study):
     assert_refused(study, "--threads 2", "bit for bit", "--out", threads=1)
+
+
+def test_the_kind_of_device_is_fixed_by_the_first_command(study):
+    assert_refused(study, "--device cpu", "bit for bit", "--out", device="cuda")
+
+
+def test_a_study_from_before_the_device_was_written_down_goes_on_on_any(study):
+    document = json.loads(study.study_path.read_text())
+    del document["device"]
+    study.study_path.write_text(json.dumps(document))
+    for device in ("cpu", "cuda"):
+        assert study.open(BASE, device, None, 7).device is None
+
+
+def test_of_many_that_open_a_new_folder_at_once_one_decides_for_all(tmp_path):
+    barrier = threading.Barrier(8)
+
+    def open_at_once(threads: int) -> int:
+        barrier.wait()
+        return StudyFolder(tmp_path / "study").open(BASE, "cpu", None, threads).threads
+
+    with ThreadPoolExecutor(8) as pool:
+        assert len(set(pool.map(open_at_once, range(1, 9)))) == 1
+
+
+def test_another_study_that_opened_the_folder_a_moment_before_is_not_mixed_in(
+    tmp_path, monkeypatch
+):
+    create = study_folder.create_exclusively
+
+    def create_late(path: Path, text: str) -> bool:
+        monkeypatch.setattr(study_folder, "create_exclusively", create)
+        StudyFolder(tmp_path).open(changed("net", "width", to=64), "cpu", None, 1)
+        return create(path, text)
+
+    monkeypatch.setattr(study_folder, "create_exclusively", create_late)
+    with pytest.raises(UserError, match=r"net\.width \(64 there, 3 here\)"):
+        StudyFolder(tmp_path).open(BASE, "cpu", None, 1)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +171,7 @@ def test_a_study_file_with_a_part_missing_is_refused(study, damage):
 
 def test_a_claim_that_was_killed_half_way_does_not_block_the_folder(tmp_path):
     (tmp_path / ".study.json.4711.tmp").write_text('{"schema_ver')
-    assert StudyFolder(tmp_path).open(BASE, None, 2) == 2
+    assert StudyFolder(tmp_path).open(BASE, "cpu", None, 2).threads == 2
 
 
 def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
@@ -137,12 +190,12 @@ def test_a_run_is_found_by_its_configuration(study):
 
 
 def test_all_runs_that_were_started(study):
-    assert study.all_runs() == []
+    assert list(study.all_runs()) == []
     configs = [run_config(k=k, seed=seed) for k in (0, 2) for seed in (1, 2)]
     for config in configs[:3]:
         finished(study.runs, config, accuracy=0.5)
     started(study.runs, configs[3])
-    found = study.all_runs()
+    found = list(study.all_runs())
     assert {folder.config.identity for folder in found} == {c.identity for c in configs}
     assert [folder.config for folder in found if folder.result is None] == [configs[3]]
 
@@ -152,11 +205,20 @@ def test_a_corrupt_config_of_a_run_is_named(study, text):
     path = finished(study.runs, run_config(), accuracy=0.5).path / "config.json"
     path.write_text(text)
     with pytest.raises(UserError, match=r"config\.json"):
-        study.all_runs()
+        list(study.all_runs())
 
 
-def test_a_second_command_in_the_same_folder_is_refused_while_the_first_trains(study):
-    with study.training(), pytest.raises(UserError, match="another command is training"):
-        StudyFolder(study.path).training().__enter__()
-    with StudyFolder(study.path).training():
-        pass
+def test_open_runs_are_those_that_are_neither_done_nor_failed(study):
+    planned = CohortPlan(
+        task=TASK,
+        net=NET,
+        recipe=RECIPE,
+        rules=(PlannedRule(config=run_config().rule, typed="dfa"),),
+        runs=tuple((0, 2, seed) for seed in (1, 2, 3, 4)),
+    )
+    assert study.open_runs(planned) == [0, 1, 2, 3]
+    done, failed, begun, _ = planned.configs
+    finished(study.runs, done, accuracy=0.5)
+    started(study.runs, failed).fail("ValueError: no", "details", {})
+    started(study.runs, begun, 0, 1)
+    assert study.open_runs(planned) == [2, 3]

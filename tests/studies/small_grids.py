@@ -1,36 +1,34 @@
-"""Small grids that train in a moment, and rules that do not train at all."""
+"""Small grids that train in a moment."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
+from store.small_runs_on_disk import checkpoint_bits
 from training.small_runs import make_task
 
 from depthgauge.config import NetConfig, Recipe
-from depthgauge.executors.job import Failure, Job
-from depthgauge.executors.local import run_here
+from depthgauge.executors.job import Job
+from depthgauge.executors.work import Worker
 from depthgauge.rules.choice import RuleChoice, choose_rule
-from depthgauge.rules.contract import Context, Credit, Rule
+from depthgauge.rules.contract import Rule
+from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.study_folder import StudyFolder
+from depthgauge.studies import runner
+from depthgauge.studies.partition import plan_runs
 from depthgauge.studies.plan import Grid
-from depthgauge.studies.runner import left_to_do
+from depthgauge.studies.runner import Conditions, train_runs
+from depthgauge.tasks.registry import TASKS, TaskEntry
 
 TASK = make_task()
 NET = NetConfig(width=4, blocks=2)
 RECIPE = Recipe(epochs=3, batch_size=36)
 STEPS_PER_EPOCH = 2
-
-
-class Broken(Rule):
-    """A rule with a mistake in it."""
-
-    name = "broken"
-    summary = "raises as soon as it is asked"
-
-    def credit(self, context: Context) -> Credit:
-        raise ZeroDivisionError("the author divided by zero")
 
 
 def chosen(rule: str | type[Rule]) -> RuleChoice:
@@ -50,13 +48,58 @@ def grid(
 
 def study_of(planned: Grid, folder: Path) -> StudyFolder:
     study = StudyFolder(folder)
-    study.open(planned.base, None, 1)
+    study.open(planned.base, "cpu", None, 1)
     return study
 
 
-def train(
-    study: StudyFolder, planned: Grid, on_step: Any = lambda label, steps: None
-) -> list[Failure]:
-    """What the command does: train what is left, here and one cohort after the other."""
-    job = Job(study.path, planned.task.name, 0, "cpu", threads=1, save_every=0.0)
-    return run_here(job, left_to_do(study, planned.cohorts()), planned.task, on_step)
+def plan(study: StudyFolder, planned: Grid) -> list[CohortPlan]:
+    """The cohorts with runs of the grid, written into the study."""
+    return plan_runs(study, planned, TASK.name, 0)
+
+
+def train(study: StudyFolder, planned: Grid) -> list[str]:
+    """What the command does, in one worker: why runs failed, if any did."""
+    names = tuple(cohort.name for cohort in plan(study, planned))
+    job = Job(study.path, names, "cpu", threads=1, save_every=0.0, command="depthgauge test")
+    with _known_here(planned):
+        Worker(job, lambda: False).work()
+    failures = [study.run(run.config).failure for run in planned.runs()]
+    return [failure["reason"] for failure in failures if failure is not None]
+
+
+def train_without_claims(
+    study: StudyFolder,
+    planned: Grid,
+    on_step: Callable[[int, int], None] = lambda epoch, steps: None,
+) -> None:
+    """One cohort after the other, saved after every step; what is raised is not caught."""
+    conditions = Conditions("cpu", 0.0, "depthgauge test", on_step)
+    for cohort in plan(study, planned):
+        left = study.open_runs(cohort)
+        if left:
+            with _known_here(planned):
+                train_runs(study, cohort, left, planned.task, conditions)
+
+
+@contextmanager
+def _known_here(planned: Grid) -> Iterator[None]:
+    """The task by its name, and rules that are classes of a test."""
+    choices = {choice.text: choice for choice in planned.rules}
+
+    def choose(text: str) -> RuleChoice:
+        return choices[text] if text in choices else choose_rule(text)
+
+    entry = TaskEntry("made for tests", lambda: TASK)
+    with patch.dict(TASKS, {TASK.name: entry}), patch.object(runner, "choose_rule", choose):
+        yield
+
+
+def outcome(folder: Path) -> dict[str, Any]:
+    """Everything about the finished runs of a study that must not depend on how they were made."""
+    found = {}
+    for path in folder.glob("runs/*/result.json"):
+        result = json.loads(path.read_text())
+        del result["provenance"]
+        checkpoint = checkpoint_bits(path.with_name("checkpoint.safetensors"))
+        found[path.parent.name] = (result, path.with_name("metrics.jsonl").read_bytes(), checkpoint)
+    return found

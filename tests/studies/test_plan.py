@@ -1,4 +1,4 @@
-"""A grid of runs: what is in it, in which order, and which runs are trained together."""
+"""A grid of runs: what is in it, in which order, and by what name each run is found again."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from pydantic import BaseModel
 from studies.small_grids import NET, RECIPE, TASK, chosen, grid
 
 from depthgauge.config import NetConfig, Recipe, RuleConfig, RunConfig, TaskConfig
 from depthgauge.errors import UserError
-from depthgauge.studies.plan import COHORT_RUNS, Grid
+from depthgauge.studies.plan import Grid
 from depthgauge.tasks.base import hold_out_validation
 
 CONFIG = RunConfig(
@@ -96,55 +94,6 @@ def test_a_rule_may_come_twice_with_different_options():
     assert labels == {"dfa", "dfa[normalise=none]"}
 
 
-# Cohorts
-
-
-def places(cohort: Any) -> list[tuple[str, int, int]]:
-    return [(run.config.rule.label, run.config.seed, run.config.k) for run in cohort]
-
-
-def test_one_rule_with_three_seeds_and_five_rungs_is_one_cohort():
-    deep = NetConfig(width=4, blocks=4)
-    (cohort,) = grid("dfa", ks=range(5), seeds=(42, 123, 456), net=deep).cohorts()
-    assert places(cohort) == [("dfa", s, k) for k in (4, 3, 2, 1, 0) for s in (42, 123, 456)]
-
-
-def test_rules_are_trained_one_after_the_other():
-    cohorts = grid("fa", "bp", "dfa").cohorts()
-    assert [{label for label, _, _ in places(c)} for c in cohorts] == [{"fa"}, {"bp"}, {"dfa"}]
-
-
-def test_the_same_rule_with_other_options_is_trained_together():
-    (cohort,) = grid("dfa", "dfa[normalise=batch]", ks=(0, 2), seeds=(1, 2)).cohorts()
-    assert len(cohort) == 8
-    assert [k for _, _, k in places(cohort)] == [2] * 4 + [0] * 4
-
-
-def test_whole_seeds_come_first():
-    first, second = grid("bp", ks=(0, 1, 2), seeds=range(7)).cohorts()
-    assert {seed for _, seed, _ in places(first)} == {0, 1, 2, 3, 4}
-    assert {seed for _, seed, _ in places(second)} == {5, 6}
-
-
-@given(
-    rules=st.permutations(["bp", "fa", "dfa", "dfa[normalise=batch]", "fa[epsilon=0.5]"]),
-    how_many=st.integers(1, 5),
-    ks=st.sets(st.integers(0, 6), min_size=1),
-    seeds=st.sets(st.integers(0, 50), min_size=1, max_size=9),
-)
-def test_cohorts_are_a_partition_of_the_runs(rules, how_many, ks, seeds):
-    net = NetConfig(width=4, blocks=6)
-    planned = grid(*rules[:how_many], ks=list(ks), seeds=list(seeds), net=net)
-    cohorts = planned.cohorts()
-    together = [place for cohort in cohorts for place in places(cohort)]
-    assert sorted(together) == sorted(places(planned.runs()))
-    for cohort in cohorts:
-        falling = [k for _, _, k in places(cohort)]
-        assert falling == sorted(falling, reverse=True)
-        assert 1 <= len(cohort) <= COHORT_RUNS
-        assert len({run.choice.rule_class for run in cohort}) == 1
-
-
 def test_options_of_training_and_controls_give_a_run_its_own_recipe_and_network():
     planned = grid("dfa[penalty=0.01]", "dfa[learning_rate=0.01,no_skip]", "dfa[random_targets]")
     configs = {run.config.rule.label: run.config for run in planned.runs()}
@@ -156,12 +105,6 @@ def test_options_of_training_and_controls_give_a_run_its_own_recipe_and_network(
     assert no_skip.net == NET.model_copy(update={"residual_add": False, "w2_std": 0.5})
     random = configs["dfa[random_targets]"]
     assert random.recipe == RECIPE.model_copy(update={"targets": "random"})
-
-
-def test_runs_with_another_recipe_or_network_are_trained_apart():
-    planned = grid("dfa", "dfa[penalty=0.01]", "dfa[no_norm]", "dfa[normalise=batch]")
-    labels = [{run.config.rule.label for run in cohort} for cohort in planned.cohorts()]
-    assert labels == [{"dfa", "dfa[normalise=batch]"}, {"dfa[penalty=0.01]"}, {"dfa[no_norm]"}]
 
 
 def test_a_control_with_fewer_blocks_has_its_frozen_and_its_full_run():
@@ -205,7 +148,8 @@ def with_another(model: BaseModel, path: tuple[str, ...]) -> BaseModel:
     name, *rest = path
     value = getattr(model, name)
     changed = with_another(value, tuple(rest)) if rest else another(value)
-    return model.model_copy(update={name: changed})
+    own = {field: getattr(model, field) for field in type(model).model_fields}
+    return type(model).model_construct(**own | {name: changed})
 
 
 FIELDS = sorted(leaves(CONFIG))

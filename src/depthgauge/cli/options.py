@@ -147,9 +147,24 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="time between checkpoints, written at the end of an epoch (60)",
     )
+    add_executor_options(parser)
     parser.add_argument("--out", help="folder of the study; the same one continues it")
     parser.add_argument("--dry-run", action="store_true", help="show the runs, train nothing")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
+
+
+def add_executor_options(parser: argparse.ArgumentParser) -> None:
+    """`--executor`, this machine by default."""
+    parser.add_argument(
+        "--executor",
+        choices=["local", "ray"],
+        default="local",
+        help="where cohorts are trained: on this machine, or on a Ray cluster (local)",
+    )
+    parser.add_argument(
+        "--address",
+        help="of the Ray cluster (the one that is running here, else one for this command)",
+    )
 
 
 def build_grid(args: argparse.Namespace) -> Grid:

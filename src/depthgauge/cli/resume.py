@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from depthgauge.cli.options import seconds, whole
-from depthgauge.cli.training import say_failures, train_job
+from depthgauge.cli.options import add_executor_options, seconds, whole
+from depthgauge.cli.training import executor_of, say_failures, train_job
 from depthgauge.errors import UserError
 
 
@@ -22,6 +22,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     for parser in (resume, retry):
         parser.add_argument("study", metavar="DIR", help="folder of a study")
         parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1, … (auto)")
+        add_executor_options(parser)
         parser.add_argument("--save-every", type=seconds, default=60.0, metavar="SECONDS")
     resume.add_argument(
         "--cohorts",
@@ -60,7 +61,7 @@ def run_resume(args: argparse.Namespace) -> int:
     device = choose_device(args.device if args.device != "auto" else file.device or "auto")
     names = tuple(cohort.name for cohort in left)
     job = Job(folder, names, device, file.threads, args.save_every, command_line())
-    train_job(study, left, job)
+    train_job(study, left, job, executor_of(args))
     failed = say_failures(study, configs)
     done = sum(study.run(config).result_path.exists() for config in configs)
     print(f"{done} of {len(configs)} runs in {folder} are done")

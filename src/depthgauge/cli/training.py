@@ -9,15 +9,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from depthgauge.cli.options import choose_device
+from depthgauge.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from depthgauge.config import RunConfig
+    from depthgauge.executors.interrupt import Interrupt
     from depthgauge.executors.job import Job
     from depthgauge.store.plan_files import CohortPlan
     from depthgauge.store.study_folder import StudyFolder
     from depthgauge.studies.plan import Grid
+
+    Executor = Callable[[Job, Interrupt, Callable[[], None]], None]
 
 
 def folder_of(grid: Grid, args: argparse.Namespace) -> Path:
@@ -73,16 +77,28 @@ def train_grid(grid: Grid, folder: Path, args: argparse.Namespace) -> tuple[Stud
     cohorts = plan_runs(study, grid, args.task, args.validation)
     names = tuple(cohort.name for cohort in cohorts)
     job = Job(folder, names, device, opened.threads, args.save_every, command_line())
-    train_job(study, cohorts, job)
+    train_job(study, cohorts, job, executor_of(args))
     return study, say_failures(study, [run.config for run in grid.runs()])
 
 
-def train_job(study: StudyFolder, cohorts: list[CohortPlan], job: Job) -> None:
+def executor_of(args: argparse.Namespace) -> Executor:
+    """Where the cohorts are trained."""
+    if args.executor == "ray":
+        from depthgauge.executors.on_ray import run_on_ray
+
+        return lambda job, interrupt, on_look: run_on_ray(job, args.address, interrupt, on_look)
+    if args.address is not None:
+        raise UserError("--address goes with --executor ray")
+    from depthgauge.executors.local import run_locally
+
+    return run_locally
+
+
+def train_job(study: StudyFolder, cohorts: list[CohortPlan], job: Job, execute: Executor) -> None:
     """Train until all has ended, showing how far it is."""
     from depthgauge.cli.progress import study_progress
     from depthgauge.errors import StoppedError
     from depthgauge.executors.interrupt import interruptible
-    from depthgauge.executors.local import run_locally
     from depthgauge.studies.progress import ProgressReader
     from depthgauge.training.engine import StoppedEarlyError
 
@@ -100,7 +116,7 @@ def train_job(study: StudyFolder, cohorts: list[CohortPlan], job: Job) -> None:
             progress.at(", ".join(now.labels), now.done)
 
         try:
-            run_locally(job, interrupt, on_look)
+            execute(job, interrupt, on_look)
             on_look()
         except StoppedEarlyError as stopped:
             raise StoppedError(interrupt.signal or 0) from stopped

@@ -138,6 +138,6 @@ class Worker:
         halves = [cohort.part(left[:middle]), cohort.part(left[middle:])]
         while True:
             plan = self._study.plan_files.read()
-            file = plan.in_place_of(cohort, halves)
+            file = plan.file_of(cohort).with_cohorts(halves)
             if plan.in_effect([cohort.name]) != [cohort] or self._study.plan_files.add(plan, file):
                 return

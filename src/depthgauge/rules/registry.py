@@ -44,6 +44,16 @@ def find_rule(reference: str) -> tuple[type[Rule], str]:
     return load_known(reference), _source_of_known(reference)
 
 
+def file_of_rule(text: str) -> Path | None:
+    """The file that a rule is taken from, as it was typed; None if it is not from a file."""
+    return Path(text[: text.index(".py:") + 3]) if ".py:" in text else None
+
+
+def from_file(text: str, path: Path) -> str:
+    """The same rule, taken from another file."""
+    return f"{path}{text[text.index('.py:') + 3 :]}"
+
+
 def load_known(name: str) -> type[Rule]:
     """The rule class of a built-in or installed rule."""
     rules = known_rules()

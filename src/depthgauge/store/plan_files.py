@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -69,14 +69,13 @@ class CohortPlan(BaseModel):
 
     def part(self, positions: Sequence[int]) -> CohortPlan:
         """Some of its runs as a cohort that stands in its place."""
-        return CohortPlan(
-            task=self.task,
-            net=self.net,
-            recipe=self.recipe,
-            rules=self.rules,
-            runs=tuple(self.runs[position] for position in positions),
-            replaces=self.name,
-        )
+        runs = tuple(self.runs[position] for position in positions)
+        return self.changed(runs=runs, replaces=self.name)
+
+    def changed(self, **changes: Any) -> CohortPlan:
+        """A cohort that differs in some fields."""
+        own = {name: getattr(self, name) for name in type(self).model_fields}
+        return CohortPlan(**own | changes)
 
 
 class PlanFile(BaseModel):
@@ -91,6 +90,10 @@ class PlanFile(BaseModel):
     validation: int
     samples: int
     cohorts: list[CohortPlan]
+
+    def with_cohorts(self, cohorts: Sequence[CohortPlan]) -> PlanFile:
+        """The same task, with other cohorts."""
+        return self.model_copy(update={"cohorts": list(cohorts)})
 
 
 class Plan:
@@ -132,9 +135,9 @@ class Plan:
         """Steps of one epoch of a cohort."""
         return -(-self._file_of[cohort.name].samples // cohort.recipe.batch_size)
 
-    def in_place_of(self, cohort: CohortPlan, parts: Sequence[CohortPlan]) -> PlanFile:
-        """What is to be added so that the parts stand in the place of a cohort."""
-        return self._file_of[cohort.name].model_copy(update={"cohorts": list(parts)})
+    def file_of(self, cohort: CohortPlan) -> PlanFile:
+        """The file that a cohort was planned in."""
+        return self._file_of[cohort.name]
 
 
 class PlanFiles:

@@ -130,7 +130,7 @@ def read_config(path: Path) -> RunConfig:
 
 def _is_ours(path: Path) -> bool:
     """Whether it is a study inside this one, or what a kill left of `study.json`."""
-    return (path / "study.json").is_file() or path.name.startswith(".study.json.")
+    return (path / "study.json").is_file() or path.name.startswith(".")
 
 
 def _differences(old: dict[str, Any], new: dict[str, Any], prefix: str = "") -> list[str]:

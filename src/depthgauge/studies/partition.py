@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from depthgauge.rules.registry import file_of_rule, from_file
 from depthgauge.store.plan_files import CohortPlan, PlanFile, PlannedRule
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.studies.plan import Grid, PlannedRun
@@ -58,8 +59,14 @@ def _begun(study: StudyFolder, run: PlannedRun) -> Position | None:
     return max(folder.saved(), default=None) if folder.path.exists() else None
 
 
+def _wherever_typed(rule: str) -> str:
+    """The rule as any process finds it: files by their whole path."""
+    path = file_of_rule(rule)
+    return rule if path is None else from_file(rule, path.resolve())
+
+
 def _cohort(runs: Sequence[PlannedRun]) -> CohortPlan:
-    typed = {run.config.rule.label: run.choice.text for run in runs}
+    typed = {run.config.rule.label: _wherever_typed(run.choice.text) for run in runs}
     rules = {run.config.rule.label: run.config.rule for run in runs}
     labels = list(rules)
     shared = runs[0].config

@@ -1,0 +1,163 @@
+"""On a Ray cluster: each cohort is a task, and the workers are those of every other executor.
+
+Where a node sees the study's folder it trains into it. Where it does not, the cohort travels in a
+parcel, its files come back while it is trained, and this process writes them.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import ray
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+from depthgauge.errors import UserError, one_line
+from depthgauge.executors.interrupt import Interrupt
+from depthgauge.executors.job import Job, label_of
+from depthgauge.executors.local import OnLook
+from depthgauge.executors.parcel import Files, deliver, pack
+from depthgauge.executors.ray_tasks import Switchboard, train_in_folder, train_parcel
+from depthgauge.store.claims import Claim
+from depthgauge.store.plan_files import CohortPlan
+from depthgauge.store.run_folder import newest_common_position
+from depthgauge.store.study_folder import StudyFolder
+from depthgauge.training.engine import StoppedEarlyError
+
+LOOK_EVERY = 0.5
+TRIES = 5
+"""How often a cohort whose worker or node died is begun again before it is given up."""
+
+
+def run_on_ray(job: Job, address: str | None, interrupt: Interrupt, on_look: OnLook) -> None:
+    """Train the job on the cluster at `address`, or on one that is running or started here."""
+    with _connected(address), _sign_in(StudyFolder(job.folder)) as sign:
+        _check_resources(job)
+        tasks = _Tasks(job, sign)
+        tasks.submit_all()
+        while tasks.pending:
+            tasks.look()
+            on_look()
+            if interrupt():
+                tasks.ask_to_stop()
+    if interrupt():
+        raise StoppedEarlyError
+    if tasks.said:
+        raise UserError("; ".join(dict.fromkeys(tasks.said)))
+
+
+class _Tasks:
+    """The cohorts of a job as tasks of a cluster."""
+
+    def __init__(self, job: Job, sign: Path) -> None:
+        self._job, self._sign = job, sign
+        self._study = StudyFolder(job.folder)
+        here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+        needs = {"num_cpus": job.threads, "num_gpus": int(job.device.startswith("cuda"))}
+        self._train = ray.remote(max_retries=TRIES, **needs)(train_in_folder)
+        self._train_parcel = ray.remote(max_retries=TRIES, **needs)(train_parcel)
+        self._switchboard = (
+            ray.remote(num_cpus=0)(Switchboard).options(scheduling_strategy=here).remote()
+        )
+        self._claims: dict[str, Claim] = {}
+        self._steps: dict[str, int] = {}
+        self.pending: dict[Any, CohortPlan] = {}
+        self.said: list[str] = []
+
+    def submit_all(self) -> None:
+        for cohort in self._study.plan_files.read().in_effect(self._job.cohorts):
+            own = replace(self._job, cohorts=(cohort.name,))
+            self.pending[self._train.remote(own, self._sign, self._switchboard)] = cohort
+
+    def look(self) -> None:
+        """Write what has come, and see which cohorts have ended."""
+        ready, _ = ray.wait(list(self.pending), timeout=LOOK_EVERY)
+        self._write_arrived()
+        for reference in ready:
+            cohort = self.pending.pop(reference)
+            self._conclude(cohort, self._outcome(reference, cohort))
+
+    def ask_to_stop(self) -> None:
+        ray.get(self._switchboard.ask_to_stop.remote())
+
+    def _outcome(self, reference: Any, cohort: CohortPlan) -> Any:
+        try:
+            return ray.get(reference)
+        except ray.exceptions.RayError as error:
+            return UserError(f"{label_of(cohort)}: {one_line(error)}")
+
+    def _conclude(self, cohort: CohortPlan, outcome: Any) -> None:
+        if outcome == "cannot see the folder":
+            self._send(cohort)
+            return
+        self._write_arrived()
+        if cohort.name in self._claims:
+            self._claims.pop(cohort.name).release()
+        if not self._study.open_runs(cohort):
+            self._study.claims.forget(cohort.name)
+        if isinstance(outcome, UserError):
+            self.said.append(str(outcome))
+
+    def _send(self, cohort: CohortPlan) -> None:
+        """Send a cohort that nobody else has, under this process's claim."""
+        claim = self._study.claims.take(cohort.name)
+        if claim is None:
+            self.said.append(f"{label_of(cohort)} is being trained by another command")
+            return
+        self._claims[cohort.name] = claim
+        known = {"label": label_of(cohort), "runs": len(cohort.runs)}
+        claim.keep_alive(lambda: known | {"steps": self._steps.get(cohort.name, 0)})
+        own = replace(self._job, cohorts=(cohort.name,))
+        parcel = ray.put(pack(self._study, cohort))
+        self.pending[self._train_parcel.remote(own, parcel, self._switchboard)] = cohort
+
+    def _write_arrived(self) -> None:
+        arrived: list[tuple[str, Files]] = ray.get(self._switchboard.take.remote())
+        plan = self._study.plan_files.read()
+        for name, files in arrived:
+            cohort = plan.cohorts[name]
+            deliver(self._study, cohort, files)
+            folders = [self._study.run(config) for config in cohort.configs]
+            epoch, step = newest_common_position(folders) or (0, 0)
+            self._steps[name] = epoch * plan.steps_of(cohort) + step
+
+
+@contextmanager
+def _connected(address: str | None) -> Iterator[None]:
+    """Connected to a cluster; what was started for this is stopped at the end."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    try:
+        ray.init(address=address, include_dashboard=False, logging_level=logging.ERROR)
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        raise UserError(f"no Ray cluster can be reached: {one_line(error)}") from error
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+@contextmanager
+def _sign_in(study: StudyFolder) -> Iterator[Path]:
+    """A file that nodes look for, to see whether they see the study's folder."""
+    sign = study.path.resolve() / f".shared-{uuid.uuid4().hex}"
+    sign.touch()
+    try:
+        yield sign
+    finally:
+        sign.unlink(missing_ok=True)
+
+
+def _check_resources(job: Job) -> None:
+    there = ray.cluster_resources()
+    if there.get("CPU", 0) < job.threads:
+        raise UserError(
+            f"the cluster has {there.get('CPU', 0):.0f} CPUs, a cohort needs {job.threads}"
+        )
+    if job.device.startswith("cuda") and not there.get("GPU", 0):
+        raise UserError("the cluster has no GPU; choose --device cpu")

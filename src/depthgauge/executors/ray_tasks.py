@@ -1,0 +1,105 @@
+"""What runs on the nodes of a Ray cluster, and the actor that speaks with them."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+import ray
+import torch
+
+from depthgauge.errors import UserError
+from depthgauge.executors.job import Job
+from depthgauge.executors.parcel import Courier, Files, Parcel, unpack
+from depthgauge.executors.work import Worker
+from depthgauge.training.engine import StoppedEarlyError
+
+ASK_EVERY = 1.0
+"""Seconds between two questions whether to stop."""
+
+Outcome = Literal["ended", "stopped", "cannot see the folder"] | UserError
+
+
+class Switchboard:
+    """An actor beside the driver: whether to stop, and what comes back from the nodes."""
+
+    def __init__(self) -> None:
+        self._stopping = False
+        self._arrived: list[tuple[str, Files]] = []
+
+    def ask_to_stop(self) -> None:
+        """All workers are to save and stop."""
+        self._stopping = True
+
+    def is_stopping(self) -> bool:
+        """Whether they are."""
+        return self._stopping
+
+    def put(self, cohort: str, files: Files) -> None:
+        """Files of a cohort have changed."""
+        self._arrived.append((cohort, files))
+
+    def take(self) -> list[tuple[str, Files]]:
+        """What has come since the last time."""
+        arrived, self._arrived = self._arrived, []
+        return arrived
+
+
+class Asked:
+    """Whether the switchboard says stop, asked in a thread so that no step waits for the answer."""
+
+    def __init__(self, switchboard: Any) -> None:
+        self._stopping = False
+        threading.Thread(target=self._ask, args=(switchboard,), daemon=True).start()
+
+    def _ask(self, switchboard: Any) -> None:
+        while not self._stopping:
+            try:
+                self._stopping = ray.get(switchboard.is_stopping.remote())
+            except ray.exceptions.RayError:
+                self._stopping = True
+            time.sleep(ASK_EVERY)
+
+    def __call__(self) -> bool:
+        """Whether to stop at the next step."""
+        return self._stopping
+
+
+def train_in_folder(job: Job, sign: Path, switchboard: Any) -> Outcome:
+    """Train into the study's folder, if this node can see it: if the driver's sign is there."""
+    if not sign.exists():
+        return "cannot see the folder"
+    return _work(job, switchboard)
+
+
+def train_parcel(job: Job, parcel: Parcel, switchboard: Any) -> Outcome:
+    """Train a cohort that came in a parcel, and send back what changes."""
+    (cohort,) = parcel.plan.cohorts
+    with tempfile.TemporaryDirectory(prefix="depthgauge-") as place:
+        folder = Path(place) / job.folder.name
+        courier = Courier(
+            unpack(parcel, folder),
+            cohort,
+            lambda files: ray.get(switchboard.put.remote(cohort.name, files)),
+        )
+        try:
+            return _work(replace(job, folder=folder), switchboard)
+        finally:
+            courier.end()
+
+
+def _work(job: Job, switchboard: Any) -> Outcome:
+    torch.set_num_threads(job.threads)
+    try:
+        Worker(job, Asked(switchboard)).work()
+    except StoppedEarlyError:
+        return "stopped"
+    except UserError as error:
+        return error
+    except OSError as error:
+        return UserError(str(error))
+    return "ended"
