@@ -32,7 +32,7 @@ from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.rules.dfa import DFA
 from depthgauge.rules.on_network import rule_credit
 from depthgauge.store.recorder import StoreRecorder
-from depthgauge.store.run_folder import RunFolder, load_states
+from depthgauge.store.run_folder import RunFolder
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.studies.ladder import collect_ladder, summarise
 from depthgauge.training.engine import train_cohort
@@ -92,7 +92,8 @@ def test_4_the_feedback_comes_back_with_the_checkpoint(tmp_path):
         credit = rule_credit(DFA(), feedback)
         return read(net, [(held.x, held.y)], AlignmentGauge(credit)).per_layer
 
-    (state,) = load_states([folder], setting.recipe.epochs)
+    state = folder.load((setting.recipe.epochs, 0))
+    assert state is not None
     trained = cohort.net.state_of_run(0), cohort.feedback[0]
     assert torch.equal(state.feedback["B"], cohort.feedback[0]["B"])
     assert gamma(state.parameters, state.feedback) == gamma(*trained)

@@ -10,8 +10,8 @@ from training.small_runs import Run, Setting, make_cohort, run_config, train_coh
 
 from depthgauge.config import Recipe
 from depthgauge.store.recorder import StoreRecorder
-from depthgauge.store.run_folder import RunFolder, load_states
-from depthgauge.training.engine import run_states
+from depthgauge.store.run_folder import RunFolder, load_newest
+from depthgauge.training.engine import Epoch
 
 SETTING = Setting(recipe=Recipe(epochs=2, batch_size=36))
 RULES = ["state_bridge[hidden=8]", "credit_bridge[hidden=8,copies=2,warm_up=0]", Twins()]
@@ -21,13 +21,16 @@ RULES = ["state_bridge[hidden=8]", "credit_bridge[hidden=8,copies=2,warm_up=0]",
 def test_learned_feedback_comes_back_bit_for_bit(tmp_path, rule):
     runs = [Run(rule, 1, 3), Run(rule, 2, 1)]
     cohort = train_cohort(make_cohort(runs, SETTING), SETTING, epochs=1)
-    states = run_states(cohort, 1, with_moments=True)
+    states = Epoch(cohort, 1).states()
     folders = [RunFolder(tmp_path, run_config(run, SETTING)) for run in runs]
     for folder in folders:
         folder.create()
-        folder.append_metrics({"epoch": 1})
+        for epoch in (0, 1):
+            folder.metrics.append({"epoch": epoch})
     StoreRecorder(folders).save(states)
-    for saved, state in zip(load_states(folders, 1), states, strict=True):
+    loaded = load_newest(folders)
+    assert loaded is not None
+    for saved, state in zip(loaded, states, strict=True):
         assert state_bits(saved) == state_bits(state)
         assert saved.feedback
     one, other = (state.feedback for state in states)

@@ -77,7 +77,7 @@ def test_the_name_depends_on_the_runs_and_on_their_order():
 def test_the_name_does_not_depend_on_how_a_rule_was_typed_or_what_the_cohort_replaces():
     planned = cohort("dfa")
     typed = PlannedRule(config=planned.rules[0].config, typed="dfa[epsilon=1e-6]")
-    assert planned.model_copy(update={"rules": (typed,), "replaces": "x"}).name == planned.name
+    assert planned.changed(rules=(typed,), replaces="x").name == planned.name
 
 
 def test_a_part_is_those_runs_alone_in_the_place_of_the_whole():
@@ -139,7 +139,7 @@ def test_parts_stand_in_the_place_of_a_cohort_over_several_levels(files):
     assert files.add(files.read(), file_of(whole, other))
     for replaced, parts in ((whole, [left, right]), (right, alone)):
         plan = files.read()
-        assert files.add(plan, plan.in_place_of(replaced, parts))
+        assert files.add(plan, plan.file_of(replaced).with_cohorts(parts))
     plan = files.read()
     assert plan.in_effect([whole.name]) == [left, *alone]
     assert plan.in_effect([right.name, other.name]) == [*alone, other]

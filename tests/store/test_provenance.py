@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import numpy
 import pytest
 import torch
 
@@ -80,18 +81,44 @@ def test_the_environment_names_software_and_machine():
     assert found["torch"] == torch.__version__
     assert found["threads"] == torch.get_num_threads()
     assert found["cores"] == os.cpu_count()
+    assert found["libraries"]["numpy"] == numpy.__version__
     assert found["processor"]
+    assert 2**28 < found["memory_bytes"] < 2**50
     assert set(found) == {
         "version",
         "commit",
+        "dirty",
         "python",
         "torch",
+        "libraries",
         "processor",
         "cores",
+        "memory_bytes",
         "system",
         "threads",
     }
     json.dumps(found, allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    ("commit", "dirty"), [("a" * 40, False), ("a" * 40 + "-dirty", True), (None, None)]
+)
+def test_the_environment_says_whether_the_checkout_was_changed(monkeypatch, commit, dirty):
+    monkeypatch.setattr(provenance, "git_commit", lambda: commit)
+    found = provenance.environment()
+    assert (found["commit"], found["dirty"]) == (commit, dirty)
+
+
+def test_the_cost_is_time_on_the_wall_and_on_the_processor(monkeypatch):
+    wall, cpu = iter([100.0, 107.5]), iter([20.0, 21.25])
+    monkeypatch.setattr("time.monotonic", lambda: next(wall))
+    monkeypatch.setattr("time.process_time", lambda: next(cpu))
+    monkeypatch.setattr(provenance, "peak_memory_bytes", lambda: 2**30)
+    assert provenance.Cost().so_far() == {
+        "wall_seconds": 7.5,
+        "cpu_seconds": 1.25,
+        "peak_memory_bytes": 2**30,
+    }
 
 
 @pytest.mark.parametrize("program", ["/usr/bin/depthgauge", "/x/depthgauge/cli/main.py", "-c"])

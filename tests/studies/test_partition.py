@@ -119,6 +119,15 @@ def test_what_was_planned_is_written_down_with_the_task_as_it_was_typed(tmp_path
     assert written.steps_of(cohorts[0]) == len(TASK.train) / RECIPE.batch_size
 
 
+def test_a_rule_from_a_file_can_be_found_from_any_folder(tmp_path, monkeypatch):
+    (tmp_path / "mine.py").write_text(
+        "from depthgauge.rules.dfa import DFA\nclass Mine(DFA):\n    name = 'mine'\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    (cohort,) = partition(grid("mine.py:Mine[epsilon=0.5]", seeds=(1,)).runs())
+    assert cohort.typed(0) == f"{tmp_path.resolve()}/mine.py:Mine[epsilon=0.5]"
+
+
 def test_the_same_grid_again_gives_the_same_cohorts_and_plans_nothing(tmp_path):
     planned = grid("dfa", "bp")
     study = study_of(planned, tmp_path)

@@ -90,9 +90,9 @@ def test_what_is_done_counts_whole_and_what_failed_too(study, planned, cohorts):
 
 def test_of_a_cohort_in_parts_the_parts_are_counted(study, cohorts):
     reader, whole = ProgressReader(study, cohorts), cohorts[0]
-    files = study.plan_files
+    written = study.plan_files.read()
     halves = [whole.part([0, 1]), whole.part([2, 3])]
-    assert files.add(files.read(), files.read().in_place_of(whole, halves))
+    assert study.plan_files.add(written, written.file_of(whole).with_cohorts(halves))
     claim = study.claims.take(halves[1].name)
     assert claim is not None
     claim.beat({"label": "dfa", "steps": 3})

@@ -14,7 +14,6 @@ from depthgauge.config import RuleConfig
 from depthgauge.errors import UserError
 from depthgauge.rules.dfa import DFA
 from depthgauge.rules.fa import FA
-from depthgauge.store.run_folder import load_states
 from depthgauge.studies import load_trained as loading
 from depthgauge.studies.load_trained import load_trained
 from depthgauge.studies.trained import (
@@ -46,7 +45,8 @@ def save(path, content):
 
 
 def test_a_run_is_read_from_its_newest_checkpoint(run_folder):
-    (state,) = load_states([run_folder], RECIPE.epochs)
+    state = run_folder.load((RECIPE.epochs, 0))
+    assert state is not None
     trained = trained_run(run_folder, TASK)
     found = trained.net.state_dict()
     assert found.keys() == state.parameters.keys()

@@ -60,7 +60,7 @@ def run_resume(args: argparse.Namespace) -> int:
     left = [cohort for cohort in cohorts if study.open_runs(cohort)]
     device = choose_device(args.device if args.device != "auto" else file.device or "auto")
     names = tuple(cohort.name for cohort in left)
-    job = Job(folder, names, device, file.threads, args.save_every, command_line())
+    job = Job(folder.resolve(), names, device, file.threads, args.save_every, command_line())
     train_job(study, left, job, executor_of(args))
     failed = say_failures(study, configs)
     done = sum(study.run(config).result_path.exists() for config in configs)

@@ -76,7 +76,7 @@ def train_grid(grid: Grid, folder: Path, args: argparse.Namespace) -> tuple[Stud
         study.run(run.config).mend()
     cohorts = plan_runs(study, grid, args.task, args.validation)
     names = tuple(cohort.name for cohort in cohorts)
-    job = Job(folder, names, device, opened.threads, args.save_every, command_line())
+    job = Job(folder.resolve(), names, device, opened.threads, args.save_every, command_line())
     train_job(study, cohorts, job, executor_of(args))
     return study, say_failures(study, [run.config for run in grid.runs()])
 
@@ -84,7 +84,10 @@ def train_grid(grid: Grid, folder: Path, args: argparse.Namespace) -> tuple[Stud
 def executor_of(args: argparse.Namespace) -> Executor:
     """Where the cohorts are trained."""
     if args.executor == "ray":
-        from depthgauge.executors.on_ray import run_on_ray
+        try:
+            from depthgauge.executors.on_ray import run_on_ray
+        except ImportError as error:
+            raise UserError("--executor ray needs Ray: pip install 'depthgauge[ray]'") from error
 
         return lambda job, interrupt, on_look: run_on_ray(job, args.address, interrupt, on_look)
     if args.address is not None:

@@ -62,7 +62,7 @@ class _Tasks:
         needs = {"num_cpus": job.threads, "num_gpus": int(job.device.startswith("cuda"))}
         self._train = ray.remote(max_retries=TRIES, **needs)(train_in_folder)
         self._train_parcel = ray.remote(max_retries=TRIES, **needs)(train_parcel)
-        self._switchboard = (
+        self._switchboard: Any = (
             ray.remote(num_cpus=0)(Switchboard).options(scheduling_strategy=here).remote()
         )
         self._claims: dict[str, Claim] = {}

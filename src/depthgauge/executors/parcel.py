@@ -9,7 +9,7 @@ from pathlib import Path
 
 from depthgauge.errors import UserError
 from depthgauge.rules.registry import file_of_rule, from_file
-from depthgauge.store.files import write_atomically
+from depthgauge.store.files import write_bytes
 from depthgauge.store.plan_files import CohortPlan, PlanFile, PlannedRule
 from depthgauge.store.run_paths import RunPaths
 from depthgauge.store.study_folder import StudyFolder
@@ -47,9 +47,8 @@ def pack(study: StudyFolder, cohort: CohortPlan) -> Parcel:
     files: Files = {}
     for config in cohort.configs:
         files |= _files_of(study.run(config).path)
-    return Parcel(
-        study.study_path.read_bytes(), plan.file_of(cohort).with_cohorts([cohort]), rules, files
-    )
+    alone = plan.file_of(cohort).with_cohorts([cohort])
+    return Parcel(study.study_path.read_bytes(), alone, rules, files)
 
 
 def unpack(parcel: Parcel, folder: Path) -> StudyFolder:
@@ -74,8 +73,7 @@ def deliver(study: StudyFolder, cohort: CohortPlan, files: Files) -> None:
             raise UserError(f"the file {place!r} is not one of the cohort {cohort.name}")
         path = study.runs / identity / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        content = files[place]
-        write_atomically(path, lambda temporary, content=content: _write(temporary, content))
+        write_bytes(path, files[place])
 
 
 class Courier:
@@ -130,7 +128,3 @@ def _beside(rule: PlannedRule, source: bytes | None, folder: Path) -> PlannedRul
     local.parent.mkdir(exist_ok=True)
     local.write_bytes(source)
     return PlannedRule(config=rule.config, typed=from_file(rule.typed, local))
-
-
-def _write(path: Path, content: bytes) -> None:
-    path.write_bytes(content)

@@ -65,13 +65,18 @@ def sync(path: Path) -> None:
         os.close(handle)
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a whole text file atomically."""
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a whole file atomically."""
 
     def write(temporary: Path) -> None:
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_bytes(content)
 
     write_atomically(path, write)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a whole text file atomically."""
+    write_bytes(path, text.encode())
 
 
 def write_json(path: Path, document: Any) -> None:

@@ -1,0 +1,67 @@
+"""Cohorts trained with everything recorded in memory, and what is exactly equal about them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from training.small_runs import Setting
+
+from depthgauge.config import Recipe
+from depthgauge.studies.runner import EVERY_EPOCH
+from depthgauge.training.cohort import Cohort
+from depthgauge.training.engine import RunState, train_cohort
+
+EPOCHS = 4
+RECIPE = Recipe(epochs=EPOCHS, batch_size=16, learning_rate=5e-3, dtype="float32")
+SETTING = Setting(recipe=RECIPE)
+STEPS_PER_EPOCH = 5  # 72 samples in batches of 16
+
+
+class InMemory:
+    """A recorder that keeps everything; states are views of what trains on, so they are copied."""
+
+    def __init__(self) -> None:
+        self.lines: list[list[dict[str, Any]]] = []
+        self.states: list[list[RunState]] = []
+
+    def record_epoch(self, lines: Sequence[dict[str, Any]]) -> None:
+        self.lines.append(list(lines))
+
+    def save(self, states: Sequence[RunState]) -> None:
+        self.states.append([copied(state) for state in states])
+
+    def of_run(self, run: int) -> list[dict[str, Any]]:
+        return [lines[run] for lines in self.lines]
+
+    def at(self, epoch: int, step: int = 0) -> list[RunState]:
+        """The states of all runs as they were saved there."""
+        (found,) = (states for states in self.states if states[0].position == (epoch, step))
+        return found
+
+
+def copied(state: RunState) -> RunState:
+    parts = {
+        part: {name: tensor.clone() for name, tensor in getattr(state, part).items()}
+        for part in ("parameters", "feedback", "moments")
+    }
+    return replace(state, **parts)
+
+
+def train(cohort: Cohort, setting: Setting = SETTING, **options: Any) -> InMemory:
+    """Trained to the end, saved after every step."""
+    recorder = InMemory()
+    train_cohort(
+        cohort, setting.task, recorder, **{"save_every": 0.0, "observers": EVERY_EPOCH, **options}
+    )
+    return recorder
+
+
+def parameters(cohort: Cohort, run: int) -> dict[str, bytes]:
+    return {n: p.numpy().tobytes() for n, p in cohort.net.state_of_run(run).items()}
+
+
+def exact(lines: Any) -> str:
+    """Lines as text: NaN equals NaN, and every digit counts."""
+    return repr(lines)

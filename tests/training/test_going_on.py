@@ -1,0 +1,155 @@
+"""States: when they are saved, and that training goes on from them as if it had never stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise, product
+
+import pytest
+import torch
+from training.recorded_runs import (
+    EPOCHS,
+    RECIPE,
+    SETTING,
+    STEPS_PER_EPOCH,
+    InMemory,
+    copied,
+    exact,
+    parameters,
+    train,
+)
+from training.small_runs import Run, ladder, make_cohort
+
+from depthgauge.training.batches import Batches
+from depthgauge.training.engine import Epoch, RunState, restore, train_cohort
+
+# When they are saved
+
+
+def test_states_are_saved_after_every_step_when_there_is_no_time_between():
+    runs = ladder("dfa")
+    saved = train(make_cohort(runs, SETTING)).states
+    steps = [divmod(step, STEPS_PER_EPOCH) for step in range(1, EPOCHS * STEPS_PER_EPOCH + 1)]
+    assert [[state.position for state in states] for states in saved] == [
+        [position] * len(runs) for position in steps
+    ]
+    assert all(state.moments for states in saved[:-1] for state in states)
+
+
+def test_the_last_state_is_always_saved_and_needs_no_moments():
+    (states,) = train(make_cohort(ladder("dfa"), SETTING), save_every=1e9).states
+    assert {state.position for state in states} == {(EPOCHS, 0)}
+    assert all(state.moments == {} and state.feedback for state in states)
+
+
+def test_states_are_saved_when_the_time_has_come(monkeypatch):
+    clock = iter(range(0, 1000, 10))  # every look at the clock is ten seconds later
+    monkeypatch.setattr("depthgauge.training.engine.time.monotonic", lambda: next(clock))
+    short = replace(SETTING, recipe=RECIPE.model_copy(update={"epochs": 2}))
+    saved = train(make_cohort([Run("bp", 1, 1)], short), short, save_every=25.0).states
+    # Looks at 10, 20, 30 s: saved after the third step, which is one more look; and at the end.
+    assert [states[0].position for states in saved] == [(0, 3), (1, 1), (1, 4), (2, 0)]
+
+
+# Going on
+
+
+LEARNING = ["state_bridge[hidden=8]", "credit_bridge[hidden=8,copies=2,warm_up=0.3]"]
+RESUMED = [*product(["bp", "fa", "dfa"], ["float32", "float64"])]
+RESUMED += [(rule, "float32") for rule in [*LEARNING, "ep[steps=2]"]]
+
+
+@pytest.mark.parametrize(("rule", "dtype"), RESUMED)
+def test_going_on_from_any_epoch_gives_the_same_bits(rule, dtype):
+    setting = replace(SETTING, recipe=RECIPE.model_copy(update={"dtype": dtype}))
+    runs = ladder(rule)
+    whole = make_cohort(runs, setting)
+    recorder = train(whole, setting)
+    for done in range(1, EPOCHS):
+        again = make_cohort(runs, setting)
+        for own in again.feedback:
+            for tensor in own.values():
+                tensor.zero_()  # must come from the state, not from the seed
+        steps: list[int] = []
+        rest = train(again, setting, start=recorder.at(done), on_step=steps.append)
+        assert exact(rest.lines) == exact(recorder.lines[done + 1 :])
+        assert len(steps) == (EPOCHS - done) * STEPS_PER_EPOCH
+        for run in range(len(runs)):
+            assert parameters(again, run) == parameters(whole, run)
+        for before, after in zip(recorder.states[-1], rest.states[-1], strict=True):
+            for name, tensor in before.feedback.items():
+                assert torch.equal(after.feedback[name], tensor)
+
+
+@pytest.mark.parametrize("rule", LEARNING)
+def test_what_a_rule_has_learned_is_saved_as_it_is_then(rule):
+    seen: list[list[RunState]] = []
+    kept: list[list[RunState]] = []
+
+    class Keeping(InMemory):
+        def save(self, states: Sequence[RunState]) -> None:
+            kept.append(list(states))
+            seen.append([copied(state) for state in states])
+
+    cohort = make_cohort(ladder(rule), SETTING)
+    first = [copied(state) for state in Epoch(cohort, 0).states(with_moments=False)]
+    train_cohort(cohort, SETTING.task, Keeping(), observers=[], save_every=0.0)
+    for run, own in enumerate(cohort.feedback):
+        learned = [name for name in own if name != "B"]
+        for name in learned:
+            epochs = [first[run], *(states[run] for states in kept)]
+            tensors = [state.feedback[name] for state in epochs]
+            assert all(not torch.equal(a, b) for a, b in pairwise(tensors)), name
+            assert torch.equal(tensors[-1], own[name])
+            for then, now in zip(seen, kept, strict=True):
+                assert torch.equal(then[run].feedback[name], now[run].feedback[name])
+
+
+@pytest.mark.parametrize("rule", LEARNING)
+def test_going_on_without_what_was_learned_would_show(rule):
+    runs = [Run(rule, 1, 3)]
+    recorder = train(make_cohort(runs, SETTING))
+    (state,) = recorder.at(2)
+    fresh = make_cohort(runs, SETTING)
+    unlearned = {name: tensor.clone() for name, tensor in fresh.feedback[0].items()}
+    forgetful = replace(state, feedback=unlearned)
+    rest = train(fresh, start=[forgetful])
+    assert exact(rest.lines[-1]) != exact(recorder.lines[-1])
+
+
+def test_going_on_without_the_moments_would_show():
+    runs = [Run("bp", 1, 3)]
+    recorder = train(make_cohort(runs, SETTING))
+    (state,) = recorder.at(2)
+    zeroed = {name: torch.zeros_like(moment) for name, moment in state.moments.items()}
+    forgetful = replace(state, moments=zeroed)
+    rest = train(make_cohort(runs, SETTING), start=[forgetful])
+    assert exact(rest.lines[-1]) != exact(recorder.lines[-1])
+
+
+def test_nothing_is_left_to_do_after_the_last_epoch():
+    runs = ladder("dfa")
+    whole = make_cohort(runs, SETTING)
+    recorder = train(whole)
+    again = make_cohort(runs, SETTING)
+    rest = train(again, start=recorder.states[-1], on_step=lambda _: pytest.fail("trained"))
+    assert rest.lines == rest.states == []
+    assert [parameters(again, run) for run in range(len(runs))] == [
+        parameters(whole, run) for run in range(len(runs))
+    ]
+
+
+def test_restoring_leaves_the_states_themselves_alone():
+    runs = ladder("dfa")
+    states = train(make_cohort(runs, SETTING)).at(1, 2)
+    before = [copied(state) for state in states]
+    again = make_cohort(runs, SETTING)
+    batches = Batches(SETTING.task, again.seeds, RECIPE.batch_size)
+    epoch = restore(again, states, len(batches))
+    assert (epoch.number, epoch.step) == (1, 2)
+    train(again, start=states)
+    for was, now in zip(before, states, strict=True):
+        for part in ("parameters", "feedback", "moments"):
+            for name, tensor in getattr(was, part).items():
+                assert torch.equal(getattr(now, part)[name], tensor), (part, name)
