@@ -17,6 +17,10 @@ class StoppedError(Exception):
         self.signal = signal
 
 
+class HandedOnError(Exception):
+    """The work was handed on to something else; the message says how to go on."""
+
+
 def one_line(error: BaseException) -> str:
     """An exception's kind and text on one line, for a sentence."""
     return " ".join(f"{type(error).__name__}: {error}".split())

@@ -109,12 +109,9 @@ def small(tmp_path: Path) -> Path:
 
 
 def assert_damaged(path: Path, what: object) -> None:
-    try:
-        read_checkpoint(path)
-    except DamagedError as error:
-        assert "\n" not in str(error)
-    else:
-        pytest.fail(f"not found: {what}")
+    with pytest.raises(DamagedError) as caught:
+        pytest.fail(f"{what} comes out as {read_checkpoint(path)}")
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("first", [0, 3])

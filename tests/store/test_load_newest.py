@@ -233,7 +233,8 @@ def test_whatever_is_damaged_the_newest_that_all_have_is_loaded(example, damage)
         DAMAGE[kind](folders[run].saved()[position])
     good = set(SAVED) - {position for _, position, _ in damage}
     assert_loaded(folders, max(good, default=None))
-    names = dict(zip(SAVED, ("1-checkpoint.previous.safetensors", "1-checkpoint.safetensors")))
+    newest, previous = "1-checkpoint.safetensors", "1-checkpoint.previous.safetensors"
+    names = {SAVED[0]: previous, SAVED[1]: newest}
     for run, folder in enumerate(folders):
         own = {names[position]: kind for number, position, kind in damage if number == run}
         cut_short = {name for name, kind in own.items() if kind == "cut"}

@@ -49,13 +49,14 @@ def copied(state: RunState) -> RunState:
     return replace(state, **parts)
 
 
-def train(cohort: Cohort, setting: Setting = SETTING, **options: Any) -> InMemory:
-    """Trained to the end, saved after every step."""
-    recorder = InMemory()
-    train_cohort(
-        cohort, setting.task, recorder, **{"save_every": 0.0, "observers": EVERY_EPOCH, **options}
-    )
-    return recorder
+def train(
+    cohort: Cohort, setting: Setting = SETTING, recorder: InMemory | None = None, **options: Any
+) -> InMemory:
+    """Trained to the end; unless said otherwise, only the last states are saved."""
+    kept = InMemory() if recorder is None else recorder
+    given = {"save_every": 1e9, "observers": EVERY_EPOCH, **options}
+    train_cohort(cohort, setting.task, kept, **given)
+    return kept
 
 
 def parameters(cohort: Cohort, run: int) -> dict[str, bytes]:

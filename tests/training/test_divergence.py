@@ -15,6 +15,7 @@ from depthgauge.rules.contract import Context, Credit
 from depthgauge.rules.dfa import DFA
 from depthgauge.training.cohort import Cohort
 
+
 class Poisoned(DFA):
     """DFA whose credit is spoilt in the second half of training, in runs that have the poison."""
 
@@ -85,7 +86,7 @@ def test_weights_that_are_not_finite_count_even_where_every_loss_was():
 
 def test_a_diverged_run_goes_on_after_an_interruption_like_the_others():
     runs = ladder(Poisoned())
-    recorder = train(poisoned_cohort(runs, {1: math.nan}))
+    recorder = train(poisoned_cohort(runs, {1: math.nan}), save_every=0.0)
     rest = train(poisoned_cohort(runs, {}), start=recorder.at(3))
     assert exact(rest.lines) == exact(recorder.lines[4:])
     assert rest.lines[-1][1]["diverged"]

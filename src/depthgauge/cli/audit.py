@@ -75,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
     selection: dict[str, Any] = {}
     tried = selection_grid(grid, args, held_out) if args.select else None
     if args.dry_run:
-        return show_plan(tried or grid, folder / SELECTION if tried else folder, args.json)
+        return show_plan(tried or grid, folder / SELECTION if tried else folder, args)
     missed = False
     if tried is not None:
         grid, selection, missed = select(grid, tried, folder, args)

@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
     grid = build_grid(args)
     folder = folder_of(grid, args)
     if args.dry_run:
-        return show_plan(grid, folder, args.json)
+        return show_plan(grid, folder, args)
     ladder, failed = train_ladder(grid, folder, args)
     if args.json:
         print(json.dumps(ladder, indent=2))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import logging
 import os
 import sys
@@ -29,12 +30,13 @@ from depthgauge.cli import (
     show,
     status,
 )
-from depthgauge.errors import StoppedError, UserError
+from depthgauge.errors import HandedOnError, StoppedError, UserError
 
 BAD_INPUT = 2
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 SIGNALLED = 128
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class Parser(argparse.ArgumentParser):
@@ -70,28 +72,29 @@ def main(argv: Sequence[str] | None = None) -> int:
         args = build_parser().parse_args(argv)
         status: int = args.run(args)
         sys.stdout.flush()
-    except UserError as error:
-        print(f"depthgauge: {error}", file=sys.stderr)
-        return BAD_INPUT
-    except StoppedError as stopped:
-        print(
-            "depthgauge: stopped, and everything is saved; the same command goes on from here",
-            file=sys.stderr,
-        )
-        return SIGNALLED + stopped.signal
-    except KeyboardInterrupt:
-        print(
-            "depthgauge: interrupted; the same command goes on from the last checkpoint",
-            file=sys.stderr,
-        )
-        return INTERRUPTED
+    except HandedOnError as handed:
+        print(handed)
+        return 0
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
-    except OSError as error:
-        print(f"depthgauge: {error}", file=sys.stderr)
-        return BAD_INPUT
+    except (UserError, OSError, StoppedError, KeyboardInterrupt) as error:
+        sentence, status = _explained(error)
+        print(f"depthgauge: {sentence}", file=sys.stderr)
     return status
+
+
+def _explained(error: BaseException) -> tuple[str, int]:
+    """One sentence, and the exit status that goes with it."""
+    if isinstance(error, StoppedError):
+        words = "stopped, and everything is saved; the same command goes on from here"
+        return words, SIGNALLED + error.signal
+    if isinstance(error, KeyboardInterrupt):
+        return "interrupted; the same command goes on from the last checkpoint", INTERRUPTED
+    if isinstance(error, OSError) and error.errno in NO_ROOM:
+        words = f"there is no room left to write {error.filename or 'the results'}"
+        return f"{words}; make room, and the same command goes on from the last checkpoint", 1
+    return str(error), BAD_INPUT
 
 
 if __name__ == "__main__":

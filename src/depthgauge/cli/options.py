@@ -157,9 +157,13 @@ def add_executor_options(parser: argparse.ArgumentParser) -> None:
     """`--executor`, this machine by default."""
     parser.add_argument(
         "--executor",
-        choices=["local", "ray"],
+        choices=["local", "ray", "slurm"],
         default="local",
-        help="where cohorts are trained: on this machine, or on a Ray cluster (local)",
+        help="where cohorts are trained: on this machine, on a Ray cluster, or by an array job of "
+        "Slurm, whose script is then written (local)",
+    )
+    parser.add_argument(
+        "--submit", action="store_true", help="with --executor slurm: give the script to sbatch"
     )
     parser.add_argument(
         "--address",

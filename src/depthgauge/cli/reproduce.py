@@ -56,7 +56,7 @@ def run_ladder(args: argparse.Namespace) -> int:
     published_ladder(grid.net.width, grid.net.blocks)
     folder = folder_of(grid, args)
     if args.dry_run:
-        return show_plan(grid, folder, args.json)
+        return show_plan(grid, folder, args)
     ladder, status = train_ladder(grid, folder, args)
     comparison = compare_ladder(ladder)
     write_json(folder / "comparison.json", comparison)
@@ -110,7 +110,7 @@ def _audit_and_compare(
     check(grid.net)
     folder = folder_of(grid, args)
     if args.dry_run:
-        return show_plan(grid, folder, args.json)
+        return show_plan(grid, folder, args)
     document, failed = audit_study(grid, folder, args, Thresholds(), as_in_the_record=True)
     comparison = compare(document)
     tables = [table for table in tables_of(comparison) if table[1]]

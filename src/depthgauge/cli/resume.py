@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from depthgauge.cli.options import add_executor_options, seconds, whole
+from depthgauge.cli.options import add_executor_options, seconds
 from depthgauge.cli.training import executor_of, say_failures, train_job
 from depthgauge.errors import UserError
+
+if TYPE_CHECKING:
+    from depthgauge.store.plan_files import CohortPlan, Plan
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -27,13 +31,12 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     resume.add_argument(
         "--cohorts",
         nargs="+",
-        type=whole(0),
-        metavar="N",
-        help="these cohorts of the plan alone, counted from 0: one job of an array",
+        metavar="NAME",
+        help="these cohorts of the plan alone: one task of an array",
     )
     retry.add_argument("--failed", action="store_true", help="the runs that raised an error")
     resume.set_defaults(run=run_resume)
-    retry.set_defaults(run=run_retry)
+    retry.set_defaults(run=run_retry, cohorts=None)
 
 
 def run_resume(args: argparse.Namespace) -> int:
@@ -49,11 +52,8 @@ def run_resume(args: argparse.Namespace) -> int:
     study = StudyFolder(folder)
     file, cohorts = study.read(), study.plan_files.read().current
     assert file is not None  # noqa: S101
-    for number in getattr(args, "cohorts", None) or []:
-        if number >= len(cohorts):
-            raise UserError(f"--cohorts {number}: the plan has cohorts 0 to {len(cohorts) - 1}")
-    if getattr(args, "cohorts", None):
-        cohorts = [cohorts[number] for number in args.cohorts]
+    if args.cohorts is not None:
+        cohorts = _chosen(study.plan_files.read(), args.cohorts)
     configs = [config for cohort in cohorts for config in cohort.configs]
     for config in configs:
         study.run(config).mend()
@@ -66,6 +66,13 @@ def run_resume(args: argparse.Namespace) -> int:
     done = sum(study.run(config).result_path.exists() for config in configs)
     print(f"{done} of {len(configs)} runs in {folder} are done")
     return int(failed)
+
+
+def _chosen(plan: Plan, names: list[str]) -> list[CohortPlan]:
+    for name in names:
+        if name not in plan.cohorts:
+            raise UserError(f"--cohorts {name}: the plan has {', '.join(plan.cohorts)}")
+    return plan.in_effect(names)
 
 
 def run_retry(args: argparse.Namespace) -> int:

@@ -6,9 +6,10 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from depthgauge.cli.options import choose_device
+from depthgauge.cli.status import in_words
 from depthgauge.errors import UserError
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
     Executor = Callable[[Job, Interrupt, Callable[[], None]], None]
 
+GIGABYTE = 1e9
+
 
 def folder_of(grid: Grid, args: argparse.Namespace) -> Path:
     """The folder that was asked for, or one that only this task, network and recipe lead to."""
@@ -34,8 +37,8 @@ def folder_of(grid: Grid, args: argparse.Namespace) -> Path:
     return Path("runs") / f"{grid.task.name}-d{grid.net.width}-L{grid.net.blocks}-{digest}"
 
 
-def show_plan(grid: Grid, folder: Path, as_json: bool) -> int:
-    """Print the runs and which are done already."""
+def show_plan(grid: Grid, folder: Path, args: argparse.Namespace) -> int:
+    """Print the runs, which are done already, and what the others are expected to cost."""
     from depthgauge.store.study_folder import StudyFolder
 
     study = StudyFolder(folder)
@@ -50,21 +53,56 @@ def show_plan(grid: Grid, folder: Path, as_json: bool) -> int:
         }
         for planned in grid.runs()
     ]
-    if as_json:
-        print(json.dumps({"out": str(folder), "config": grid.base, "runs": runs}, indent=2))
+    cost = expected_cost(study, grid, args)
+    if args.json:
+        document = {"out": str(folder), "config": grid.base, "runs": runs, "expected": cost}
+        print(json.dumps(document, indent=2))
         return 0
     for entry in runs:
         state = "done" if entry["done"] else "to do"
         print("{rule:12} k={k} seed={seed} {run}".format(**entry), state)
     done = sum(bool(entry["done"]) for entry in runs)
     print(f"{len(runs)} runs of {grid.recipe.epochs} epochs in {folder}: {done} done")
+    if cost["cohorts"]:
+        print(
+            f"about {in_words(cost['seconds'])} in {cost['cohorts']} cohorts, "
+            f"{cost['workers']} at a time with {cost['threads']} threads and "
+            f"{cost['memory_bytes'] / GIGABYTE:.1f} GB each"
+        )
     return 0
+
+
+def expected_cost(study: StudyFolder, grid: Grid, args: argparse.Namespace) -> dict[str, Any]:
+    """Time and memory of what is left, on this machine, by trying a few steps of each cohort."""
+    import torch
+
+    from depthgauge.executors.local import threads_for, workers_for
+    from depthgauge.studies.expected import expect
+    from depthgauge.studies.partition import cohorts_left
+    from depthgauge.studies.progress import share_done
+
+    cohorts, file = cohorts_left(study, grid), study.read()
+    cores = torch.get_num_threads()
+    threads = file.threads if file else args.threads or threads_for(len(cohorts))
+    device = choose_device(args.device)
+    torch.set_num_threads(threads)
+    expected = expect(cohorts, grid.task, device, lambda cohort: share_done(study, cohort))
+    torch.set_num_threads(cores)
+    workers = workers_for(len(cohorts), threads, device)
+    return {
+        "seconds": expected.wall_seconds(workers),
+        "memory_bytes": expected.memory,
+        "cohorts": len(cohorts),
+        "workers": workers,
+        "threads": threads,
+    }
 
 
 def train_grid(grid: Grid, folder: Path, args: argparse.Namespace) -> tuple[StudyFolder, bool]:
     """Train what is left of the grid, with a progress bar; True if runs have failed."""
     from depthgauge.executors.job import Job
     from depthgauge.executors.local import threads_for
+    from depthgauge.executors.slurm import hand_to_slurm
     from depthgauge.store.provenance import command_line
     from depthgauge.store.study_folder import StudyFolder
     from depthgauge.studies.partition import partition, plan_runs
@@ -77,6 +115,8 @@ def train_grid(grid: Grid, folder: Path, args: argparse.Namespace) -> tuple[Stud
     cohorts = plan_runs(study, grid, args.task, args.validation)
     names = tuple(cohort.name for cohort in cohorts)
     job = Job(folder.resolve(), names, device, opened.threads, args.save_every, command_line())
+    if args.executor == "slurm":
+        hand_to_slurm(job, expected_cost(study, grid, args)["memory_bytes"], args.submit)
     train_job(study, cohorts, job, executor_of(args))
     return study, say_failures(study, [run.config for run in grid.runs()])
 

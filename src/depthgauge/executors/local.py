@@ -38,10 +38,17 @@ def threads_for(cohorts: int) -> int:
     return cores // max(1, min(cores, cohorts))
 
 
+def workers_for(cohorts: int, threads: int, device: str) -> int:
+    """How many cohorts are trained side by side: as many as there are cores for, one on a GPU."""
+    if device != "cpu":
+        return 1
+    return max(1, min(torch.get_num_threads() // threads, cohorts))
+
+
 def run_locally(job: Job, interrupt: Interrupt, on_look: OnLook) -> None:
     """Train the job on as many cores as there are, or on the GPU."""
-    workers = min(torch.get_num_threads() // job.threads, len(job.cohorts))
-    if workers > 1 and job.device == "cpu":
+    workers = workers_for(len(job.cohorts), job.threads, job.device)
+    if workers > 1:
         run_side_by_side(job, workers, interrupt, on_look)
     else:
         run_here(job, interrupt, on_look)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from depthgauge.rules.registry import file_of_rule, from_file
-from depthgauge.store.plan_files import CohortPlan, PlanFile, PlannedRule
+from depthgauge.store.plan_files import CohortPlan, Plan, PlanFile, PlannedRule
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.studies.plan import Grid, PlannedRun
 from depthgauge.training.engine import Position
@@ -21,16 +21,30 @@ def plan_runs(study: StudyFolder, grid: Grid, task: str, validation: int) -> lis
     """
     while True:
         plan = study.plan_files.read()
-        runs = [run for run in grid.runs() if not study.run(run.config).result_path.exists()]
-        planned = [run for run in runs if run.config.identity in plan.cohort_of]
-        names = dict.fromkeys(plan.cohort_of[run.config.identity].name for run in planned)
-        known = [plan.cohorts[name] for name in names]
-        new = [run for run in runs if run.config.identity not in plan.cohort_of]
-        cohorts = partition(new, lambda run: _begun(study, run))
-        samples = len(grid.task.train)
-        file = PlanFile(task=task, validation=validation, samples=samples, cohorts=cohorts)
+        known, new = _known_and_new(study, grid, plan)
+        file = PlanFile(task=task, validation=validation, samples=len(grid.task.train), cohorts=new)
         if not new or study.plan_files.add(plan, file):
-            return known + cohorts
+            return known + new
+
+
+def cohorts_left(study: StudyFolder, grid: Grid) -> list[CohortPlan]:
+    """The cohorts that `plan_runs` would give, nothing written; those that have ended left out."""
+    known, new = _known_and_new(study, grid, study.plan_files.read())
+    return [cohort for cohort in known if study.open_runs(cohort)] + new
+
+
+def _known_and_new(
+    study: StudyFolder, grid: Grid, plan: Plan
+) -> tuple[list[CohortPlan], list[CohortPlan]]:
+    """The cohorts in the plan that have runs of the grid, and those of the runs not planned yet."""
+    runs = [run for run in grid.runs() if not study.run(run.config).result_path.exists()]
+    names = dict.fromkeys(
+        plan.cohort_of[run.config.identity].name
+        for run in runs
+        if run.config.identity in plan.cohort_of
+    )
+    new = [run for run in runs if run.config.identity not in plan.cohort_of]
+    return [plan.cohorts[name] for name in names], partition(new, lambda run: _begun(study, run))
 
 
 def partition(

@@ -19,6 +19,17 @@ class Progress:
     labels: tuple[str, ...]
 
 
+def share_done(study: StudyFolder, cohort: CohortPlan) -> float:
+    """What share of a cohort's training is behind it and saved."""
+    folders = [study.run(config) for config in cohort.configs]
+    left = [folder for folder in folders if not folder.ended]
+    if not left:
+        return 1.0
+    epoch, _ = newest_common_position(left) or (0, 0)
+    ended = len(folders) - len(left)
+    return (ended + len(left) * epoch / cohort.recipe.epochs) / len(folders)
+
+
 class ProgressReader:
     """Reads how far some cohorts are, as often as it is asked."""
 

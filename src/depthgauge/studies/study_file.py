@@ -74,7 +74,8 @@ class StudySpec(BaseModel):
     threshold: dict[str, float | int] | None = None
     strict: bool | None = None
     out: str | None = Field(None, description="folder of the study")
-    executor: Literal["local", "ray"] | None = None
+    executor: Literal["local", "ray", "slurm"] | None = None
+    submit: bool | None = None
     address: str | None = Field(None, description="of the Ray cluster")
     device: str | None = None
     threads: Whole | None = None
