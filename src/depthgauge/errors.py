@@ -1,5 +1,9 @@
 """Errors as sentences."""
 
+import errno
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
 
 class UserError(Exception):
     """Something the user can mend: the message names it and says what would be right.
@@ -19,6 +23,17 @@ class StoppedError(Exception):
 
 class HandedOnError(Exception):
     """The work was handed on to something else; the message says how to go on."""
+
+
+def system_sentence(error: OSError) -> str:
+    """What the system refused, and how to go on where that is known."""
+    if error.errno in NO_ROOM:
+        what = error.filename or "what was measured"
+        return (
+            f"there is no room left to write {what}; make room, and the same command goes on from "
+            "the last checkpoint"
+        )
+    return str(error)
 
 
 def one_line(error: BaseException) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import errno
 import logging
 import os
 import sys
@@ -30,13 +29,12 @@ from depthgauge.cli import (
     show,
     status,
 )
-from depthgauge.errors import HandedOnError, StoppedError, UserError
+from depthgauge.errors import HandedOnError, StoppedError, UserError, system_sentence
 
 BAD_INPUT = 2
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 SIGNALLED = 128
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class Parser(argparse.ArgumentParser):
@@ -91,10 +89,7 @@ def _explained(error: BaseException) -> tuple[str, int]:
         return words, SIGNALLED + error.signal
     if isinstance(error, KeyboardInterrupt):
         return "interrupted; the same command goes on from the last checkpoint", INTERRUPTED
-    if isinstance(error, OSError) and error.errno in NO_ROOM:
-        words = f"there is no room left to write {error.filename or 'the results'}"
-        return f"{words}; make room, and the same command goes on from the last checkpoint", 1
-    return str(error), BAD_INPUT
+    return system_sentence(error) if isinstance(error, OSError) else str(error), BAD_INPUT
 
 
 if __name__ == "__main__":

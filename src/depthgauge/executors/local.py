@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from depthgauge.errors import UserError
+from depthgauge.errors import UserError, system_sentence
 from depthgauge.executors.interrupt import Interrupt
 from depthgauge.executors.job import Job
 from depthgauge.executors.work import Worker
@@ -123,8 +123,10 @@ def _work(job: Job, stop: Any, sentences: Any) -> None:
         Worker(job, lambda: own() or stop.is_set()).work()
     except StoppedEarlyError:
         return
-    except (UserError, OSError) as error:
+    except UserError as error:
         sentences.put(str(error))
+    except OSError as error:
+        sentences.put(system_sentence(error))
 
 
 def _end_with_parent() -> None:

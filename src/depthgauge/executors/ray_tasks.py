@@ -12,7 +12,7 @@ from typing import Any, Literal
 import ray
 import torch
 
-from depthgauge.errors import UserError
+from depthgauge.errors import UserError, system_sentence
 from depthgauge.executors.job import Job
 from depthgauge.executors.parcel import Courier, Files, Parcel, unpack
 from depthgauge.executors.work import Worker
@@ -101,5 +101,5 @@ def _work(job: Job, switchboard: Any) -> Outcome:
     except UserError as error:
         return error
     except OSError as error:
-        return UserError(str(error))
+        return UserError(system_sentence(error))
     return "ended"

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save
 from torch import Tensor
 
 from depthgauge.config import SCHEMA_VERSION
@@ -36,7 +36,8 @@ def write_checkpoint(path: Path, state: RunState) -> None:
         "step": str(state.step),
         "loss": float(state.loss).hex(),
     }
-    save_file(tensors, path, metadata | {"checksum": _checksum(tensors, metadata)})
+    whole = metadata | {"checksum": _checksum(tensors, metadata)}
+    path.write_bytes(save(tensors, whole))
 
 
 def read_checkpoint(path: Path) -> RunState:
