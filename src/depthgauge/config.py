@@ -120,9 +120,9 @@ class RunConfig(_Config):
 
         The parts that many runs share are turned into text once.
         """
-        parts = ((name, getattr(self, name)) for name in sorted(type(self).model_fields))
-        text = ",".join(
-            f'"{name}":{part.as_text if isinstance(part, _Config) else part}'
-            for name, part in parts
+        text = (
+            f'{{"k":{self.k},"net":{self.net.as_text},"recipe":{self.recipe.as_text},'
+            f'"rule":{self.rule.as_text},"schema_version":{self.schema_version},'
+            f'"seed":{self.seed},"task":{self.task.as_text}}}'
         )
-        return hashlib.sha256(f"{{{text}}}".encode()).hexdigest()[:IDENTITY_DIGITS]
+        return hashlib.sha256(text.encode()).hexdigest()[:IDENTITY_DIGITS]

@@ -11,6 +11,7 @@ from store.small_runs_on_disk import contents, run_config, saved_states, started
 
 from depthgauge.errors import UserError
 from depthgauge.store.run_folder import RunFolder
+from depthgauge.training.engine import RunState
 
 CONFIG = run_config()
 
@@ -132,10 +133,11 @@ def test_a_save_that_fails_while_writing_keeps_both_checkpoints(tmp_path, monkey
     folder = started(tmp_path, CONFIG, 1, 2)
     before = contents(tmp_path)
 
-    def fail(*_: object) -> None:
+    def fail_half_way(path: Path, _: RunState) -> None:
+        path.write_bytes(b"half of a check")
         raise OSError("no space left")
 
-    monkeypatch.setattr("depthgauge.store.checkpoint.save_file", fail)
+    monkeypatch.setattr("depthgauge.store.run_folder.write_checkpoint", fail_half_way)
     with pytest.raises(OSError, match="no space left"):
         folder.save(state(3))
     assert contents(tmp_path) == before

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 import torch
 from oracles.plain_loop import PlainRun, SampleBatch
@@ -17,6 +18,9 @@ from depthgauge.tasks.base import Split, Task
 from depthgauge.tasks.inputs import evaluation_inputs
 from depthgauge.training.batches import Batches
 from depthgauge.training.cohort import DTYPES, Cohort
+
+chosen = cache(choose_rule)
+"""Rules are looked for among all installed packages, which takes its time: once for each name."""
 
 SAMPLES, FEATURES, CLASSES = 72, 12, 5
 WIDTH, BLOCKS = 16, 3
@@ -57,7 +61,7 @@ class Run:
     k: int
 
     def build_rule(self) -> Rule:
-        return choose_rule(self.rule).build() if isinstance(self.rule, str) else self.rule
+        return chosen(self.rule).build() if isinstance(self.rule, str) else self.rule
 
 
 def ladder(rule: str | Rule, seeds: Sequence[int] = (42, 7), blocks: int = BLOCKS) -> list[Run]:

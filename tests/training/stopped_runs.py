@@ -40,7 +40,7 @@ def images() -> Setting:
 
 
 def runs_of(*rules: str) -> list[Run]:
-    """Two seeds of each rule in full, and one that trains a block less."""
+    """Two seeds of each rule in full, and one run that trains a block less."""
     full = [Run(rule, seed, 3) for rule in rules for seed in (42, 7)]
     return [*full, *(Run(rule, 42, 2) for rule in rules)]
 

@@ -74,6 +74,19 @@ def test_an_epoch_does_not_depend_on_the_epochs_before(kind, request):
         assert torch.equal(one.inputs[0], three.inputs[0])
 
 
+@pytest.mark.parametrize("kind", ["numbered", "images"])
+@pytest.mark.parametrize("targets", ["true", "random"])
+def test_an_epoch_can_be_entered_at_any_batch(kind, targets, request):
+    batches = Batches(request.getfixturevalue(kind), [42, 7], 16, targets=targets)
+    whole = list(batches.epoch(2))
+    for first in range(len(whole) + 1):
+        rest = list(batches.epoch(2, first))
+        assert len(rest) == len(whole) - first
+        for one, other in zip(rest, whole[first:], strict=True):
+            assert torch.equal(one.labels, other.labels)
+            assert all(map(torch.equal, one.inputs, other.inputs))
+
+
 def test_epochs_and_seeds_are_shuffled_differently(numbered):
     orders = [order_of(numbered, seed, epoch) for seed in (42, 7) for epoch in (0, 1)]
     assert list(range(SAMPLES)) not in orders

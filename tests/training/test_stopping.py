@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -43,18 +43,24 @@ def trained(**options: Any) -> InMemory:
 
 
 @pytest.mark.parametrize("name", CASES)
+def test_training_that_is_stopped_after_every_step_ends_the_same(name):
+    found = stopped(CASES[name], range(1, STEPS))
+    assert len(found.states) == STEPS
+    assert_same(found, undisturbed(name))
+
+
+QUICK = ("bp", "credit bridge")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in CASES],
+)
 def test_training_that_is_stopped_once_ends_the_same(name):
     for step in range(1, STEPS):
         found = stopped(CASES[name], {step})
         assert positions(found.states) == [divmod(step, STEPS_PER_EPOCH), LAST]
         assert_same(found, undisturbed(name))
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_training_that_is_stopped_after_every_step_ends_the_same(name):
-    found = stopped(CASES[name], range(1, STEPS))
-    assert len(found.states) == STEPS
-    assert_same(found, undisturbed(name))
 
 
 @pytest.mark.parametrize("name", ["bp", "state bridge", "several options that draw noise"])
@@ -67,30 +73,33 @@ def test_saving_after_every_step_changes_nothing(name):
 
 
 def test_a_state_is_the_same_whether_training_was_stopped_there_or_not():
-    going_on = trained(save_every=0.0)
-    for step in range(1, STEPS):
-        there = stopped(CASE, {step}).states[0]
-        passed = going_on.at(*divmod(step, STEPS_PER_EPOCH))
-        assert [state_bits(own) for own in there] == [state_bits(own) for own in passed]
+    there, passed = stopped(CASE, range(1, STEPS)).states, trained(save_every=0.0).states
+    for one, other in zip(there, passed, strict=True):
+        assert [state_bits(own) for own in one] == [state_bits(own) for own in other]
 
 
 # What a state inside an epoch must have
 
 
-@pytest.mark.parametrize(
-    "forgotten",
-    [{"noise": None}, {"loss": 0.0}, {"step": 0}, {"moments": None}],
-    ids=lambda forgotten: next(iter(forgotten)),
-)
-def test_going_on_without_it_would_show(forgotten):
+def without_moments(state: RunState) -> RunState:
+    zeros = {name: torch.zeros_like(tensor) for name, tensor in state.moments.items()}
+    return replace(state, moments=zeros)
+
+
+FORGETTING: dict[str, Callable[[RunState], RunState]] = {
+    "step": lambda state: replace(state, step=0),
+    "loss": lambda state: replace(state, loss=0.0),
+    "noise": lambda state: replace(state, noise=None),
+    "moments": without_moments,
+}
+
+
+@pytest.mark.parametrize("forget", FORGETTING.values(), ids=FORGETTING)
+def test_going_on_without_it_would_show(forget):
     states = trained(save_every=0.0).at(1, 1)
-    if forgotten == {"moments": None}:
-        zeros = {name: torch.zeros_like(tensor) for name, tensor in states[0].moments.items()}
-        forgotten = {"moments": zeros}
-    rest = trained(start=[replace(states[0], **forgotten), *states[1:]])
-    assert exact(rest.lines[-1]) != exact(undisturbed("credit bridge").lines[-1])
-    whole = trained(start=states)
-    assert exact(whole.lines[-1]) == exact(undisturbed("credit bridge").lines[-1])
+    expected = exact(undisturbed("credit bridge").lines[-1])
+    assert exact(trained(start=states).lines[-1]) == expected
+    assert exact(trained(start=[forget(own) for own in states]).lines[-1]) != expected
 
 
 def test_noise_is_saved_inside_an_epoch_alone_and_by_rules_that_draw_it():

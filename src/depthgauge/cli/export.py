@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import csv
-from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from depthgauge.studies.tidy import TidyTable
 
 ROWS_AT_ONCE = 20_000
 
@@ -26,26 +28,26 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def run(args: argparse.Namespace) -> int:
     """Write the table and say where it is."""
     from depthgauge.store.files import write_atomically
-    from depthgauge.studies.tidy import columns_of, tidy_rows
+    from depthgauge.studies.tidy import TidyTable
 
     folder = Path(args.study)
     output = Path(args.output) if args.output else folder / f"runs.{args.format}"
-    rows = tidy_rows(folder)
+    table = TidyTable(folder)
     write = write_csv if args.format == "csv" else write_parquet
-    write_atomically(output, lambda path: write(path, columns_of(folder), rows))
+    write_atomically(output, lambda path: write(path, table))
     print(output)
     return 0
 
 
-def write_csv(path: Path, columns: list[str], rows: Iterable[dict[str, Any]]) -> None:
+def write_csv(path: Path, table: TidyTable) -> None:
     """As comma-separated values; what is not known is left empty."""
     with path.open("w", encoding="utf-8", newline="") as handle:
-        writer = csv.DictWriter(handle, columns, restval="")
-        writer.writeheader()
-        writer.writerows(rows)
+        writer = csv.writer(handle)
+        writer.writerow(table.columns)
+        writer.writerows(table.rows())
 
 
-def write_parquet(path: Path, columns: list[str], rows: Iterator[dict[str, Any]]) -> None:
+def write_parquet(path: Path, table: TidyTable) -> None:
     """As Parquet, some rows at a time."""
     try:
         import pyarrow as pa
@@ -56,10 +58,15 @@ def write_parquet(path: Path, columns: list[str], rows: Iterator[dict[str, Any]]
         raise UserError(
             "--format parquet needs pyarrow: pip install 'depthgauge[parquet]'"
         ) from error
-    schema = pa.schema([(name, _kind(name, pa)) for name in columns])
+    schema = pa.schema([(name, _kind(name, pa)) for name in table.columns])
+    rows = table.rows()
     with pq.ParquetWriter(path, schema) as writer:
         while some := list(islice(rows, ROWS_AT_ONCE)):
-            writer.write_table(pa.Table.from_pylist(some, schema))
+            arrays = [
+                pa.array(column, field.type)
+                for column, field in zip(zip(*some, strict=True), schema, strict=True)
+            ]
+            writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
 
 
 def _kind(name: str, pa: Any) -> Any:

@@ -11,16 +11,11 @@ from depthgauge.errors import UserError
 from depthgauge.rules.registry import file_of_rule, from_file
 from depthgauge.store.files import write_bytes
 from depthgauge.store.plan_files import CohortPlan, PlanFile, PlannedRule
-from depthgauge.store.run_paths import RunPaths
+from depthgauge.store.run_paths import NAMES
 from depthgauge.store.study_folder import StudyFolder
 
 Files = dict[str, bytes]
 """By a run's identity and a file's name: `identity/metrics.jsonl`."""
-
-NAMES = tuple(
-    path.name for path in vars(RunPaths(Path())).values() if isinstance(path, Path) and path.suffix
-)
-"""What may be sent: the files of a run and nothing else."""
 
 SEND_EVERY = 10.0
 """Seconds between two deliveries of what has changed."""

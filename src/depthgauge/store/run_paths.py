@@ -5,7 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
+from depthgauge.config import RunConfig
+from depthgauge.errors import UserError
 from depthgauge.store.files import read_json
+
+CONFIG = "config.json"
+METRICS = "metrics.jsonl"
+RESULT = "result.json"
+FAILED = "failed.json"
+CHECKPOINT = "checkpoint.safetensors"
+PREVIOUS = "checkpoint.previous.safetensors"
+NAMES = (CONFIG, METRICS, CHECKPOINT, PREVIOUS, FAILED, RESULT)
 
 
 class RunPaths:
@@ -13,12 +25,36 @@ class RunPaths:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.config_path = path / "config.json"
-        self.metrics_path = path / "metrics.jsonl"
-        self.result_path = path / "result.json"
-        self.failed_path = path / "failed.json"
-        self.checkpoint_path = path / "checkpoint.safetensors"
-        self.previous_path = path / "checkpoint.previous.safetensors"
+
+    @property
+    def config_path(self) -> Path:
+        """What defines the run."""
+        return self.path / CONFIG
+
+    @property
+    def metrics_path(self) -> Path:
+        """One line for each epoch."""
+        return self.path / METRICS
+
+    @property
+    def result_path(self) -> Path:
+        """What it came to: the done marker."""
+        return self.path / RESULT
+
+    @property
+    def failed_path(self) -> Path:
+        """Why it failed."""
+        return self.path / FAILED
+
+    @property
+    def checkpoint_path(self) -> Path:
+        """Where it goes on from; in the end, the trained network."""
+        return self.path / CHECKPOINT
+
+    @property
+    def previous_path(self) -> Path:
+        """The checkpoint before that."""
+        return self.path / PREVIOUS
 
     @property
     def ended(self) -> bool:
@@ -29,3 +65,13 @@ class RunPaths:
     def failure(self) -> dict[str, Any] | None:
         """What was written down when the run failed, if it did."""
         return dict(read_json(self.failed_path)) if self.failed_path.exists() else None
+
+
+def read_config(path: Path) -> RunConfig:
+    """The `config.json` of a run."""
+    try:
+        return RunConfig.model_validate(read_json(path))
+    except ValidationError as error:
+        raise UserError(
+            f"{path} is not the configuration of a run of this version; nothing was changed"
+        ) from error

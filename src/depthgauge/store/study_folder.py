@@ -14,6 +14,7 @@ from depthgauge.store.claims import Claims
 from depthgauge.store.files import as_json, create_exclusively, make_folder, read_json
 from depthgauge.store.plan_files import CohortPlan, PlanFiles
 from depthgauge.store.run_folder import RunFolder
+from depthgauge.store.run_paths import read_config
 
 
 class StudyFile(BaseModel):
@@ -116,16 +117,6 @@ class StudyFolder:
         """Every run of the study that has been started."""
         for path in sorted(self.runs.glob("*/config.json")) if self.runs.is_dir() else ():
             yield RunFolder(self.runs, read_config(path))
-
-
-def read_config(path: Path) -> RunConfig:
-    """The `config.json` of a run."""
-    try:
-        return RunConfig.model_validate(read_json(path))
-    except ValidationError as error:
-        raise UserError(
-            f"{path} is not the configuration of a run of this version; nothing was changed"
-        ) from error
 
 
 def _is_ours(path: Path) -> bool:

@@ -49,6 +49,7 @@ def status_of(folder: Path) -> dict[str, Any]:
     """The study's status as one document."""
     check_study(folder)
     plan, claims = PlanFiles(folder / "plan").read(), Claims(folder / "claims")
+    runs = folder / "runs"
     counts = {"done": 0, "running": 0, "failed": 0, "left": 0}
     running: list[Running] = []
     failed: list[Failed] = []
@@ -57,7 +58,7 @@ def status_of(folder: Path) -> dict[str, Any]:
         open_runs = 0
         for config in cohort.configs:
             planned.add(config.identity)
-            run = RunPaths(folder / "runs" / config.identity)
+            run = RunPaths(runs / config.identity)
             if run.result_path.exists():
                 counts["done"] += 1
             elif (failure := run.failure) is not None:
@@ -69,7 +70,7 @@ def status_of(folder: Path) -> dict[str, Any]:
         holder = claims.holder(cohort.name) if open_runs else None
         counts["running" if holder else "left"] += open_runs
         running += [_running(cohort, holder, claims)] if holder else []
-    for run in _outside_the_plan(folder / "runs", planned):
+    for run in _outside_the_plan(runs, planned):
         counts["done" if run.result_path.exists() else "left"] += 1
     return {
         "schema_version": SCHEMA_VERSION,

@@ -20,7 +20,7 @@ from depthgauge.rules.contract import Rule
 from depthgauge.rules.registry import find_rule, known_rules
 from depthgauge.store.plain_checkpoint import read_plain_checkpoint
 from depthgauge.store.run_folder import RunFolder
-from depthgauge.store.study_folder import read_config
+from depthgauge.store.run_paths import read_config
 from depthgauge.tasks.base import Task
 from depthgauge.tasks.inputs import as_inputs
 from depthgauge.training.cohort import DTYPES

@@ -1,0 +1,113 @@
+"""Planning, status and export of stores with many runs: seconds, memory, and how they grow.
+
+The runs are made up, their files are not: every run has a folder with its configuration, metrics
+and result. Each job is a process of its own, so that its memory is its own.
+
+    python benchmarks/store_scale.py [--runs 10000 100000]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+EPOCHS = 2
+SEEDS_OF_A_RULE = 5
+JOBS = ("plan", "plan again", "status", "export csv", "export parquet")
+
+
+def grid_of(runs: int):
+    """As many seeds as it takes for bp on k = 0 … 4."""
+    from depthgauge.config import NetConfig, Recipe
+    from depthgauge.rules.choice import choose_rule
+    from depthgauge.studies.plan import Grid
+    from depthgauge.tasks.registry import load_task
+
+    seeds = range(runs // 5)
+    net, recipe = NetConfig(width=8), Recipe(epochs=EPOCHS)
+    return Grid(load_task("teacher"), net, recipe, [choose_rule("dfa")], range(5), seeds)
+
+
+def plan(folder: Path, runs: int) -> int:
+    from depthgauge.store.study_folder import StudyFolder
+    from depthgauge.studies.partition import plan_runs
+
+    grid, study = grid_of(runs), StudyFolder(folder)
+    study.open(grid.base, "cpu", 1, 1)
+    return sum(len(cohort.runs) for cohort in plan_runs(study, grid, "teacher", 0))
+
+
+def fill(folder: Path) -> None:
+    """Every planned run as if it had been trained, but one in ten."""
+    from depthgauge.store.plan_files import PlanFiles
+
+    line = {"train_loss": 2.0, "accuracy": 0.25, "diverged": False, "g_over_e": 0.03}
+    line |= {name: [1.0 + layer for layer in range(5)] for name in ("h_norm", "g_norm")}
+    metrics = "".join(json.dumps({"epoch": e} | line) + "\n" for e in range(EPOCHS + 1))
+    result = json.dumps({"schema_version": 1, "status": "finished", "final_acc": 0.25})
+    for cohort in PlanFiles(folder / "plan").read().current:
+        for number, config in enumerate(cohort.configs):
+            run = folder / "runs" / config.identity
+            run.mkdir(parents=True)
+            (run / "config.json").write_text(config.model_dump_json())
+            (run / "metrics.jsonl").write_text(metrics)
+            if number % 10:
+                (run / "result.json").write_text(result)
+
+
+def do(job: str, folder: Path, runs: int) -> None:
+    from depthgauge.cli.main import main
+
+    if job.startswith("plan"):
+        plan(folder, runs)
+    elif job == "status":
+        main(["status", str(folder), "--json"])
+    else:
+        main(["export", str(folder), "--format", job.split()[1]])
+
+
+def measure(job: str, folder: Path, runs: int) -> tuple[float, float]:
+    """Seconds and megabytes of a job in a process of its own."""
+    command = [sys.executable, __file__, "--job", job, "--folder", str(folder), "--runs", str(runs)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603
+    seconds, megabytes = done.stderr.split()[-2:]
+    return float(seconds), float(megabytes)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--runs", nargs="+", type=int, default=[10_000, 100_000])
+    parser.add_argument("--job")
+    parser.add_argument("--folder", type=Path)
+    args = parser.parse_args()
+    if args.job:
+        began = time.perf_counter()
+        do(args.job, args.folder, args.runs[0])
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        print(f"{time.perf_counter() - began:.3f} {peak:.0f}", file=sys.stderr)
+        return
+    table: dict[str, list[tuple[float, float]]] = {job: [] for job in JOBS}
+    for runs in args.runs:
+        with tempfile.TemporaryDirectory() as place:
+            folder = Path(place) / "study"
+            for job in JOBS:
+                if job == "plan again":
+                    fill(folder)
+                table[job].append(measure(job, folder, runs))
+    print(f"{'':16}" + "".join(f"{runs:>12} runs      " for runs in args.runs) + "  exponent")
+    for job, cells in table.items():
+        row = "".join(f"{seconds:9.2f} s {megabytes:5.0f} MB  " for seconds, megabytes in cells)
+        (first, _), (last, _) = cells[0], cells[-1]
+        growth = math.log(last / first) / math.log(args.runs[-1] / args.runs[0])
+        print(f"{job:16}{row}  {growth:.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,135 @@
+"""Real signals on real processes: nothing is lost, and the same command goes on."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from cli.commands import Done
+from cli.waiting import WAITS_AT, Study, is_running, until
+
+SAVED = "depthgauge: stopped, and everything is saved; the same command goes on from here\n"
+NOW = "depthgauge: interrupted; the same command goes on from the last checkpoint\n"
+
+
+def undisturbed(parent: Path, cohorts: int = 1) -> dict[str, bytes]:
+    """The metrics of a study that nobody disturbed."""
+    study = Study(parent, cohorts, "undisturbed")
+    done = study.again()
+    assert done.status == 0, done.err
+    assert len(study.metrics()) == 2 * cohorts
+    return study.metrics()
+
+
+def assert_goes_on(study: Study) -> None:
+    """The same command ends the study as if nobody had disturbed it."""
+    assert study.metrics() == {}
+    done = study.again()
+    assert (done.status, done.err) == (0, "")
+    assert study.metrics() == undisturbed(study.parent, study.cohorts)
+
+
+def assert_stopped(done: Done, number: int) -> None:
+    assert (done.status, done.out, done.err) == (128 + number, "", SAVED)
+
+
+ALL = [
+    signal.SIGTERM,
+    pytest.param(signal.SIGINT, marks=pytest.mark.slow),
+    pytest.param(signal.SIGUSR1, marks=pytest.mark.slow),
+]
+
+
+@pytest.mark.parametrize("number", ALL)
+def test_asked_once_it_saves_inside_the_epoch_and_goes_on_from_there(tmp_path, number):
+    study = Study(tmp_path)
+    process = study.begin()
+    process.send_signal(number)
+    assert_stopped(study.end(process), number)
+    assert study.positions() == {WAITS_AT}
+    assert_goes_on(study)
+
+
+@pytest.mark.slow
+def test_ctrl_c_twice_stops_at_once_and_the_study_can_still_go_on(tmp_path):
+    study = Study(tmp_path)
+    process = study.begin()
+    for _ in range(2):
+        process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)  # nobody has let it go on
+    assert (process.returncode, out, err) == (130, "", NOW)
+    assert study.positions() == {None}
+    assert_goes_on(study)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGUSR1])
+def test_with_two_worker_processes_both_save_and_go_on(tmp_path, number):
+    """Ctrl-C reaches every process of the terminal, what a cluster sends the first alone."""
+    study = Study(tmp_path, cohorts=2)
+    process = study.begin(threads=2, start_new_session=True)
+    if number == signal.SIGINT:
+        os.killpg(process.pid, number)
+    else:
+        process.send_signal(number)
+    time.sleep(2.0)  # it looks now and then whether somebody asked
+    assert_stopped(study.end(process), number)
+    assert study.positions() == {WAITS_AT}
+    assert_goes_on(study)
+
+
+@pytest.mark.slow
+def test_ctrl_c_twice_ends_two_worker_processes_at_once(tmp_path):
+    study = Study(tmp_path, cohorts=2)
+    process = study.begin(threads=2, start_new_session=True)
+    for _ in range(2):
+        os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, "", NOW)
+    for worker in study.waiting:
+        until(lambda pid=worker: not is_running(pid))
+    assert_goes_on(study)
+
+
+@pytest.mark.slow
+def test_what_a_killed_worker_had_begun_another_takes_over(tmp_path):
+    study = Study(tmp_path, cohorts=2)
+    process = study.begin(threads=2)
+    killed, _ = study.waiting
+    os.kill(killed, signal.SIGKILL)
+    until(lambda: not is_running(killed))
+    done = study.end(process)
+    assert (done.status, done.err) == (0, "")
+    assert list((study.folder / "claims").iterdir()) == []
+    assert study.metrics() == undisturbed(tmp_path, cohorts=2)
+
+
+@pytest.mark.slow
+def test_workers_that_are_asked_to_stop_one_by_one_do_not_make_a_whole_study(tmp_path):
+    """Both save and end; the command must not end as if all had been trained."""
+    study = Study(tmp_path, cohorts=2)
+    process = study.begin(threads=2)
+    for worker in study.waiting:
+        os.kill(worker, signal.SIGTERM)
+    done = study.end(process)
+    assert study.positions() == {WAITS_AT}
+    assert done.status != 0, done
+    assert done.err.startswith("depthgauge: ")
+    assert_goes_on(study)
+
+
+@pytest.mark.slow
+def test_an_ignored_signal_stays_ignored(tmp_path):
+    study = Study(tmp_path)
+
+    def ignore() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    process = study.begin(preexec_fn=ignore)
+    process.send_signal(signal.SIGINT)
+    done = study.end(process)
+    assert (done.status, done.err) == (0, "")
+    assert study.metrics() == undisturbed(tmp_path)
