@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,27 @@ from cli.waiting import WAITS_AT, Study, is_running, until
 
 SAVED = "depthgauge: stopped, and everything is saved; the same command goes on from here\n"
 NOW = "depthgauge: interrupted; the same command goes on from the last checkpoint\n"
+
+
+@pytest.fixture
+def study_of(tmp_path: Path) -> Iterator[Callable[[int], Study]]:
+    """Makes a study of so many cohorts, whose processes are ended whatever happens."""
+    made: list[Study] = []
+
+    def make(cohorts: int) -> Study:
+        made.append(Study(tmp_path, cohorts))
+        return made[-1]
+
+    yield make
+    for study in made:
+        study.leave_nothing_behind()
+
+
+def send_twice(pid: int, number: int) -> None:
+    """With a moment between them: two of the same that come together are one."""
+    os.kill(pid, number)
+    time.sleep(1.0)
+    os.kill(pid, number)
 
 
 def undisturbed(parent: Path, cohorts: int = 1) -> dict[str, bytes]:
@@ -44,8 +66,8 @@ ALL = [
 
 
 @pytest.mark.parametrize("number", ALL)
-def test_asked_once_it_saves_inside_the_epoch_and_goes_on_from_there(tmp_path, number):
-    study = Study(tmp_path)
+def test_asked_once_it_saves_inside_the_epoch_and_goes_on_from_there(study_of, number):
+    study = study_of(1)
     process = study.begin()
     process.send_signal(number)
     assert_stopped(study.end(process), number)
@@ -54,11 +76,10 @@ def test_asked_once_it_saves_inside_the_epoch_and_goes_on_from_there(tmp_path, n
 
 
 @pytest.mark.slow
-def test_ctrl_c_twice_stops_at_once_and_the_study_can_still_go_on(tmp_path):
-    study = Study(tmp_path)
+def test_ctrl_c_twice_stops_at_once_and_the_study_can_still_go_on(study_of):
+    study = study_of(1)
     process = study.begin()
-    for _ in range(2):
-        process.send_signal(signal.SIGINT)
+    send_twice(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=60)  # nobody has let it go on
     assert (process.returncode, out, err) == (130, "", NOW)
     assert study.positions() == {None}
@@ -67,9 +88,9 @@ def test_ctrl_c_twice_stops_at_once_and_the_study_can_still_go_on(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGUSR1])
-def test_with_two_worker_processes_both_save_and_go_on(tmp_path, number):
+def test_with_two_worker_processes_both_save_and_go_on(study_of, number):
     """Ctrl-C reaches every process of the terminal, what a cluster sends the first alone."""
-    study = Study(tmp_path, cohorts=2)
+    study = study_of(2)
     process = study.begin(threads=2, start_new_session=True)
     if number == signal.SIGINT:
         os.killpg(process.pid, number)
@@ -82,11 +103,10 @@ def test_with_two_worker_processes_both_save_and_go_on(tmp_path, number):
 
 
 @pytest.mark.slow
-def test_ctrl_c_twice_ends_two_worker_processes_at_once(tmp_path):
-    study = Study(tmp_path, cohorts=2)
+def test_ctrl_c_twice_ends_two_worker_processes_at_once(study_of):
+    study = study_of(2)
     process = study.begin(threads=2, start_new_session=True)
-    for _ in range(2):
-        os.killpg(process.pid, signal.SIGINT)
+    send_twice(-process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (130, "", NOW)
     for worker in study.waiting:
@@ -95,8 +115,8 @@ def test_ctrl_c_twice_ends_two_worker_processes_at_once(tmp_path):
 
 
 @pytest.mark.slow
-def test_what_a_killed_worker_had_begun_another_takes_over(tmp_path):
-    study = Study(tmp_path, cohorts=2)
+def test_what_a_killed_worker_had_begun_another_takes_over(study_of):
+    study = study_of(2)
     process = study.begin(threads=2)
     killed, _ = study.waiting
     os.kill(killed, signal.SIGKILL)
@@ -104,13 +124,13 @@ def test_what_a_killed_worker_had_begun_another_takes_over(tmp_path):
     done = study.end(process)
     assert (done.status, done.err) == (0, "")
     assert list((study.folder / "claims").iterdir()) == []
-    assert study.metrics() == undisturbed(tmp_path, cohorts=2)
+    assert study.metrics() == undisturbed(study.parent, cohorts=2)
 
 
 @pytest.mark.slow
-def test_workers_that_are_asked_to_stop_one_by_one_do_not_make_a_whole_study(tmp_path):
+def test_workers_that_are_asked_to_stop_one_by_one_do_not_make_a_whole_study(study_of):
     """Both save and end; the command must not end as if all had been trained."""
-    study = Study(tmp_path, cohorts=2)
+    study = study_of(2)
     process = study.begin(threads=2)
     for worker in study.waiting:
         os.kill(worker, signal.SIGTERM)
@@ -122,8 +142,8 @@ def test_workers_that_are_asked_to_stop_one_by_one_do_not_make_a_whole_study(tmp
 
 
 @pytest.mark.slow
-def test_an_ignored_signal_stays_ignored(tmp_path):
-    study = Study(tmp_path)
+def test_an_ignored_signal_stays_ignored(study_of):
+    study = study_of(1)
 
     def ignore() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -132,4 +152,4 @@ def test_an_ignored_signal_stays_ignored(tmp_path):
     process.send_signal(signal.SIGINT)
     done = study.end(process)
     assert (done.status, done.err) == (0, "")
-    assert study.metrics() == undisturbed(tmp_path)
+    assert study.metrics() == undisturbed(study.parent)

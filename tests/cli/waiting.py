@@ -72,6 +72,7 @@ class Study:
     def __post_init__(self) -> None:
         self.folder, self.waits = self.parent / self.name, self.parent / "waits"
         self.waits.mkdir(exist_ok=True)
+        self.processes: list[subprocess.Popen[str]] = []
         (self.parent / "waiting_rules.py").write_text(RULES)
 
     @property
@@ -93,6 +94,7 @@ class Study:
                 stderr=subprocess.PIPE,
                 **options,
             )
+        self.processes.append(process)
         until(lambda: process.poll() is not None or len(self.waiting) >= min(threads, self.cohorts))
         assert process.poll() is None, process.communicate()
         return process
@@ -110,6 +112,13 @@ class Study:
         self.go()
         out, err = process.communicate(timeout=PATIENCE)
         return Done(process.returncode, out, err)
+
+    def leave_nothing_behind(self) -> None:
+        """Worker processes end with the process that started them."""
+        self.go()
+        for process in self.processes:
+            process.kill()
+            process.communicate()
 
     def again(self) -> Done:
         """The same command, here and without waiting."""

@@ -96,23 +96,17 @@ class Grid:
 
     def runs(self) -> list[PlannedRun]:
         """Every run, rule by rule, seed by seed, k falling."""
-        task = self.task_config
-        return [
-            PlannedRun(
-                RunConfig(
-                    task=task,
-                    net=choice.net(self.net),
-                    rule=rule,
-                    recipe=choice.recipe(self.recipe),
-                    k=k,
-                    seed=seed,
-                ),
-                choice,
-            )
-            for choice, rule in zip(self.rules, self.rule_configs, strict=True)
-            for seed in self.seeds
-            for k in self._ks(choice.net(self.net))
-        ]
+        task, planned = self.task_config, []
+        for choice, rule in zip(self.rules, self.rule_configs, strict=True):
+            net, recipe = choice.net(self.net), choice.recipe(self.recipe)
+            planned += [
+                PlannedRun(
+                    RunConfig(task=task, net=net, rule=rule, recipe=recipe, k=k, seed=seed), choice
+                )
+                for seed in self.seeds
+                for k in self._ks(net)
+            ]
+        return planned
 
     def _ks(self, net: NetConfig) -> list[int]:
         """Falling; a control with another number of blocks has its frozen and its full run."""
