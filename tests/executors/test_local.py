@@ -55,7 +55,7 @@ def test_side_by_side_gives_the_same_bits_as_one_after_the_other(tmp_path, rules
 
 @pytest.mark.slow
 def test_a_worker_that_dies_costs_only_its_own_cohort(tmp_path, rules):
-    job = prepare(tmp_path / "study", f"{rules}:Dies", "bp", "dfa")
+    job = prepare(tmp_path / "study", "bp", "dfa", f"{rules}:Dies")
     with pytest.raises(UserError, match="ended unexpectedly"):
         run_side_by_side(job, 2, Interrupt(), lambda: None)
     assert finished_labels(job.folder) == {"bp", "dfa"}
@@ -83,19 +83,20 @@ def test_here_the_threads_are_those_of_the_study_and_a_signal_stops_it(tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("cores", "threads", "cohorts", "device", "workers"),
+    ("cores", "asked", "workers"),
     [
-        (4, 1, 3, "cpu", 3),
-        (4, 2, 3, "cpu", 2),
-        (4, 4, 3, "cpu", None),
-        (4, 1, 1, "cpu", None),
-        (4, 1, 3, "cuda", None),
-        (2, 4, 3, "cpu", None),
+        (4, (1, 3, "cpu"), 3),
+        (4, (2, 3, "cpu"), 2),
+        (4, (4, 3, "cpu"), None),
+        (4, (1, 1, "cpu"), None),
+        (4, (1, 3, "cuda"), None),
+        (2, (4, 3, "cpu"), None),
     ],
 )
 def test_as_many_workers_as_there_are_cores_and_cohorts(
-    monkeypatch, tmp_path, cores, threads, cohorts, device, workers
+    monkeypatch, tmp_path, cores, asked, workers
 ):
+    threads, cohorts, device = asked
     started: list[int | None] = []
     monkeypatch.setattr(torch, "get_num_threads", lambda: cores)
     monkeypatch.setattr(local, "run_here", lambda *_: started.append(None))

@@ -19,6 +19,8 @@ from depthgauge.training.engine import Position, RunState
 
 PARTS = ("parameters", "feedback", "moments")
 NOISE = "noise"
+BEFORE_CHECKSUMS = {"schema_version", "epoch"}
+"""All that a checkpoint said before there were checksums."""
 
 
 def write_checkpoint(path: Path, state: RunState) -> None:
@@ -50,7 +52,8 @@ def read_checkpoint(path: Path) -> RunState:
         raise DamagedError(f"is cut short or damaged ({error})") from error
     checksum = metadata.pop("checksum", None)
     _check_version(metadata)
-    if checksum is not None and checksum != _checksum(tensors, metadata):
+    unchecked = checksum is None and metadata.keys() <= BEFORE_CHECKSUMS
+    if not unchecked and checksum != _checksum(tensors, metadata):
         raise DamagedError("is damaged: its bytes do not have the checksum it was written with")
     return _state(tensors, metadata)
 

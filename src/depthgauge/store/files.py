@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from depthgauge.errors import UserError
 
@@ -45,7 +46,7 @@ def create_exclusively(path: Path, text: str) -> bool:
         sync(temporary)
         os.link(temporary, path)
     except FileExistsError:
-        return False
+        return temporary.stat().st_nlink > 1  # NFS may have lost the answer to our own link
     finally:
         temporary.unlink(missing_ok=True)
     sync(path.parent)
@@ -53,7 +54,7 @@ def create_exclusively(path: Path, text: str) -> bool:
 
 
 def _temporary(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{os.uname().nodename}.{os.getpid()}.tmp")
+    return path.with_name(f".{path.name}.{os.getpid()}.{uuid4().hex}.tmp")
 
 
 def sync(path: Path) -> None:

@@ -50,9 +50,18 @@ class MetricsFile:
         whole = True
         if self.path.exists():
             for text in self.path.read_bytes().splitlines():
-                try:
-                    line = json.loads(text)
-                    by_epoch[int(line["epoch"])] = line
-                except (ValueError, KeyError, TypeError):
+                line = _line(text)
+                if line is None:
                     whole = False
+                else:
+                    by_epoch[line["epoch"]] = line
         return [by_epoch[epoch] for epoch in sorted(by_epoch)], whole
+
+
+def _line(text: bytes) -> Line | None:
+    """A line of metrics; None if it is not whole."""
+    try:
+        line = json.loads(text)
+    except ValueError:
+        return None
+    return line if isinstance(line, dict) and type(line.get("epoch")) is int else None

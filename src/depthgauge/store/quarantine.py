@@ -7,7 +7,7 @@ import os
 from itertools import count
 from pathlib import Path
 
-from depthgauge.store.files import make_folder, write_text
+from depthgauge.store.files import make_folder, write_bytes, write_text
 
 log = logging.getLogger("depthgauge")
 
@@ -25,7 +25,7 @@ def put_aside(path: Path, reason: str, *, keep: bool = False, quietly: bool = Fa
     target = folder / f"{number}-{path.name}"
     write_text(folder / f"{target.name}.reason.txt", f"{path.name} {reason}\n")
     if keep:
-        write_text(target, path.read_text(encoding="utf-8", errors="replace"))
+        write_bytes(target, path.read_bytes())
     else:
         os.replace(path, target)
     if not quietly:

@@ -18,7 +18,9 @@ from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.rules.choice import choose_rule
 from depthgauge.rules.contract import Rule
 from depthgauge.rules.registry import find_rule, known_rules
+from depthgauge.store.checkpoint import read_checkpoint
 from depthgauge.store.plain_checkpoint import read_plain_checkpoint
+from depthgauge.store.quarantine import DamagedError
 from depthgauge.store.run_folder import RunFolder
 from depthgauge.store.run_paths import read_config
 from depthgauge.tasks.base import Task
@@ -72,11 +74,14 @@ def trained_run(folder: RunFolder, task: Task, rule: Rule | None = None) -> Trai
 
 
 def _newest_state(folder: RunFolder) -> RunState:
-    while saved := folder.saved():
-        state = folder.load(max(saved))
-        if state is not None:
-            return state
-    raise UserError(f"the run {folder.path} has no checkpoint to read")
+    """The newest checkpoint that is in good order; reading alone changes nothing."""
+    damaged = ""
+    for _, path in sorted(folder.saved().items(), reverse=True):
+        try:
+            return read_checkpoint(path)
+        except DamagedError as error:
+            damaged = f": {path.name} {error}"
+    raise UserError(f"the run {folder.path} has no checkpoint to read{damaged}")
 
 
 def open_run(path: Path) -> RunFolder:
