@@ -98,7 +98,7 @@ def audit_study(
     from depthgauge.studies.audit import untrained_reports
     from depthgauge.studies.audit_subjects import shallow_accuracies, subjects_of_study
 
-    study, failed = train_grid(grid, folder, args)
+    study, failed = train_grid(grid, folder, args, networks=True)
     subjects = subjects_of_study(study, grid)
     controls = untrained_reports(grid.net, grid.task, grid.seeds, thresholds)
     config = grid.base | {"chance": grid.task.chance}

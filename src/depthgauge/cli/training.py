@@ -98,8 +98,13 @@ def expected_cost(study: StudyFolder, grid: Grid, args: argparse.Namespace) -> d
     }
 
 
-def train_grid(grid: Grid, folder: Path, args: argparse.Namespace) -> tuple[StudyFolder, bool]:
-    """Train what is left of the grid, with a progress bar; True if runs have failed."""
+def train_grid(
+    grid: Grid, folder: Path, args: argparse.Namespace, *, networks: bool = False
+) -> tuple[StudyFolder, bool]:
+    """Train what is left of the grid, with a progress bar; True if runs have failed.
+
+    With `networks`, those of runs that are done will be read, and must be in good order.
+    """
     from depthgauge.executors.job import Job
     from depthgauge.executors.local import threads_for
     from depthgauge.executors.slurm import hand_to_slurm
@@ -111,7 +116,7 @@ def train_grid(grid: Grid, folder: Path, args: argparse.Namespace) -> tuple[Stud
     usual = threads_for(len(partition(grid.runs())))
     opened = study.open(grid.base, device.partition(":")[0], args.threads, usual)
     for run in grid.runs():
-        study.run(run.config).mend()
+        study.run(run.config).mend(network=networks)
     cohorts = plan_runs(study, grid, args.task, args.validation)
     names = tuple(cohort.name for cohort in cohorts)
     job = Job(folder.resolve(), names, device, opened.threads, args.save_every, command_line())

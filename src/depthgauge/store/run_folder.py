@@ -54,12 +54,23 @@ class RunFolder(RunPaths):
             )
         return dict(result)
 
-    def mend(self) -> None:
-        """Put a result that cannot be used aside: the run is then finished once more."""
-        if self.result_path.exists():
-            wrong = what_is_wrong(_content(self.result_path), self.config.identity)
-            if wrong is not None:
-                put_aside(self.result_path, wrong)
+    def mend(self, *, network: bool = False) -> None:
+        """Put a result that cannot be used aside: the run is then finished once more.
+
+        With `network`, the trained network of a run that is done is looked at too: where it is
+        damaged, the run is not done any more.
+        """
+        if not self.result_path.exists():
+            return
+        wrong = what_is_wrong(_content(self.result_path), self.config.identity)
+        if network and wrong is None and self.checkpoint_path.exists():
+            try:
+                read_checkpoint(self.checkpoint_path)
+            except DamagedError as error:
+                put_aside(self.checkpoint_path, str(error))
+                wrong = "has lost its network"
+        if wrong is not None:
+            put_aside(self.result_path, wrong)
 
     def rewind(self, position: Position | None) -> None:
         """Drop what came after the position the run goes on from; everything if there is none."""
