@@ -17,13 +17,16 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from depthgauge.studies.plan import Grid
 
 EPOCHS = 2
-SEEDS_OF_A_RULE = 5
 JOBS = ("plan", "plan again", "status", "export csv", "export parquet")
 
 
-def grid_of(runs: int):
+def grid_of(runs: int) -> Grid:
     """As many seeds as it takes for bp on k = 0 … 4."""
     from depthgauge.config import NetConfig, Recipe
     from depthgauge.rules.choice import choose_rule
@@ -35,13 +38,14 @@ def grid_of(runs: int):
     return Grid(load_task("teacher"), net, recipe, [choose_rule("dfa")], range(5), seeds)
 
 
-def plan(folder: Path, runs: int) -> int:
+def plan(folder: Path, runs: int) -> None:
+    """Plan so many runs."""
     from depthgauge.store.study_folder import StudyFolder
     from depthgauge.studies.partition import plan_runs
 
     grid, study = grid_of(runs), StudyFolder(folder)
     study.open(grid.base, "cpu", 1, 1)
-    return sum(len(cohort.runs) for cohort in plan_runs(study, grid, "teacher", 0))
+    plan_runs(study, grid, "teacher", 0)
 
 
 def fill(folder: Path) -> None:
@@ -63,6 +67,7 @@ def fill(folder: Path) -> None:
 
 
 def do(job: str, folder: Path, runs: int) -> None:
+    """One of the jobs, in this process."""
     from depthgauge.cli.main import main
 
     if job.startswith("plan"):
@@ -76,12 +81,13 @@ def do(job: str, folder: Path, runs: int) -> None:
 def measure(job: str, folder: Path, runs: int) -> tuple[float, float]:
     """Seconds and megabytes of a job in a process of its own."""
     command = [sys.executable, __file__, "--job", job, "--folder", str(folder), "--runs", str(runs)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     seconds, megabytes = done.stderr.split()[-2:]
     return float(seconds), float(megabytes)
 
 
 def main() -> None:
+    """Print a table; with `--job`, do that job and say what it took."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--runs", nargs="+", type=int, default=[10_000, 100_000])
     parser.add_argument("--job")
