@@ -117,7 +117,8 @@ def train_grid(
     opened = study.open(grid.base, device.partition(":")[0], args.threads, usual)
     for run in grid.runs():
         study.run(run.config).mend(network=networks)
-    cohorts = plan_runs(study, grid, args.task, args.validation)
+    task = str(Path(args.task).resolve()) if Path(args.task).is_file() else args.task
+    cohorts = plan_runs(study, grid, task, args.validation)
     names = tuple(cohort.name for cohort in cohorts)
     job = Job(folder.resolve(), names, device, opened.threads, args.save_every, command_line())
     if args.executor == "slurm":

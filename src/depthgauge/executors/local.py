@@ -12,7 +12,7 @@ import signal
 import threading
 from collections.abc import Callable
 from multiprocessing.connection import wait
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
@@ -20,10 +20,8 @@ from depthgauge.errors import UserError, system_sentence
 from depthgauge.executors.interrupt import Interrupt
 from depthgauge.executors.job import Job
 from depthgauge.executors.work import Worker
+from depthgauge.store.study_folder import StudyFolder
 from depthgauge.training.engine import StoppedEarlyError
-
-if TYPE_CHECKING:
-    from multiprocessing.context import SpawnProcess
 
 LOOK_EVERY = 0.5
 """Seconds between two looks at how far the workers are."""
@@ -92,11 +90,11 @@ def run_side_by_side(job: Job, workers: int, interrupt: Interrupt, on_look: OnLo
         for process in processes:
             process.kill()
             process.join()
-    _conclude(processes, sentences, interrupt)
+    _conclude(job, sentences, interrupt)
 
 
-def _conclude(processes: list[SpawnProcess], sentences: Any, interrupt: Interrupt) -> None:
-    """Say what the workers said, or that they ended without a word."""
+def _conclude(job: Job, sentences: Any, interrupt: Interrupt) -> None:
+    """Say what the workers said, or that they ended before their time."""
     if interrupt():
         raise StoppedEarlyError
     said = []
@@ -104,10 +102,10 @@ def _conclude(processes: list[SpawnProcess], sentences: Any, interrupt: Interrup
         said.append(sentences.get())
     if said:
         raise UserError("; ".join(dict.fromkeys(said)))
-    if all(process.exitcode for process in processes):
+    if StudyFolder(job.folder).open_cohorts(job.cohorts):
         raise UserError(
-            "every worker process ended unexpectedly (was there enough memory?); the same command "
-            "goes on from the last checkpoint"
+            "every worker process ended before its time (was there enough memory?); the same "
+            "command goes on from the last checkpoint"
         )
 
 

@@ -71,12 +71,13 @@ class Worker:
             raise UserError("; ".join(dict.fromkeys(self._refused.values())))
 
     def _left(self) -> list[CohortPlan]:
-        cohorts = self._study.plan_files.read().in_effect(self.job.cohorts)
-        return [
+        """The cohorts to do, those that nobody has tried yet first: some may kill who tries."""
+        left = [
             cohort
-            for cohort in cohorts
-            if cohort.name not in self._refused and self._study.open_runs(cohort)
+            for cohort in self._study.open_cohorts(self.job.cohorts)
+            if cohort.name not in self._refused
         ]
+        return sorted(left, key=lambda cohort: self._study.claims.tries(cohort.name))
 
     def _claim_and_train(self, cohort: CohortPlan) -> bool:
         """Train a cohort if it is free; whether it was."""
@@ -90,7 +91,8 @@ class Worker:
                 self._train(cohort, claim)
         finally:
             claim.release()
-        if not self._study.open_runs(cohort):
+        in_effect = self._study.plan_files.read().in_effect([cohort.name]) == [cohort]
+        if not in_effect or not self._study.open_runs(cohort):
             self._study.claims.forget(cohort.name)
         return True
 
@@ -108,6 +110,7 @@ class Worker:
             self.job.command,
             progress.on_step,
             lambda: claim.lost or self._stop(),
+            claim.is_held,
         )
         try:
             train_runs(self._study, cohort, left, self._task(cohort), conditions)

@@ -63,11 +63,15 @@ class Claim:
     def beat(self, progress: dict[str, Any]) -> None:
         """One sign of life; finds out whether the claim was taken over."""
         with self._writing:
-            if self._following.exists() or not self.path.exists():
+            if not self.is_held():
                 self.lost = True
             elif not self._content.released:
                 beat = self._content.beat + 1
                 self._write(self._content.model_copy(update={"beat": beat, "progress": progress}))
+
+    def is_held(self) -> bool:
+        """Whether nobody has taken it over."""
+        return self.path.exists() and not self._following.exists()
 
     def release(self) -> None:
         """Let go: whoever wants the work may have it at once."""
@@ -120,8 +124,14 @@ class Claims:
 
     def forget(self, name: str) -> None:
         """Remove the claims on work that is done."""
-        while (newest := self._newest(name)) is not None:
-            newest.unlink(missing_ok=True)
+        found = list(self.folder.glob(f"{name}.*"))
+        for path in sorted(found, key=_generation, reverse=True):
+            path.unlink(missing_ok=True)
+
+    def tries(self, name: str) -> int:
+        """How often a piece of work has been claimed."""
+        newest = self._newest(name)
+        return 0 if newest is None else _generation(newest)
 
     def _newest(self, name: str) -> Path | None:
         newest, following = None, self.folder / f"{name}.1"
@@ -143,9 +153,13 @@ class Claims:
         return now - self._seen[name][1] >= DEAD_AFTER
 
 
+def _generation(path: Path) -> int:
+    return int(path.name.rpartition(".")[2])
+
+
 def _follow(path: Path) -> Path:
-    name, _, generation = path.name.rpartition(".")
-    return path.with_name(f"{name}.{int(generation) + 1}")
+    name = path.name.rpartition(".")[0]
+    return path.with_name(f"{name}.{_generation(path) + 1}")
 
 
 def _read(path: Path) -> ClaimFile | None:

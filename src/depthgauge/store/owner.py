@@ -34,9 +34,13 @@ class Owner(BaseModel):
         if self.place != _place():
             return None
         try:
-            return abs(psutil.Process(self.pid).create_time() - self.started) > SAME_TIME
+            process = psutil.Process(self.pid)
+            other = abs(process.create_time() - self.started) > SAME_TIME
+            return other or process.status() == psutil.STATUS_ZOMBIE
         except psutil.NoSuchProcess:
             return True
+        except psutil.AccessDenied:
+            return None
 
     def __str__(self) -> str:
         return f"{self.host}, process {self.pid}"

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from depthgauge.store.run_folder import RunFolder
-from depthgauge.training.engine import RunState
+from depthgauge.training.engine import RunState, StoppedEarlyError
 
 
 class StoreRecorder:
     """Metrics and checkpoints of a cohort, one folder for each run."""
 
-    def __init__(self, folders: Sequence[RunFolder]) -> None:
-        self.folders = list(folders)
+    def __init__(
+        self, folders: Sequence[RunFolder], may_write: Callable[[], bool] = lambda: True
+    ) -> None:
+        self.folders, self._may_write = list(folders), may_write
 
     def record_epoch(self, lines: Sequence[dict[str, Any]]) -> None:
         """Append one line of metrics to each run."""
+        self._check()
         for folder, line in zip(self.folders, lines, strict=True):
             folder.metrics.append(line)
 
     def save(self, states: Sequence[RunState]) -> None:
         """Save each run's checkpoint."""
+        self._check()
         for folder, state in zip(self.folders, states, strict=True):
             folder.save(state)
+
+    def _check(self) -> None:
+        """Whoever was taken for dead, and wakes up, writes nothing more."""
+        if not self._may_write():
+            raise StoppedEarlyError

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -112,6 +112,11 @@ class StudyFolder:
         return [
             position for position, config in enumerate(cohort.configs) if not self.run(config).ended
         ]
+
+    def open_cohorts(self, names: Iterable[str]) -> list[CohortPlan]:
+        """The cohorts of these names, or what stands in their place, that have not ended."""
+        cohorts = self.plan_files.read().in_effect(names)
+        return [cohort for cohort in cohorts if self.open_runs(cohort)]
 
     def all_runs(self) -> Iterator[RunFolder]:
         """Every run of the study that has been started."""

@@ -16,7 +16,7 @@ from depthgauge.store.run_folder import load_newest
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.tasks.base import Task
 from depthgauge.training.cohort import Cohort
-from depthgauge.training.engine import train_cohort
+from depthgauge.training.engine import StoppedEarlyError, train_cohort
 
 EVERY_EPOCH = (read_accuracy, read_norms)
 """What is read off every run after every epoch."""
@@ -26,7 +26,8 @@ EVERY_EPOCH = (read_accuracy, read_norms)
 class Conditions:
     """Under what conditions cohorts are trained: where, how often saved, when to stop.
 
-    `on_step` hears the epoch and how many steps of the cohort are behind it.
+    `on_step` hears the epoch and how many steps of the cohort are behind it. `may_write` is asked
+    before anything is written.
     """
 
     device: str
@@ -34,6 +35,7 @@ class Conditions:
     command: str
     on_step: Callable[[int, int], None] = lambda epoch, steps: None
     stop: Callable[[], bool] = lambda: False
+    may_write: Callable[[], bool] = lambda: True
 
 
 def train_runs(
@@ -65,7 +67,7 @@ def train_runs(
     train_cohort(
         Cohort(configs, rules, task, conditions.device),
         task,
-        StoreRecorder(folders),
+        StoreRecorder(folders, conditions.may_write),
         observers=EVERY_EPOCH,
         start=start,
         save_every=conditions.save_every,
@@ -80,6 +82,8 @@ def train_runs(
         "resumed_from": start[0].position if start else None,
         **cost.so_far(),
     }
+    if not conditions.may_write():
+        raise StoppedEarlyError
     for folder in folders:
         folder.finish(provenance)
 
