@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-all check bench clean
+.PHONY: demo test test-all faults check bench clean
 
 demo: $(READY)
 	$(BIN)/depthgauge audit
@@ -15,6 +15,9 @@ test: $(READY)
 test-all: $(READY)
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto -m ""
 
+faults: $(READY)
+	OMP_NUM_THREADS=1 $(BIN)/pytest -m "" -n 0 -s tests/faults
+
 check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -23,6 +26,8 @@ check: $(READY)
 bench: $(READY)
 	$(BIN)/python benchmarks/cohort.py
 	$(BIN)/python benchmarks/null.py
+	$(BIN)/python benchmarks/store.py
+	$(BIN)/python benchmarks/store_scale.py
 
 # torch comes first and pinned: asking for it in any other way may fetch a much larger build.
 $(READY): requirements.lock pyproject.toml

@@ -145,7 +145,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         type=seconds,
         default=60.0,
         metavar="SECONDS",
-        help="time between checkpoints, written at the end of an epoch (60)",
+        help="time between checkpoints (60)",
     )
     add_executor_options(parser)
     parser.add_argument("--out", help="folder of the study; the same one continues it")

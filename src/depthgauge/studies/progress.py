@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.run_folder import newest_common_position
 from depthgauge.store.study_folder import StudyFolder
+
+
+PATIENCE = 20
+"""How many times as long as a look took nobody looks again."""
 
 
 @dataclass(frozen=True)
@@ -37,9 +42,18 @@ class ProgressReader:
         self._study, self._names = study, [cohort.name for cohort in cohorts]
         self._behind: dict[str, int] = {}
         self._ended: dict[str, int] = {}
+        self._last, self._not_before = Progress(0, 0, ()), 0.0
 
     def read(self) -> Progress:
-        """How far they are now."""
+        """How far they are now; for a study so large that looking takes time, a little ago."""
+        began = time.monotonic()
+        if began >= self._not_before:
+            self._last = self._look()
+            now = time.monotonic()
+            self._not_before = now + PATIENCE * (now - began)
+        return self._last
+
+    def _look(self) -> Progress:
         cohorts = self._study.plan_files.read().in_effect(self._names)
         done, labels = 0, []
         for cohort in cohorts:
