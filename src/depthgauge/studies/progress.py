@@ -10,7 +10,6 @@ from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.run_folder import newest_common_position
 from depthgauge.store.study_folder import StudyFolder
 
-
 PATIENCE = 20
 """How many times as long as a look took nobody looks again."""
 
