@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import logging
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -67,12 +69,25 @@ class Done:
 def run(*arguments: object) -> Done:
     """`depthgauge arguments…`"""
     out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), own_logging():
         try:
             status: Any = main([str(argument) for argument in arguments])
         except SystemExit as end:
             status = end.code or 0
     return Done(status, out.getvalue(), err.getvalue())
+
+
+@contextlib.contextmanager
+def own_logging() -> Iterator[None]:
+    """As in a process of its own: the command decides where warnings go."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    root.handlers[:] = []
+    try:
+        yield
+    finally:
+        root.handlers[:] = handlers
+        root.setLevel(level)
 
 
 def start(*arguments: object, threads: int = 1, **options: Any) -> subprocess.Popen[str]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import sys
+from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 
@@ -29,8 +30,13 @@ BUILT_IN = {
 
 def known_rules() -> dict[str, str]:
     """Names and references (`module:Class`) of all built-in and installed third-party rules."""
-    installed = {point.name: point.value for point in entry_points(group=ENTRY_POINT_GROUP)}
-    return installed | BUILT_IN
+    return {name: point.value for name, point in _installed().items()} | BUILT_IN
+
+
+@cache
+def _installed() -> dict[str, EntryPoint]:
+    """Rules of installed packages; looking through all packages takes a while, so once."""
+    return {point.name: point for point in entry_points(group=ENTRY_POINT_GROUP)}
 
 
 def find_rule(reference: str) -> tuple[type[Rule], str]:
@@ -75,7 +81,7 @@ def load_known(name: str) -> type[Rule]:
 def _source_of_known(name: str) -> str:
     if name in BUILT_IN:
         return ""
-    point = next(point for point in entry_points(group=ENTRY_POINT_GROUP) if point.name == name)
+    point = _installed()[name]
     version = f"{point.dist.name}=={point.dist.version}" if point.dist is not None else ""
     return f"{version}:{point.value}"
 

@@ -1,0 +1,141 @@
+"""A study in a child process that is killed with SIGKILL at a chosen file operation or moment.
+
+The child is forked from this process, which has everything loaded: a start costs milliseconds.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from depthgauge.cli.main import main
+
+ARGUMENTS = [
+    *("ladder", "--rules", "bp", "dfa", "fa", "--k", "0", "1", "--seeds", "1", "2", "3", "4"),
+    *("--width", "4", "--blocks", "1", "--epochs", "3", "--batch-size", "4000"),
+    *("--threads", "1", "--save-every", "0", "--json"),
+]
+RUNS = 24
+NEVER = sys.maxsize
+
+
+def finish(folder: Path) -> int:
+    """Run the study to its end in a child; its exit status."""
+    return _in_child(folder, Operations(NEVER))
+
+
+def kill_at_operation(folder: Path, number: int) -> bool:
+    """Kill the study before its file operation of that number; False if it ended before."""
+    return _in_child(folder, Operations(number)) == -signal.SIGKILL
+
+
+def kill_after(folder: Path, seconds: float) -> bool:
+    """Kill the study after some time; False if it ended before."""
+    child = _start(folder, Operations(NEVER))
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if os.waitpid(child, os.WNOHANG)[0]:
+            return False
+        time.sleep(0.002)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return True
+
+
+def count_operations(folder: Path) -> int:
+    """How many file operations the whole study takes."""
+    reader, writer = os.pipe()
+    counter = Operations(NEVER)
+    child = _start(folder, counter, lambda: os.write(writer, str(counter.count).encode()))
+    os.waitpid(child, 0)
+    os.close(writer)
+    count = int(os.read(reader, 32))
+    os.close(reader)
+    return count
+
+
+class Operations:
+    """Counts writes, syncs, renames, links and removals; the last one is not survived."""
+
+    def __init__(self, last: int) -> None:
+        self.last, self.count = last, 0
+
+    def watch(self) -> None:
+        """From now on, here. Syncs count but do nothing: a kill loses no written page."""
+        os.fsync = self._counted(lambda handle: None)
+        for name in ("replace", "link", "unlink", "mkdir"):
+            setattr(os, name, self._counted(getattr(os, name)))
+        pathlib.Path.write_bytes = self._counted(pathlib.Path.write_bytes, _half_of_bytes)
+        pathlib.Path.write_text = self._counted(pathlib.Path.write_text, _half_of_text)
+        pathlib.Path.open = self._opened(pathlib.Path.open)
+
+    def _counted(
+        self, real: Callable[..., Any], instead: Callable[..., None] | None = None
+    ) -> Callable[..., Any]:
+        def operation(*args: Any, **kwargs: Any) -> Any:
+            self.count += 1
+            if self.count >= self.last:
+                if instead is not None:
+                    instead(*args)
+                os.kill(os.getpid(), signal.SIGKILL)
+            return real(*args, **kwargs)
+
+        return operation
+
+    def _opened(self, real: Callable[..., Any]) -> Callable[..., Any]:
+        """Files that are appended to: their writes count, and the last one is cut in the middle."""
+
+        def open_file(path: Path, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
+            handle = real(path, mode, *args, **kwargs)
+            if mode == "a":
+                whole = handle.write
+
+                def half(text: str) -> None:
+                    whole(text[: len(text) // 2])
+                    handle.flush()
+
+                handle.write = self._counted(whole, half)
+            return handle
+
+        return open_file
+
+
+def _half_of_bytes(path: Path, content: bytes) -> None:
+    with open(path, "wb") as handle:
+        handle.write(content[: len(content) // 2])
+
+
+def _half_of_text(path: Path, content: str, *_: object) -> None:
+    _half_of_bytes(path, content.encode())
+
+
+def _in_child(folder: Path, operations: Operations) -> int:
+    _, status = os.waitpid(_start(folder, operations), 0)
+    return os.waitstatus_to_exitcode(status)
+
+
+def _start(folder: Path, operations: Operations, then: Callable[[], object] = lambda: None) -> int:
+    torch.set_num_threads(1)
+    torch.optim.AdamW([torch.zeros(1, requires_grad=True)])  # loads what takes seconds to load
+    sys.stdout.flush()
+    child = os.fork()
+    if child:
+        return child
+    status = 70
+    try:
+        silent = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(silent, 1)
+        os.dup2(silent, 2)
+        operations.watch()
+        status = main([*ARGUMENTS, "--out", str(folder)])
+        then()
+    finally:
+        os._exit(status)
