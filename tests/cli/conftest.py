@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 import torch
 from cli.audits import AuditedStudy, run_audit, run_files
-from cli.commands import run_ladder, write_rules
+from cli.commands import run, run_ladder, write_rules
+from cli.stopped_studies import STOPPED, command, run_stopped, write_stopping_rules
 
 
 @pytest.fixture(autouse=True)
@@ -66,3 +67,35 @@ def own_rules(tmp_path_factory: pytest.TempPathFactory) -> AuditedStudy:
     with one_thread():
         done = run_audit(parent / "study", "--json", rules=(f"{rules}:Mine", f"{rules}:Exploding"))
     return AuditedStudy(parent / "study", done, {})
+
+
+@pytest.fixture(scope="session")
+def stopping_rules(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file with rules that stop or fail when a test says so."""
+    return write_stopping_rules(tmp_path_factory.mktemp("rules"))
+
+
+@pytest.fixture(scope="session")
+def undisturbed(stopping_rules: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The study of `stopped`, which nobody disturbed. Look, do not touch."""
+    folder = tmp_path_factory.mktemp("undisturbed") / "study"
+    with one_thread():
+        done = run(*command(stopping_rules, folder))
+    assert (done.status, done.err) == (0, "")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def stopped_once(stopping_rules: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A study that was asked to stop within an epoch. Look, do not touch."""
+    folder = tmp_path_factory.mktemp("stopped") / "study"
+    with one_thread():
+        done = run_stopped(*command(stopping_rules, folder))
+    assert done.status == STOPPED, done.err
+    return folder
+
+
+@pytest.fixture
+def stopped(stopped_once: Path, tmp_path: Path) -> Path:
+    """A copy of the study that was stopped, which may be touched."""
+    return shutil.copytree(stopped_once, tmp_path / "stopped")

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 from unittest.mock import patch
 
+from cli.audits import read
 from cli.commands import Done, run
 
 STOPPED_AT, SAVED_BEFORE = (1, 2), (1, 1)
 """Epochs and steps behind every run of a study that was stopped, in its two checkpoints."""
 
+STOPPED = 128 + signal.SIGTERM
 EPOCHS = 3
 
 RULES = """
@@ -65,3 +68,12 @@ def run_raising(*arguments: object) -> Done:
     """A command during which one rule raises an error."""
     with patch.dict(os.environ, {"TEST_RAISES": "1"}):
         return run(*arguments)
+
+
+def results(study: Path) -> list[Path]:
+    return sorted(study.glob("runs/*/result.json"))
+
+
+def resumed_from(study: Path) -> list[list[int] | None]:
+    """Where the runs that are done last went on from."""
+    return [read(path)["provenance"]["resumed_from"] for path in results(study)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import shutil
 import warnings
 
 import numpy as np
@@ -190,11 +189,3 @@ def test_feedback_of_another_rule(trained, networks, rule):
     for path in (find_run(trained, "dfa"), networks / "dfa_s1.pt"):
         done = run("null", path, "--task", "digits", "--rule", rule, "--draws", 3)
         assert_bad_input(done, rule)
-
-
-def test_nothing_is_trained_where_a_run_is_damaged(study):
-    folder = find_run(study, "dfa")
-    (folder / "result.json").write_text("{}")
-    shutil.rmtree(find_run(study, "bp"))
-    assert_bad_input(run_audit(study, rules=("bp", "dfa")), "result.json")
-    assert len(list(study.glob("runs/*"))) == 11

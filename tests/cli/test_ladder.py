@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import statistics
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -74,11 +75,12 @@ def test_every_number_leads_to_its_run(trained):
 
 def test_table_and_figures_are_written_beside_it(trained):
     assert sorted(os.listdir(trained)) == [
-        ".lock",
+        "claims",
         "ladder.json",
         "ladder.md",
         "ladder.png",
         "ladder.svg",
+        "plan",
         "runs",
         "study.json",
     ]
@@ -178,9 +180,13 @@ def test_a_dry_run_shows_the_runs_and_writes_nothing(tmp_path):
     assert (done.status, done.err) == (0, "")
     runs = done.document["runs"]
     assert [(one["rule"], one["k"], one["seed"]) for one in runs] == [
-        (rule, k, seed) for rule in ("bp", "dfa") for k in (2, 0) for seed in (1, 2)
+        (rule, k, seed) for rule in ("bp", "dfa") for seed in (1, 2) for k in (2, 0)
     ]
     assert not any(one["done"] for one in runs)
+    expected = done.document["expected"]
+    assert expected["seconds"] > 0
+    assert expected["memory_bytes"] > 0
+    assert (expected["cohorts"], expected["workers"], expected["threads"]) == (2, 1, 1)
     assert done.document["config"]["net"]["width"] == 8
     assert os.listdir(tmp_path) == []
 
@@ -192,6 +198,7 @@ def test_a_dry_run_knows_what_is_done(study):
     assert [one["done"] for one in done.document["runs"] if one["seed"] == 3] == [False] * 6
     for one in done.document["runs"]:
         assert (study / one["run"]).is_dir() == one["done"]
+    assert done.document["expected"]["cohorts"] == 2
     assert contents(study) == before
 
 
@@ -199,12 +206,27 @@ def test_a_dry_run_for_people(study):
     before = contents(study)
     done = run("ladder", *SMALL, "--rules", "bp", "--seeds", 1, 3, "--out", study, "--dry-run")
     assert done.status == 0
-    *runs, total = done.out.splitlines()
+    *runs, total, expected = done.out.splitlines()
     assert len(runs) == 6
     assert sum(line.endswith("to do") for line in runs) == 3
     assert "6 runs" in total
     assert "3 done" in total
+    cost = r"about \d+ (s|min) in 1 cohorts, 1 at a time with 1 threads and \d+\.\d GB each"
+    assert re.fullmatch(cost, expected)
     assert contents(study) == before
+
+
+def test_a_dry_run_of_what_is_done_expects_nothing(study):
+    done = run("ladder", *SMALL, "--rules", "bp", "--seeds", 1, "--out", study, "--dry-run")
+    assert done.out.splitlines()[-1].endswith(": 3 done")
+    assert run_ladder(study, "--dry-run").document["expected"]["seconds"] == 0
+
+
+def test_a_dry_run_of_a_rule_that_fails_is_no_traceback(tmp_path):
+    path = write_rules(tmp_path)
+    done = run_ladder(tmp_path / "out", "--k", 0, "--dry-run", rules=(f"{path}:Broken",))
+    assert "Traceback" not in done.err
+    assert not (tmp_path / "out").exists()
 
 
 # Rules of one's own, and what goes wrong with them
@@ -226,9 +248,23 @@ def test_a_rule_that_fails_gives_status_1_and_the_others_finish(tmp_path):
     assert done.status == 1
     assert list(done.document["results"]) == ["dfa"]
     assert done.err.count("\n") == 1
-    assert "broken: runs that failed: 2" in done.err
-    assert "ZeroDivisionError: the author divided by zero" in done.err
+    assert "broken k=0 seed=1 and 1 more failed: ZeroDivisionError: the author" in done.err
     assert "Traceback" not in done.err
+    failures = sorted((tmp_path / "out").glob("runs/*/failed.json"))
+    assert len(failures) == 2
+    for failure in failures:
+        written = json.loads(failure.read_text())
+        assert written["reason"] == "ZeroDivisionError: the author divided by zero"
+        assert "Traceback" in written["details"]
+
+
+def test_the_same_command_again_says_once_more_what_has_failed_and_trains_nothing(tmp_path):
+    path, out = write_rules(tmp_path), tmp_path / "out"
+    first = run_ladder(out, "--k", 0, rules=(f"{path}:Broken", "dfa"))
+    before = run_files(out)
+    again = run_ladder(out, "--k", 0, rules=(f"{path}:Broken", "dfa"))
+    assert (again.status, again.err) == (1, first.err)
+    assert run_files(out) == before
 
 
 def test_nothing_but_failures(tmp_path):

@@ -91,7 +91,7 @@ def check_kills(tmp_path: Path, epochs: int, kills: int, seed: int, threads: int
 
 
 def test_killed_a_few_times(tmp_path):
-    check_kills(tmp_path, epochs=8, kills=3, seed=2024)
+    check_kills(tmp_path, epochs=4, kills=2, seed=2024)
 
 
 @pytest.mark.slow

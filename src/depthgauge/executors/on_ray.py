@@ -135,7 +135,10 @@ def _connected(address: str | None) -> Iterator[None]:
     try:
         ray.init(address=address, include_dashboard=False, logging_level=logging.ERROR)
     except (ConnectionError, ValueError, RuntimeError) as error:
-        raise UserError(f"no Ray cluster can be reached: {one_line(error)}") from error
+        raise UserError(
+            f"no Ray cluster can be reached: {one_line(error)}; one that asks for a token needs "
+            "RAY_AUTH_MODE=token"
+        ) from error
     try:
         yield
     finally:

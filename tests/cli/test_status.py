@@ -1,0 +1,88 @@
+"""`depthgauge status`: what of a study is done, running, failed and left."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from cli.commands import assert_bad_input, run
+from cli.stopped_studies import EPOCHS, command, run_raising
+from store.claiming import elsewhere, put_claim
+
+from depthgauge.cli.status import in_words
+from depthgauge.store.claims import ClaimFile
+from depthgauge.store.plan_files import PlanFiles
+
+
+def first_cohort(study: Path) -> str:
+    return PlanFiles(study / "plan").read().current[0].name
+
+
+def put_running(study: Path, **progress: object) -> Path:
+    """A cohort that somebody elsewhere trains."""
+    path = put_claim(study / "claims", first_cohort(study), elsewhere())
+    content = ClaimFile.model_validate_json(path.read_text())
+    path.write_text(content.model_copy(update={"progress": progress}).model_dump_json())
+    return path
+
+
+def test_a_finished_study_in_one_line(study):
+    done = run("status", study)
+    assert (done.status, done.err) == (0, "")
+    assert done.out == "12 runs: 12 done, 0 running, 0 failed, 0 left\n"
+
+
+def test_as_one_json_document(study):
+    document = run("status", study, "--json").document
+    assert document["study"] == str(study)
+    assert document["runs"] == {"done": 12, "running": 0, "failed": 0, "left": 0}
+
+
+def test_a_stopped_study_has_runs_left(stopped):
+    assert run("status", stopped).out == "2 runs: 0 done, 0 running, 0 failed, 2 left\n"
+
+
+def test_what_is_running_with_where_epoch_and_time_left(stopped):
+    owner = elsewhere()
+    progress = {"label": "stops", "runs": 2, "total": 9, "first": 1, "steps": 5, "epoch": 1}
+    put_running(stopped, **progress, seconds=300.0)
+    first, running, left = run("status", stopped).out.splitlines()
+    assert first == "2 runs: 0 done, 2 running, 0 failed, 0 left"
+    assert running == (
+        f"running  stops (2 runs) on other, process {owner.pid}: epoch 1 of {EPOCHS}, 5 min left"
+    )
+    assert left == "about 5 min left at the present speed"
+
+
+def test_a_long_silence_is_remarked_on(stopped):
+    path = put_running(stopped, label="stops")
+    os.utime(path, (path.stat().st_atime, path.stat().st_mtime - 600))
+    assert run("status", stopped).out.splitlines()[1].endswith(", no sign of life for 10 min")
+
+
+def test_what_failed_with_its_reason_and_how_to_try_again(stopping_rules, tmp_path):
+    folder = tmp_path / "study"
+    assert run_raising(*command(stopping_rules, folder, "Raises", "dfa")).status == 1
+    lines = run("status", folder).out.splitlines()
+    assert lines[0] == "4 runs: 2 done, 0 running, 2 failed, 0 left"
+    runs = {path.parent.name for path in folder.glob("runs/*/failed.json")}
+    for line, k in zip(lines[1:3], (1, 0), strict=True):
+        assert line.startswith(
+            f"failed   raises k={k} seed=1: ZeroDivisionError: the author divided by zero  (runs/"
+        )
+    assert {line.rpartition("/")[2].rstrip(")") for line in lines[1:3]} == runs
+    assert lines[3:] == [f"depthgauge retry {folder} --failed tries them again"]
+
+
+@pytest.mark.parametrize("name", ["nothing", "runs"])
+def test_not_a_study(study, name):
+    assert_bad_input(run("status", study / name), str(study / name), "study.json")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0.4, "0 s"), (119, "119 s"), (121, "2 min"), (7199, "120 min"), (9000, "2.5 h")],
+)
+def test_times_in_words(seconds, words):
+    assert in_words(seconds) == words
