@@ -20,26 +20,29 @@ from depthgauge.cli.main import main
 
 ARGUMENTS = [
     *("ladder", "--rules", "bp", "dfa", "fa", "--k", "0", "1", "--seeds", "1", "2", "3", "4"),
-    *("--width", "4", "--blocks", "1", "--epochs", "3", "--batch-size", "4000"),
+    *("--width", "4", "--blocks", "1", "--batch-size", "4000"),
     *("--threads", "1", "--save-every", "0", "--json"),
 ]
 RUNS = 24
+SHORT, LONG = 3, 15
+"""Epochs."""
+
 NEVER = sys.maxsize
 
 
-def finish(folder: Path) -> int:
+def finish(folder: Path, epochs: int = SHORT) -> int:
     """Run the study to its end in a child; its exit status."""
-    return _in_child(folder, Operations(NEVER))
+    return _in_child(folder, epochs, Operations(NEVER))
 
 
-def kill_at_operation(folder: Path, number: int) -> bool:
+def kill_at_operation(folder: Path, number: int, epochs: int = SHORT) -> bool:
     """Kill the study before its file operation of that number; False if it ended before."""
-    return _in_child(folder, Operations(number)) == -signal.SIGKILL
+    return _in_child(folder, epochs, Operations(number)) == -signal.SIGKILL
 
 
-def kill_after(folder: Path, seconds: float) -> bool:
+def kill_after(folder: Path, seconds: float, epochs: int = SHORT) -> bool:
     """Kill the study after some time; False if it ended before."""
-    child = _start(folder, Operations(NEVER))
+    child = _start(folder, epochs, Operations(NEVER))
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         if os.waitpid(child, os.WNOHANG)[0]:
@@ -50,11 +53,11 @@ def kill_after(folder: Path, seconds: float) -> bool:
     return True
 
 
-def count_operations(folder: Path) -> int:
+def count_operations(folder: Path, epochs: int = SHORT) -> int:
     """How many file operations the whole study takes."""
     reader, writer = os.pipe()
     counter = Operations(NEVER)
-    child = _start(folder, counter, lambda: os.write(writer, str(counter.count).encode()))
+    child = _start(folder, epochs, counter, lambda: os.write(writer, str(counter.count).encode()))
     os.waitpid(child, 0)
     os.close(writer)
     count = int(os.read(reader, 32))
@@ -117,12 +120,17 @@ def _half_of_text(path: Path, content: str, *_: object) -> None:
     _half_of_bytes(path, content.encode())
 
 
-def _in_child(folder: Path, operations: Operations) -> int:
-    _, status = os.waitpid(_start(folder, operations), 0)
+def _in_child(folder: Path, epochs: int, operations: Operations) -> int:
+    _, status = os.waitpid(_start(folder, epochs, operations), 0)
     return os.waitstatus_to_exitcode(status)
 
 
-def _start(folder: Path, operations: Operations, then: Callable[[], object] = lambda: None) -> int:
+def _start(
+    folder: Path,
+    epochs: int,
+    operations: Operations,
+    then: Callable[[], object] = lambda: None,
+) -> int:
     torch.set_num_threads(1)
     torch.optim.AdamW([torch.zeros(1, requires_grad=True)])  # loads what takes seconds to load
     sys.stdout.flush()
@@ -135,7 +143,7 @@ def _start(folder: Path, operations: Operations, then: Callable[[], object] = la
         os.dup2(silent, 1)
         os.dup2(silent, 2)
         operations.watch()
-        status = main([*ARGUMENTS, "--out", str(folder)])
+        status = main([*ARGUMENTS, "--epochs", str(epochs), "--out", str(folder)])
         then()
     finally:
         os._exit(status)

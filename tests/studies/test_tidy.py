@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +17,22 @@ from depthgauge.store.run_folder import RunFolder
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.studies.tidy import TidyTable
 
+MEASURED = ("epoch", "train_loss", "accuracy", "g_over_e", "diverged")
+
+
+@pytest.fixture(scope="module")
+def trained_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Four runs done with two blocks, two without any, and one planned alone."""
+    trained = grid("dfa", "bp[shallow]", ks=(0, 2), seeds=(1, 2))
+    study = study_of(trained, tmp_path_factory.mktemp("tidy") / "study")
+    train(study, trained)
+    plan(study, grid("fa", ks=(0,), seeds=(1,)))
+    return study.path
+
 
 @pytest.fixture
-def study(tmp_path: Path) -> StudyFolder:
-    """Three runs done, one failed, one begun, one planned alone; two deep, one without blocks."""
-    planned = grid("dfa", "bp[shallow]", ks=(0, 2), seeds=(1, 2))
-    study = study_of(planned, tmp_path / "study")
-    plan(study, planned)
-    train(study, grid("dfa", ks=(0, 2), seeds=(1, 2)))
-    train(study, grid("bp[shallow]", ks=(0, 2), seeds=(1,)))
-    return study
+def study(trained_once: Path, tmp_path: Path) -> StudyFolder:
+    return StudyFolder(shutil.copytree(trained_once, tmp_path / "study"))
 
 
 def table_of(study: StudyFolder) -> list[dict[str, Any]]:
@@ -40,7 +47,7 @@ def rows_of(study: StudyFolder, folder: RunFolder) -> list[dict[str, Any]]:
 def measured(row: dict[str, Any]) -> dict[str, Any]:
     """A row as the line of metrics that it comes from."""
     blocks = row["blocks"]
-    line = {name: row[name] for name in ("epoch", "train_loss", "accuracy", "diverged")}
+    line = {name: row[name] for name in MEASURED}
     for name in ("h_norm", "g_norm"):
         line[name] = [row[f"{name}_{layer}"] for layer in range(blocks + 1)]
     return line
@@ -53,7 +60,7 @@ def test_every_epoch_of_every_run_is_there_and_nothing_else(study):
         assert [measured(row) for row in table if row["run"] == folder.config.identity] == lines
         assert len(lines) == folder.config.recipe.epochs + 1
     trained = [row["run"] for row in table if row["epoch"] is not None]
-    assert len(trained) == 4 * len({folder.config.identity for folder in study.all_runs()})
+    assert len(trained) == 4 * len(list(study.all_runs())) == 24
 
 
 def test_the_configuration_stands_in_every_row(study):
@@ -93,8 +100,7 @@ def test_the_deepest_network_decides_about_columns(study):
 def test_states(study):
     planned = {row["run"]: row["state"] for row in table_of(study)}
     left = [run for run, state in planned.items() if state == "not done"]
-    assert len(left) == 1
-    assert sorted(planned.values()) == ["done"] * 5 + ["not done"]
+    assert sorted(planned.values()) == ["done"] * 6 + ["not done"]
     (row,) = [row for row in table_of(study) if row["run"] == left[0]]
     assert row["epoch"] is None
     assert row["accuracy"] is None
@@ -118,7 +124,7 @@ def test_a_run_that_is_not_finished_has_the_epochs_it_has(study):
 
 def test_the_last_line_of_an_epoch_counts_and_one_cut_short_does_not(study):
     folder = next(study.all_runs())
-    folder.metrics.append(metrics_line(1, accuracy=0.25))
+    folder.metrics.append(metrics_line(1, accuracy=0.25) | {"g_over_e": 0.5})
     with folder.metrics_path.open("a") as handle:
         handle.write('{"epoch": 3, "acc')
     rows = rows_of(study, folder)
@@ -136,9 +142,9 @@ def test_runs_outside_the_plan_come_last(study):
         [(done.config.identity, "done", epoch) for epoch in range(4)]
         + [(begun.config.identity, "not done", epoch) for epoch in range(2)]
     )
-    assert [measured(row) for row in table if row["run"] == done.config.identity] == (
-        done.metrics.lines()
-    )
+    assert [measured(row) for row in rows_of(study, done)] == [
+        line | {"g_over_e": None} for line in done.metrics.lines()
+    ]
 
 
 def test_a_deeper_network_outside_the_plan_has_columns_too(study):

@@ -1,0 +1,208 @@
+"""`depthgauge resume` and `retry`: a study goes on from its folder alone."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cli.audits import read
+from cli.commands import assert_bad_input, run, run_ladder
+from cli.stopped_studies import STOPPED_AT, command, results, resumed_from, run_raising
+from store.small_runs_on_disk import contents
+from studies.small_grids import outcome
+
+from depthgauge.store.plan_files import PlanFiles
+
+
+def cohorts(study: Path) -> list[str]:
+    return [cohort.name for cohort in PlanFiles(study / "plan").read().current]
+
+
+def plan_alone(study: Path, folder: Path) -> Path:
+    """A copy of nothing but `study.json` and `plan/`."""
+    shutil.copytree(study / "plan", folder / "plan")
+    shutil.copy(study / "study.json", folder)
+    return folder
+
+
+# Going on
+
+
+@pytest.mark.parametrize("relative", [False, True])
+def test_from_another_folder_it_goes_on_where_it_stopped(
+    stopped, undisturbed, tmp_path, monkeypatch, relative
+):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    done = run("resume", f"../{stopped.name}" if relative else stopped)
+    assert (done.status, done.err) == (0, "")
+    assert done.out.startswith("2 of 2 runs in ")
+    assert outcome(stopped) == outcome(undisturbed)
+    assert resumed_from(stopped) == [list(STOPPED_AT)] * 2
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_task_and_rules_of_a_file_are_found_from_another_folder(tmp_path, monkeypatch):
+    """Typed without their folder, they are written down with it."""
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "own.py").write_text(
+        "from depthgauge.rules.dfa import DFA\n\n\nclass Own(DFA):\n    name = 'own'\n"
+    )
+    random = np.random.default_rng(1)
+    arrays = {f"x_{part}": random.normal(size=(40, 5)) for part in ("train", "test")}
+    arrays |= {f"y_{part}": random.integers(0, 3, 40) for part in ("train", "test")}
+    np.savez(home / "own.npz", **arrays)
+    monkeypatch.chdir(home)
+    options = ("--task", "own.npz", "--width", 4, "--blocks", 1, "--epochs", 1, "--threads", 1)
+    typed = ("ladder", *options, "--rules", "own.py:Own", "--seeds", 1, "--out", "study")
+    assert run(*typed).status == 0
+    again = plan_alone(home / "study", tmp_path / "again")
+    monkeypatch.chdir(tmp_path)
+    assert run("resume", "again").out == "2 of 2 runs in again are done\n"
+    assert outcome(again) == outcome(home / "study")
+
+
+def test_a_study_that_is_done_is_left_as_it_is(study):
+    before = contents(study)
+    done = run("resume", study)
+    assert (done.status, done.out) == (0, f"12 of 12 runs in {study} are done\n")
+    assert contents(study) == before
+
+
+def test_a_copy_of_the_plan_is_the_whole_study_over_again_bit_for_bit(trained, tmp_path):
+    again = plan_alone(trained, tmp_path / "again")
+    done = run("resume", again)
+    assert (done.status, done.err) == (0, "")
+    assert done.out == f"12 of 12 runs in {again} are done\n"
+    assert len(outcome(again)) == 12
+    assert outcome(again) == outcome(trained)
+
+
+def test_a_plan_that_grew_is_repeated_too(tmp_path):
+    first = tmp_path / "first"
+    for seeds in ((1,), (1, 2)):
+        assert run_ladder(first, "--seeds", *seeds, rules=("dfa",)).status == 0
+    assert len(list((first / "plan").iterdir())) == 2
+    again = plan_alone(first, tmp_path / "again")
+    assert run("resume", again).status == 0
+    assert outcome(again) == outcome(first)
+
+
+def test_threads_of_the_study_are_used(undisturbed, tmp_path):
+    again = plan_alone(undisturbed, tmp_path / "again")
+    file = read(again / "study.json")
+    (again / "study.json").write_text(json.dumps(file | {"threads": 2}))
+    assert run("resume", again).status == 0
+    threads = {read(path)["provenance"]["threads"] for path in results(again)}
+    assert threads == {2}
+
+
+# Some cohorts
+
+
+def test_chosen_cohorts_alone_are_trained(trained, tmp_path):
+    again = plan_alone(trained, tmp_path / "again")
+    first, second = cohorts(trained)
+    done = run("resume", again, "--cohorts", second)
+    assert (done.status, done.out) == (0, f"6 of 6 runs in {again} are done\n")
+    labels = {read(path.with_name("config.json"))["rule"]["label"] for path in results(again)}
+    assert labels == {"dfa"}
+    assert run("resume", again, "--cohorts", first, second).status == 0
+    assert outcome(again) == outcome(trained)
+
+
+def test_an_unknown_cohort_is_refused(stopped):
+    before = contents(stopped)
+    done = run("resume", stopped, "--cohorts", "nothing")
+    assert_bad_input(done, "--cohorts nothing", *cohorts(stopped))
+    assert contents(stopped) == before
+
+
+@pytest.mark.parametrize("name", ["resume", "retry"])
+def test_not_a_study(tmp_path, name):
+    options = ["--failed"] if name == "retry" else []
+    assert_bad_input(run(name, tmp_path, *options), str(tmp_path), "study.json")
+
+
+def test_a_rule_that_is_no_longer_there(stopping_rules, tmp_path):
+    rules = tmp_path / "moved_rules.py"
+    shutil.copy(stopping_rules, rules)
+    assert run_raising(*command(rules, tmp_path / "study", "Raises")).status == 1
+    rules.unlink()
+    assert_bad_input(run("retry", tmp_path / "study", "--failed"), "moved_rules.py")
+
+
+def test_a_rule_that_was_edited_is_refused(stopping_rules, undisturbed, tmp_path):
+    rules = tmp_path / "edited_rules.py"
+    shutil.copy(stopping_rules, rules)
+    again = plan_alone(undisturbed, tmp_path / "again")
+    plan = again / "plan" / "1.json"
+    plan.write_text(plan.read_text().replace(str(stopping_rules), str(rules)))
+    rules.write_text(rules.read_text() + "\n# edited\n")
+    assert_bad_input(run("resume", again), "edited_rules.py", "changed after the study was planned")
+    assert outcome(again) == {}
+
+
+def test_a_resumed_study_is_not_handed_to_slurm_in_silence(stopped):
+    """Either a script is written, or it is refused; it is not trained here."""
+    done = run("resume", stopped, "--executor", "slurm")
+    assert results(stopped) == [], done
+
+
+# What failed
+
+
+@pytest.fixture
+def failed(stopping_rules: Path, tmp_path: Path) -> Path:
+    """A study in which one rule raised an error and one did not."""
+    folder = tmp_path / "study"
+    done = run_raising(*command(stopping_rules, folder, "Raises", "dfa"))
+    assert done.status == 1
+    assert len(results(folder)) == 2
+    return folder
+
+
+def test_what_failed_is_left_alone_until_it_is_retried(stopping_rules, failed):
+    before = {name: f for name, f in contents(failed).items() if name.startswith("runs/")}
+    done = run("resume", failed)
+    assert done.status == 1
+    assert "raises k=1 seed=1 and 1 more failed: ZeroDivisionError" in done.err
+    assert done.out == f"2 of 4 runs in {failed} are done\n"
+    assert {name: f for name, f in contents(failed).items() if name.startswith("runs/")} == before
+
+
+def test_retried_when_the_reason_is_gone_it_is_done(failed):
+    others = {path: path.read_bytes() for path in results(failed)}
+    done = run("retry", failed, "--failed")
+    assert (done.status, done.err) == (0, "")
+    assert done.out == f"4 of 4 runs in {failed} are done\n"
+    assert len(results(failed)) == 4
+    assert {path: path.read_bytes() for path in others} == others
+    assert list(failed.glob("runs/*/failed.json")) == []
+    reasons = [read(path)["reason"] for path in failed.glob("runs/*/quarantine/*.json")]
+    assert reasons == ["ZeroDivisionError: the author divided by zero"] * 2
+    assert run("status", failed).out == "4 runs: 4 done, 0 running, 0 failed, 0 left\n"
+
+
+def test_retried_while_the_reason_is_there_it_fails_again(failed):
+    done = run_raising("retry", failed, "--failed")
+    assert done.status == 1
+    assert "failed: ZeroDivisionError" in done.err
+    assert len(list(failed.glob("runs/*/failed.json"))) == 2
+
+
+def test_the_same_command_writes_the_tables_after_a_retry(stopping_rules, failed):
+    run("retry", failed, "--failed")
+    done = run(*command(stopping_rules, failed, "Raises", "dfa"))
+    assert (done.status, done.err) == (0, "")
+    assert list(done.document["results"]) == ["raises", "dfa"]
+
+
+def test_without_failures_there_is_nothing_to_retry(stopped):
+    assert_bad_input(run("retry", stopped, "--failed"), str(stopped), "no run")
+    assert_bad_input(run("retry", stopped), "--failed")
