@@ -97,7 +97,7 @@ def test_the_schema_is_one_json_document():
         ("epochs = 'two'\n", ("line 2", "field 'epochs'")),
         ("epoch = 2\n", ("line 2", "field 'epoch'", "no such field")),
         ("rules = ['nothing']\n", ("line 2", "field 'rules'", "nothing")),
-        ("seeds = [1\n", ("not TOML", "line ")),
+        ("seeds = [1\n", ("not TOML", "end of document")),
     ],
 )
 def test_a_bad_file_gets_one_sentence(tmp_path, text, words):

@@ -76,5 +76,5 @@ def _kind(name: str, pa: Any) -> Any:
         return pa.int64()
     if name == "diverged":
         return pa.bool_()
-    numbers = ("train_loss", "accuracy", "learning_rate", "weight_decay", "penalty")
+    numbers = ("train_loss", "accuracy", "g_over_e", "learning_rate", "weight_decay", "penalty")
     return pa.float64() if name in numbers or "_norm_" in name else pa.string()

@@ -47,7 +47,9 @@ def run_resume(args: argparse.Namespace) -> int:
     from depthgauge.store.study_folder import StudyFolder
     from depthgauge.studies.status import check_study
 
-    folder = Path(args.study)
+    folder, execute = Path(args.study), executor_of(args)
+    if args.executor == "slurm":
+        raise UserError("--executor slurm goes with the command that planned the study")
     check_study(folder)
     study = StudyFolder(folder)
     file, cohorts = study.read(), study.plan_files.read().current
@@ -61,7 +63,7 @@ def run_resume(args: argparse.Namespace) -> int:
     device = choose_device(args.device if args.device != "auto" else file.device or "auto")
     names = tuple(cohort.name for cohort in left)
     job = Job(folder.resolve(), names, device, file.threads, args.save_every, command_line())
-    train_job(study, left, job, executor_of(args))
+    train_job(study, left, job, execute)
     failed = say_failures(study, configs)
     done = sum(study.run(config).result_path.exists() for config in configs)
     print(f"{done} of {len(configs)} runs in {folder} are done")

@@ -112,7 +112,7 @@ def train_grid(
     from depthgauge.store.study_folder import StudyFolder
     from depthgauge.studies.partition import partition, plan_runs
 
-    device, study = choose_device(args.device), StudyFolder(folder)
+    device, study, execute = choose_device(args.device), StudyFolder(folder), executor_of(args)
     usual = threads_for(len(partition(grid.runs())))
     opened = study.open(grid.base, device.partition(":")[0], args.threads, usual)
     for run in grid.runs():
@@ -121,9 +121,9 @@ def train_grid(
     cohorts = plan_runs(study, grid, task, args.validation)
     names = tuple(cohort.name for cohort in cohorts)
     job = Job(folder.resolve(), names, device, opened.threads, args.save_every, command_line())
-    if args.executor == "slurm":
+    if args.executor == "slurm" and names:
         hand_to_slurm(job, expected_cost(study, grid, args)["memory_bytes"], args.submit)
-    train_job(study, cohorts, job, executor_of(args))
+    train_job(study, cohorts, job, execute)
     return study, say_failures(study, [run.config for run in grid.runs()])
 
 
@@ -138,6 +138,8 @@ def executor_of(args: argparse.Namespace) -> Executor:
         return lambda job, interrupt, on_look: run_on_ray(job, args.address, interrupt, on_look)
     if args.address is not None:
         raise UserError("--address goes with --executor ray")
+    if args.submit and args.executor != "slurm":
+        raise UserError("--submit goes with --executor slurm")
     from depthgauge.executors.local import run_locally
 
     return run_locally

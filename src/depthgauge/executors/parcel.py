@@ -62,11 +62,12 @@ def unpack(parcel: Parcel, folder: Path) -> StudyFolder:
 def deliver(study: StudyFolder, cohort: CohortPlan, files: Files) -> None:
     """Write what was sent into the folders of the cohort's runs; a result comes last."""
     known = {config.identity for config in cohort.configs}
-    for place in sorted(files, key=lambda place: place.endswith("result.json")):
+    for place in files:
         identity, _, name = place.partition("/")
         if identity not in known or name not in NAMES:
             raise UserError(f"the file {place!r} is not one of the cohort {cohort.name}")
-        path = study.runs / identity / name
+    for place in sorted(files, key=lambda place: place.endswith("result.json")):
+        path = study.runs / place
         path.parent.mkdir(parents=True, exist_ok=True)
         write_bytes(path, files[place])
 
@@ -105,8 +106,9 @@ class Courier:
 
 
 def _files_of(run: Path) -> Files:
+    """The result is looked for first: what stands beside it then is final."""
     found: Files = {}
-    for name in NAMES:
+    for name in reversed(NAMES):
         try:
             found[f"{run.name}/{name}"] = (run / name).read_bytes()
         except FileNotFoundError:

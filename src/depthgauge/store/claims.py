@@ -12,6 +12,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -77,8 +78,13 @@ class Claim:
         """Let go: whoever wants the work may have it at once."""
         self._ended.set()
         with self._writing:
-            if self.path.exists():
-                self._write(self._content.model_copy(update={"released": True}))
+            if not self.path.exists():
+                return
+            released = self._content.model_copy(update={"released": True})
+            try:
+                self._write(released)
+            except OSError:
+                self._write_over(released)
 
     def _write(self, content: ClaimFile) -> None:
         """Not synced: what a crash of the machine loses here is the owner's death."""
@@ -86,6 +92,12 @@ class Claim:
         temporary.write_text(content.model_dump_json() + "\n", encoding="utf-8")
         os.replace(temporary, self.path)
         self._content = content
+
+    def _write_over(self, content: ClaimFile) -> None:
+        """Where there is no room for a file more: over the old one, and never longer than it."""
+        text = content.model_copy(update={"progress": {}}).model_dump_json().encode()
+        with suppress(OSError), self.path.open("r+b") as handle:
+            handle.write(text.ljust(self.path.stat().st_size))
 
 
 class Claims:

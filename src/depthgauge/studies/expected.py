@@ -5,10 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import psutil
 import torch
 
+from depthgauge.errors import UserError, one_line
+from depthgauge.executors.job import label_of
 from depthgauge.rules.choice import choose_rule
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.studies.runner import EVERY_EPOCH
@@ -45,7 +48,12 @@ def expect(
     for cohort in cohorts:
         kind = (cohort.rules[0].config.name, cohort.net, cohort.recipe, len(cohort.runs))
         if kind not in tried:
-            tried[kind] = _try(cohort, task, device)
+            try:
+                tried[kind] = _try(cohort, task, device)
+            except UserError:
+                raise
+            except Exception as error:
+                raise UserError(f"{label_of(cohort)} fails: {one_line(error)}") from error
         seconds[cohort.name] = tried[kind][0] * (1 - behind(cohort))
     return Expected(seconds, max((memory for _, memory in tried.values()), default=0))
 
@@ -59,10 +67,10 @@ def _try(cohort: CohortPlan, task: Task, device: str) -> tuple[float, int]:
     stacked.start_epoch(0)
     stacked.step(next(feed), 0.0)
     began, steps = time.perf_counter(), 0
-    for batch, _ in zip(feed, range(STEPS), strict=False):
+    for batch, _ in zip(chain(feed, batches.epoch(1)), range(STEPS), strict=False):
         stacked.step(batch, 0.0)
         steps += 1
-    step = (time.perf_counter() - began) / max(1, steps)
+    step = (time.perf_counter() - began) / steps
     split = evaluation_inputs(task, stacked.dtype, device)
     began = time.perf_counter()
     for observer in EVERY_EPOCH:

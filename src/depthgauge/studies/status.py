@@ -9,6 +9,7 @@ from typing import Any
 
 from depthgauge.config import SCHEMA_VERSION
 from depthgauge.errors import UserError
+from depthgauge.executors.job import label_of
 from depthgauge.store.claims import ClaimFile, Claims
 from depthgauge.store.plan_files import CohortPlan, PlanFiles
 from depthgauge.store.run_paths import RunPaths
@@ -91,11 +92,12 @@ def _outside_the_plan(runs: Path, planned: set[str]) -> Iterator[RunPaths]:
 
 def _running(cohort: CohortPlan, holder: ClaimFile, claims: Claims) -> Running:
     progress = holder.progress
-    done = progress.get("steps", 0) - progress.get("first", 0)
-    left = progress.get("total", 0) - progress.get("steps", 0)
+    timed = "seconds" in progress and "steps" in progress
+    done = progress["steps"] - progress["first"] if timed else 0
+    left = progress["total"] - progress["steps"] if timed else 0
     return Running(
         cohort.name,
-        str(progress.get("label", "")),
+        label_of(cohort),
         int(progress.get("runs", len(cohort.runs))),
         str(holder.owner),
         int(progress.get("epoch", 0)),

@@ -5,16 +5,28 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 
+from depthgauge.cli.options import DEFAULT_RULES
 from depthgauge.errors import UserError
 from depthgauge.nets.registry import find_net
 from depthgauge.rules.choice import choose_rule
+from depthgauge.studies.vary import check_variations, with_controls
 from depthgauge.tasks.registry import find_task
+from depthgauge.verdict.thresholds import Thresholds
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -42,7 +54,22 @@ def _check_rules(texts: list[str]) -> None:
         choose_rule(text)
 
 
+def _check_controls(names: list[str]) -> None:
+    with_controls([], names)
+
+
+def _check_thresholds(given: dict[str, float]) -> None:
+    known = [field.name for field in fields(Thresholds)]
+    for name in given:
+        if name not in known:
+            raise UserError(f"there is no threshold {name!r}; there are: {', '.join(known)}")
+    Thresholds(**given)
+
+
 Whole = Annotated[int, Field(ge=1)]
+Some = Field(min_length=1)
+ONLY_OF = {"k": "ladder", "select": "audit", "threshold": "audit", "strict": "audit"}
+"""Options that one command has alone."""
 
 
 class StudySpec(BaseModel):
@@ -55,15 +82,15 @@ class StudySpec(BaseModel):
     net: Annotated[str, _checked(find_net)] | None = None
     width: Whole | None = Field(None, description="width of the stream")
     blocks: Annotated[int, Field(ge=0)] | None = Field(None, description="number of blocks L")
-    rules: Annotated[list[str], Field(min_length=1), _checked(_check_rules)] | None = None
-    vary: dict[str, list[str | int | float]] | None = Field(
+    rules: Annotated[list[str], Some, _checked(_check_rules)] | None = None
+    vary: Annotated[dict[str, Annotated[list[str | int | float], Some]], Some] | None = Field(
         None, description="values of options, every combination of which is trained"
     )
-    controls: list[str] | None = None
-    k: list[Annotated[int, Field(ge=0)]] | None = Field(
+    controls: Annotated[list[str], Some, _checked(_check_controls)] | None = None
+    k: Annotated[list[Annotated[int, Field(ge=0)]], Some] | None = Field(
         None, description="how many of the last blocks are trained; with command = ladder"
     )
-    seeds: list[Annotated[int, Field(ge=0, lt=2**63)]] | None = None
+    seeds: Annotated[list[Annotated[int, Field(ge=0, lt=2**63)]], Some] | None = None
     epochs: Whole | None = None
     batch_size: Whole | None = None
     dtype: Literal["float32", "float64"] | None = None
@@ -71,15 +98,32 @@ class StudySpec(BaseModel):
         None, description="training samples to hold out and judge on"
     )
     select: Literal["validation"] | None = None
-    threshold: dict[str, float | int] | None = None
+    threshold: Annotated[dict[str, float], Some, _checked(_check_thresholds)] | None = None
     strict: bool | None = None
     out: str | None = Field(None, description="folder of the study")
     executor: Literal["local", "ray", "slurm"] | None = None
     submit: bool | None = None
     address: str | None = Field(None, description="of the Ray cluster")
-    device: str | None = None
+    device: Annotated[str, Field(pattern=r"^(auto|cpu|cuda(:\d+)?)$")] | None = None
     threads: Whole | None = None
-    save_every: Annotated[float | int, Field(ge=0)] | None = None
+    save_every: Annotated[float, Field(ge=0)] | None = None
+
+    @field_validator(*ONLY_OF, "blocks", "vary")
+    @classmethod
+    def _fits_the_others(cls, value: Any, info: ValidationInfo) -> Any:
+        """What depends on the command, or on the rules."""
+        command, rules = info.data.get("command"), info.data.get("rules") or DEFAULT_RULES
+        name = str(info.field_name)
+        if value is not None and command not in (None, ONLY_OF.get(name, command)):
+            raise ValueError(f"goes with command = {ONLY_OF[name]!r}")
+        if name == "blocks" and command == "audit" and value == 0:
+            raise ValueError("an audit needs at least one block")
+        if name == "vary" and value is not None:
+            try:
+                check_variations(rules, [f"{n}={','.join(_texts(v))}" for n, v in value.items()])
+            except UserError as error:
+                raise ValueError(str(error)) from error
+        return value
 
     def arguments(self) -> list[str]:
         """As it would be typed."""
@@ -106,7 +150,10 @@ def read_study_file(path: Path) -> StudySpec:
         raise UserError(f"{path} must end in one of {', '.join(SUFFIXES)}")
     if not path.is_file():
         raise UserError(f"there is no study file {path}")
-    text = path.read_text(encoding="utf-8")
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path} is not text in UTF-8: {error}") from error
     content, line_of = (_toml if path.suffix == ".toml" else _yaml)(path, text)
     try:
         return StudySpec.model_validate(content)

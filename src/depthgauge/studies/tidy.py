@@ -20,7 +20,7 @@ CONFIGURED = (
     *("net", "width", "blocks", "epochs", "batch_size", "dtype"),
     *("learning_rate", "weight_decay", "penalty", "targets"),
 )
-MEASURED = ("epoch", "train_loss", "accuracy", "diverged")
+MEASURED = ("epoch", "train_loss", "accuracy", "g_over_e", "diverged")
 PER_LAYER = ("h_norm", "g_norm")
 
 

@@ -1,0 +1,179 @@
+"""A changed option never reuses an old result, an unchanged one never retrains: every field."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from pydantic import BaseModel
+from store.small_runs_on_disk import contents, finished, run_config
+from studies.small_grids import grid, plan, study_of
+
+from depthgauge.config import RuleConfig, RunConfig, TrainingOptions
+from depthgauge.rules.choice import choose_rule, option_names
+from depthgauge.rules.registry import BUILT_IN, load_known
+from depthgauge.store.run_folder import RunFolder
+
+CONFIG = run_config().model_copy(
+    update={"rule": RuleConfig(name="dfa", label="dfa", options={"normalise": "sample"})}
+)
+"""Some run; every field of it is changed alone."""
+
+Place = tuple[str, ...]
+
+
+def fields_of(model: BaseModel, above: Place = ()) -> Iterator[Place]:
+    """Every field, and every field of its parts."""
+    for name in type(model).model_fields:
+        value = getattr(model, name)
+        if isinstance(value, BaseModel):
+            yield from fields_of(value, (*above, name))
+        else:
+            yield (*above, name)
+
+
+PLACES = [".".join(place) for place in fields_of(CONFIG)]
+
+
+def other_value(value: Any, annotation: Any) -> Any:
+    """A value of the same kind, one step away where there are steps."""
+    choices = [choice for choice in get_args(annotation) if isinstance(choice, str)]
+    if choices:
+        return next(choice for choice in choices if choice != value)
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, dict):
+        return value | {"another": 1}
+    if isinstance(value, float):
+        return value * (1 + 1e-12) if value else 1e-12
+    assert value is None or isinstance(value, int | str)
+    return 7 if value is None else value + type(value)(1)
+
+
+def changed(config: Any, place: Place) -> Any:
+    """The configuration with one field changed."""
+    name, *below = place
+    value = getattr(config, name)
+    if below:
+        return config.model_copy(update={name: changed(value, tuple(below))})
+    if name == "schema_version":  # no other is valid
+        own = {field: getattr(config, field) for field in type(config).model_fields}
+        return type(config).model_construct(**own | {name: value + 1})
+    annotation = type(config).model_fields[name].annotation
+    return config.model_copy(update={name: other_value(value, annotation)})
+
+
+def again(config: RunConfig) -> RunConfig:
+    """The same configuration, as another command reads it from a file."""
+    return RunConfig.model_validate(json.loads(json.dumps(config.model_dump(mode="json"))))
+
+
+def test_all_parts_are_walked():
+    assert len(PLACES) == len(set(PLACES)) == 24
+    assert {"schema_version", "task.checksum", "net.hidden", "recipe.penalty", "k", "seed"} < set(
+        PLACES
+    )
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_every_field_is_part_of_the_identity(tmp_path, place):
+    other = changed(CONFIG, tuple(place.split(".")))
+    assert other != CONFIG
+    assert other.identity != CONFIG.identity
+    done = finished(tmp_path, CONFIG, accuracy=0.5)
+    assert not RunFolder(tmp_path, other).ended
+    assert RunFolder(tmp_path, other).result is None
+    assert RunFolder(tmp_path, again(CONFIG)).result == done.result
+
+
+def test_no_two_changes_give_the_same_identity():
+    identities = {changed(CONFIG, tuple(place.split("."))).identity for place in PLACES}
+    assert len(identities | {CONFIG.identity}) == len(PLACES) + 1
+
+
+# Options of rules, as they are typed
+
+
+def rule_options() -> list[tuple[str, str, str]]:
+    """Every option of every rule, and a value that is not its default."""
+    found = []
+    for rule in BUILT_IN:
+        options = load_known(rule).Options
+        for name in option_names(load_known(rule)):
+            field = options.model_fields[name]
+            found.append((rule, name, _valid_other(options, name, field.default, field.annotation)))
+    return found
+
+
+def _valid_other(options: Any, name: str, default: Any, annotation: Any) -> str:
+    guesses = [other_value(default, annotation)]
+    if isinstance(default, float):
+        guesses = [default * 0.5, 0.5, 1.5]
+    for guess in guesses:
+        if guess == default:
+            continue
+        try:
+            options.model_validate({name: str(guess)})
+        except ValueError:
+            continue
+        return str(guess)
+    raise AssertionError(f"no other value for {name} is known")
+
+
+OPTIONS = rule_options() + [
+    ("bp", name, str(other_value(field.default, field.annotation)))
+    for name, field in TrainingOptions.model_fields.items()
+]
+
+
+def only(text: str) -> RunConfig:
+    (run,) = grid(text, ks=(2,), seeds=(1,)).runs()
+    return run.config
+
+
+@pytest.mark.parametrize(("rule", "name", "value"), OPTIONS)
+def test_every_option_of_every_rule_is_part_of_the_identity(rule, name, value):
+    usual, other = only(rule), only(f"{rule}[{name}={value}]")
+    assert usual.identity != other.identity
+    assert only(rule).identity == usual.identity
+    default = (
+        usual.rule.options[name] if name in usual.rule.options else getattr(usual.recipe, name)
+    )
+    assert only(f"{rule}[{name}={default}]").identity == usual.identity
+
+
+def test_options_that_are_in_no_run_are_not_forgotten():
+    for rule in BUILT_IN:
+        written = only(rule).rule.options
+        assert set(option_names(choose_rule(rule).rule_class)) <= set(written)
+
+
+# In the plan of a study
+
+
+@pytest.mark.parametrize(
+    "other", ["dfa[normalise=batch]", "dfa[penalty=0.1]", "dfa[no_norm]", "sdfa"]
+)
+def test_a_finished_run_is_not_planned_again_and_a_changed_one_is(tmp_path, other):
+    usual = grid("dfa", ks=(2,), seeds=(1,))
+    study = study_of(usual, tmp_path / "study")
+    assert len(plan(study, usual)) == 1
+    finished(study.runs, usual.runs()[0].config, accuracy=0.5)
+    before = contents(study.path)
+    assert plan(study, usual) == []
+    assert contents(study.path) == before
+    (cohort,) = plan(study, grid("dfa", other, ks=(2,), seeds=(1,)))
+    assert [config.rule.label for config in cohort.configs] == [other]
+
+
+def test_a_changed_task_net_or_recipe_is_refused_as_another_study(tmp_path: Path):
+    study = study_of(grid(), tmp_path / "study")
+    base = grid().base
+    for part, values in base.items():
+        for name in values:
+            other = base | {part: values | {name: "another"}}
+            with pytest.raises(Exception, match=f"{part}.{name}"):
+                study.open(other, "cpu", None, 1)
