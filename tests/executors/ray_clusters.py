@@ -25,7 +25,7 @@ ENVIRONMENT = {
 @contextmanager
 def three_nodes(waits: Path | None = None) -> Iterator[Any]:
     """One core each; rules of `waiting_rules.py` wait if there is a folder to wait in."""
-    from ray.cluster_utils import Cluster
+    from ray.cluster_utils import Cluster  # noqa: PLC0415 (Ray may not be installed)
 
     more = {} if waits is None else {"TEST_WAITS_IN": str(waits)}
     with patch.dict(os.environ, ENVIRONMENT | more):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 
+import psutil
 import pytest
 from cli.commands import start
 from cli.waiting import Study, until
@@ -41,8 +42,6 @@ def test_three_nodes_give_the_bits_of_one_machine_also_when_a_worker_and_a_node_
 
 def node_of(cluster, pid):
     """The node that a worker belongs to, or any other that is not the head."""
-    import psutil
-
     parents = {parent.pid for parent in psutil.Process(pid).parents()}
     others = [node for node in cluster.list_all_nodes() if node is not cluster.head_node]
     for node in others:

@@ -60,7 +60,7 @@ def test_the_start_may_be_read_a_little_differently():
     assert own.model_copy(update={"started": own.started + SAME_TIME / 2}).is_gone is False
 
 
-@pytest.mark.parametrize("pid", [os.getpid(), 2**22 + 1])
+@pytest.mark.parametrize("pid", [os.getpid(), 2**22 + 1], ids=["here too", "not here"])
 def test_of_a_process_elsewhere_nothing_is_known(pid):
     elsewhere = this_process().model_copy(update={"place": "another machine", "pid": pid})
     assert elsewhere.is_gone is None
