@@ -84,7 +84,7 @@ def test_numbers_and_sources_are_those_of_the_runs(study, subjects):
             assert folder.config.seed == subject.seed
         assert subject.accuracy == full.result["final_acc"]
         assert subject.frozen == frozen.result["final_acc"]
-        assert list(subject.metrics) == full.metrics()
+        assert list(subject.metrics) == full.metrics.lines()
         assert subject.source["diverged_epoch"] == full.result["diverged_epoch"]
 
 

@@ -10,6 +10,9 @@ from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.run_folder import newest_common_position
 from depthgauge.store.study_folder import StudyFolder
 
+QUICK = 0.05
+"""A look that takes no longer than so many seconds may be taken at any time."""
+
 PATIENCE = 20
 """How many times as long as a look took nobody looks again."""
 
@@ -49,7 +52,7 @@ class ProgressReader:
         if began >= self._not_before:
             self._last = self._look()
             now = time.monotonic()
-            self._not_before = now + PATIENCE * (now - began)
+            self._not_before = now + PATIENCE * (now - began) if now - began > QUICK else now
         return self._last
 
     def _look(self) -> Progress:
