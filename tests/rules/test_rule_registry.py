@@ -91,6 +91,7 @@ def install(monkeypatch, name: str, value: str) -> None:
         return [EntryPoint(name, value, group)]
 
     monkeypatch.setattr(registry, "entry_points", entry_points)
+    monkeypatch.setattr(registry, "_installed", registry._installed.__wrapped__)
 
 
 def test_by_entry_point(monkeypatch):
