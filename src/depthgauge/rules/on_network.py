@@ -11,7 +11,7 @@ from torch import Tensor
 from depthgauge.nets.contract import ResidualNet
 from depthgauge.nets.seen_batch import SeenBatch
 from depthgauge.rules.applied import applied_credit
-from depthgauge.rules.contract import Context, Need, Rule
+from depthgauge.rules.contract import Context, Credit, Need, Rule
 
 AFTER_TRAINING = 1.0
 NOISE_SEED = 0
@@ -53,25 +53,26 @@ def reading_noise(rule: Rule, batch: SeenBatch) -> Tensor | None:
     return torch.randn(shape, generator=generator).to(like.device, like.dtype)
 
 
-def rule_credit(rule: Rule, feedback: Mapping[str, Tensor]) -> Callable[[SeenBatch], list[Tensor]]:
-    """The credit that training with `rule` applies, as gauges take it: the embedding's first."""
-
-    @torch.no_grad()
-    def credit(batch: SeenBatch) -> list[Tensor]:
-        applied = applied_credit(rule, context_of(rule, batch, feedback))
-        return [applied.embed, *applied.blocks]
-
-    return credit
+Function = Callable[[SeenBatch], list[Tensor]]
+"""The credit as gauges take it: the embedding's first."""
 
 
-def formed_credit(
-    rule: Rule, feedback: Mapping[str, Tensor]
-) -> Callable[[SeenBatch], list[Tensor]]:
+def rule_credit(rule: Rule, feedback: Mapping[str, Tensor]) -> Function:
+    """The credit that training with `rule` applies."""
+    return _as_function(rule, feedback, applied_credit)
+
+
+def formed_credit(rule: Rule, feedback: Mapping[str, Tensor]) -> Function:
     """The credit as `rule` forms it, before it is normalised."""
+    return _as_function(rule, feedback, lambda rule, context: rule.credit(context))
 
+
+def _as_function(
+    rule: Rule, feedback: Mapping[str, Tensor], form: Callable[[Rule, Context], Credit]
+) -> Function:
     @torch.no_grad()
     def credit(batch: SeenBatch) -> list[Tensor]:
-        formed = rule.credit(context_of(rule, batch, feedback))
-        return [formed.embed, *formed.blocks]
+        given = form(rule, context_of(rule, batch, feedback))
+        return [given.embed, *given.blocks]
 
     return credit
