@@ -66,7 +66,8 @@ class Measured:
     def record(self) -> None:
         """One line of metrics for every run."""
         norms = [1.5] * 5
-        line = {"epoch": self.epoch, "accuracy": 0.5, "h_norm": norms, "g_norm": norms}
+        line = {"epoch": self.epoch, "accuracy": 0.5, "diverged": False}
+        line |= {"h_norm": norms, "g_norm": norms}
         self.recorder.record_epoch([line for _ in self.folders])
 
     def beat(self) -> None:

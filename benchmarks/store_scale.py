@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from random import random
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -52,9 +53,12 @@ def fill(folder: Path) -> None:
     """Every planned run as if it had been trained, but one in ten."""
     from depthgauge.store.plan_files import PlanFiles
 
-    line = {"train_loss": 2.0, "accuracy": 0.25, "diverged": False, "g_over_e": 0.03}
-    line |= {name: [1.0 + layer for layer in range(5)] for name in ("h_norm", "g_norm")}
-    metrics = "".join(json.dumps({"epoch": e} | line) + "\n" for e in range(EPOCHS + 1))
+    def line(epoch: int) -> str:
+        norms = {name: [random() for _ in range(5)] for name in ("h_norm", "g_norm")}
+        measured = {"train_loss": random(), "accuracy": random(), "g_over_e": random()}
+        return json.dumps({"epoch": epoch, **measured, "diverged": False, **norms}) + "\n"
+
+    metrics = "".join(line(epoch) for epoch in range(EPOCHS + 1))
     result = json.dumps({"schema_version": 1, "status": "finished", "final_acc": 0.25})
     for cohort in PlanFiles(folder / "plan").read().current:
         for number, config in enumerate(cohort.configs):

@@ -116,13 +116,19 @@ class RunConfig(_Config):
 
     @cached_property
     def identity(self) -> str:
-        """Hash of the whole configuration as JSON, keys sorted: the name of the run's folder.
+        """The name of the run's folder."""
+        return identity_of(self.task, self.net, self.rule, self.recipe, k=self.k, seed=self.seed)
 
-        The parts that many runs share are turned into text once.
-        """
-        text = (
-            f'{{"k":{self.k},"net":{self.net.as_text},"recipe":{self.recipe.as_text},'
-            f'"rule":{self.rule.as_text},"schema_version":{self.schema_version},'
-            f'"seed":{self.seed},"task":{self.task.as_text}}}'
-        )
-        return hashlib.sha256(text.encode()).hexdigest()[:IDENTITY_DIGITS]
+
+def identity_of(
+    task: TaskConfig, net: NetConfig, rule: RuleConfig, recipe: Recipe, *, k: int, seed: int
+) -> str:
+    """Hash of a run's whole configuration as JSON, keys sorted.
+
+    The parts that many runs share are turned into text once.
+    """
+    text = (
+        f'{{"k":{k},"net":{net.as_text},"recipe":{recipe.as_text},"rule":{rule.as_text},'
+        f'"schema_version":{SCHEMA_VERSION},"seed":{seed},"task":{task.as_text}}}'
+    )
+    return hashlib.sha256(text.encode()).hexdigest()[:IDENTITY_DIGITS]

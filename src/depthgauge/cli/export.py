@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import io
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,11 +41,25 @@ def run(args: argparse.Namespace) -> int:
 
 
 def write_csv(path: Path, table: TidyTable) -> None:
-    """As comma-separated values; what is not known is left empty."""
+    """As comma-separated values; what is not known is left empty.
+
+    Measured values are numbers, which are written as JSON writes them: that is many times faster.
+    """
+    from pydantic_core import to_json
+
     with path.open("w", encoding="utf-8", newline="") as handle:
-        writer = csv.writer(handle)
-        writer.writerow(table.columns)
-        writer.writerows(table.rows())
+        handle.write(_csv(table.columns) + "\n")
+        for beginning, rests in table.runs():
+            start = _csv(beginning)
+            for rest in rests:
+                numbers = to_json(rest).decode().strip("[]").replace("null", "")
+                handle.write(f"{start},{numbers}\n")
+
+
+def _csv(values: list[Any]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="").writerow(values)
+    return text.getvalue()
 
 
 def write_parquet(path: Path, table: TidyTable) -> None:

@@ -76,15 +76,15 @@ def expected_cost(study: StudyFolder, grid: Grid, args: argparse.Namespace) -> d
     """Time and memory of what is left, on this machine, by trying a few steps of each cohort."""
     import torch
 
-    from depthgauge.executors.local import threads_for, workers_for
+    from depthgauge.executors.local import workers_for
     from depthgauge.studies.expected import expect
     from depthgauge.studies.partition import cohorts_left
     from depthgauge.studies.progress import share_done
+    from depthgauge.studies.sizing import size_cohorts
 
-    cohorts, file = cohorts_left(study, grid), study.read()
-    cores = torch.get_num_threads()
-    threads = file.threads if file else args.threads or threads_for(len(cohorts))
-    device = choose_device(args.device)
+    device, file, cores = choose_device(args.device), study.read(), torch.get_num_threads()
+    sizing = size_cohorts(grid, device, file.threads if file else args.threads)
+    cohorts, threads = cohorts_left(study, grid, sizing.runs), sizing.threads
     torch.set_num_threads(threads)
     expected = expect(cohorts, grid.task, device, lambda cohort: share_done(study, cohort))
     torch.set_num_threads(cores)
@@ -106,19 +106,20 @@ def train_grid(
     With `networks`, those of runs that are done will be read, and must be in good order.
     """
     from depthgauge.executors.job import Job
-    from depthgauge.executors.local import threads_for
     from depthgauge.executors.slurm import hand_to_slurm
     from depthgauge.store.provenance import command_line
     from depthgauge.store.study_folder import StudyFolder
-    from depthgauge.studies.partition import partition, plan_runs
+    from depthgauge.studies.partition import plan_runs
+    from depthgauge.studies.sizing import size_cohorts
 
     device, study, execute = choose_device(args.device), StudyFolder(folder), executor_of(args)
-    usual = threads_for(len(partition(grid.runs())))
+    usual = size_cohorts(grid, device, args.threads).threads
     opened = study.open(grid.base, device.partition(":")[0], args.threads, usual)
+    sizing = size_cohorts(grid, device, opened.threads)
     for run in grid.runs():
         study.run(run.config).mend(network=networks)
     task = str(Path(args.task).resolve()) if Path(args.task).is_file() else args.task
-    cohorts = plan_runs(study, grid, task, args.validation)
+    cohorts = plan_runs(study, grid, task, args.validation, sizing.runs)
     names = tuple(cohort.name for cohort in cohorts)
     job = Job(folder.resolve(), names, device, opened.threads, args.save_every, command_line())
     if args.executor == "slurm" and names:

@@ -30,12 +30,6 @@ OnLook = Callable[[], None]
 """Called now and then, to move a progress bar."""
 
 
-def threads_for(cohorts: int) -> int:
-    """Threads for each cohort of a new study: one where there are enough cohorts for all cores."""
-    cores = torch.get_num_threads()
-    return cores // max(1, min(cores, cohorts))
-
-
 def workers_for(cohorts: int, threads: int, device: str) -> int:
     """How many cohorts are trained side by side: as many as there are cores for, one on a GPU."""
     if device != "cpu":

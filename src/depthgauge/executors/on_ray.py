@@ -28,9 +28,13 @@ from depthgauge.store.claims import Claim
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.run_folder import newest_common_position
 from depthgauge.store.study_folder import StudyFolder
+from depthgauge.studies.sizing import cohort_bytes
+from depthgauge.tasks.base import Task
+from depthgauge.tasks.registry import load_task
 from depthgauge.training.engine import StoppedEarlyError
 
 LOOK_EVERY = 0.5
+GIGABYTE = 1e9
 TRIES = 5
 """How often a cohort whose worker or node died is begun again before it is given up."""
 
@@ -38,7 +42,7 @@ TRIES = 5
 def run_on_ray(job: Job, address: str | None, interrupt: Interrupt, on_look: OnLook) -> None:
     """Train the job on the cluster at `address`, or on one that is running or started here."""
     with _connected(address), _sign_in(StudyFolder(job.folder)) as sign:
-        _check_resources(job)
+        _check_processors(job)
         tasks = _Tasks(job, sign)
         tasks.submit_all()
         while tasks.pending:
@@ -67,13 +71,15 @@ class _Tasks:
         )
         self._claims: dict[str, Claim] = {}
         self._steps: dict[str, int] = {}
+        self._tasks: dict[tuple[str, int], Task] = {}
         self.pending: dict[Any, CohortPlan] = {}
         self.said: list[str] = []
 
     def submit_all(self) -> None:
         for cohort in self._study.plan_files.read().in_effect(self._job.cohorts):
             own = replace(self._job, cohorts=(cohort.name,))
-            self.pending[self._train.remote(own, self._sign, self._switchboard)] = cohort
+            train = self._train.options(memory=self._memory_of(cohort))
+            self.pending[train.remote(own, self._sign, self._switchboard)] = cohort
 
     def look(self) -> None:
         """Write what has come, and see which cohorts have ended."""
@@ -115,7 +121,22 @@ class _Tasks:
         claim.keep_alive(lambda: known | {"steps": self._steps.get(cohort.name, 0)})
         own = replace(self._job, cohorts=(cohort.name,))
         parcel = ray.put(pack(self._study, cohort))
-        self.pending[self._train_parcel.remote(own, parcel, self._switchboard)] = cohort
+        train = self._train_parcel.options(memory=self._memory_of(cohort))
+        self.pending[train.remote(own, parcel, self._switchboard)] = cohort
+
+    def _memory_of(self, cohort: CohortPlan) -> int:
+        """What a node must have free for a cohort, in bytes."""
+        typed = self._study.plan_files.read().task_of(cohort)
+        if typed not in self._tasks:
+            self._tasks = {typed: load_task(*typed)}
+        needed = cohort_bytes(cohort, self._tasks[typed])
+        there = max(node["Resources"].get("memory", 0) for node in ray.nodes() if node["Alive"])
+        if there < needed:
+            raise UserError(
+                f"{label_of(cohort)} needs {needed / GIGABYTE:.1f} GB, no node of the cluster has "
+                f"more than {there / GIGABYTE:.1f} GB"
+            )
+        return needed
 
     def _write_arrived(self) -> None:
         arrived: list[tuple[str, Files]] = ray.get(self._switchboard.take.remote())
@@ -156,7 +177,7 @@ def _sign_in(study: StudyFolder) -> Iterator[Path]:
         sign.unlink(missing_ok=True)
 
 
-def _check_resources(job: Job) -> None:
+def _check_processors(job: Job) -> None:
     there = ray.cluster_resources()
     if there.get("CPU", 0) < job.threads:
         raise UserError(

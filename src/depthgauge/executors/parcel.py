@@ -61,7 +61,7 @@ def unpack(parcel: Parcel, folder: Path) -> StudyFolder:
 
 def deliver(study: StudyFolder, cohort: CohortPlan, files: Files) -> None:
     """Write what was sent into the folders of the cohort's runs; a result comes last."""
-    known = {config.identity for config in cohort.configs}
+    known = set(cohort.identities)
     for place in files:
         identity, _, name = place.partition("/")
         if identity not in known or name not in NAMES:

@@ -6,10 +6,15 @@ import json
 from pathlib import Path
 from typing import Any
 
+from pydantic_core import from_json
+
 from depthgauge.store.files import finite, write_text
 from depthgauge.store.quarantine import put_aside
 
 Line = dict[str, Any]
+
+NEEDED = {"epoch", "accuracy", "diverged"}
+"""Without these a line is not whole: a result cannot be made of it."""
 
 
 class MetricsFile:
@@ -46,22 +51,21 @@ class MetricsFile:
 
     def _read(self) -> tuple[list[Line], bool]:
         """All epochs in order, and whether every line could be read."""
-        by_epoch: dict[int, Line] = {}
-        whole = True
-        if self.path.exists():
-            for text in self.path.read_bytes().splitlines():
-                line = _line(text)
-                if line is None:
-                    whole = False
-                else:
-                    by_epoch[line["epoch"]] = line
-        return [by_epoch[epoch] for epoch in sorted(by_epoch)], whole
+        return read_lines(self.path.read_bytes()) if self.path.exists() else ([], True)
+
+
+def read_lines(content: bytes) -> tuple[list[Line], bool]:
+    """All epochs in order, and whether every line could be read."""
+    lines = [_line(text) for text in content.splitlines()]
+    by_epoch: dict[int, Line] = {line["epoch"]: line for line in lines if line is not None}
+    return [by_epoch[epoch] for epoch in sorted(by_epoch)], None not in lines
 
 
 def _line(text: bytes) -> Line | None:
     """A line of metrics; None if it is not whole."""
     try:
-        line = json.loads(text)
+        line = from_json(text)
     except ValueError:
         return None
-    return line if isinstance(line, dict) and type(line.get("epoch")) is int else None
+    whole = isinstance(line, dict) and line.keys() >= NEEDED and type(line["epoch"]) is int
+    return line if whole else None

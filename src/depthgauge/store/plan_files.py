@@ -14,7 +14,15 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from depthgauge.config import SCHEMA_VERSION, NetConfig, Recipe, RuleConfig, RunConfig, TaskConfig
+from depthgauge.config import (
+    SCHEMA_VERSION,
+    NetConfig,
+    Recipe,
+    RuleConfig,
+    RunConfig,
+    TaskConfig,
+    identity_of,
+)
 from depthgauge.errors import UserError
 from depthgauge.store.files import create_exclusively, make_folder
 
@@ -58,10 +66,17 @@ class CohortPlan(BaseModel):
         ]
 
     @cached_property
+    def identities(self) -> list[str]:
+        """The identity of each run; takes less than their configurations do."""
+        return [
+            identity_of(self.task, self.net, self.rules[rule].config, self.recipe, k=k, seed=seed)
+            for rule, k, seed in self.runs
+        ]
+
+    @cached_property
     def name(self) -> str:
         """Hash of the identities of its runs, in their order."""
-        identities = " ".join(config.identity for config in self.configs)
-        return hashlib.sha256(identities.encode()).hexdigest()[:NAME_DIGITS]
+        return hashlib.sha256(" ".join(self.identities).encode()).hexdigest()[:NAME_DIGITS]
 
     def typed(self, position: int) -> str:
         """The rule of a run as it was typed."""
@@ -124,7 +139,7 @@ class Plan:
     @cached_property
     def cohort_of(self) -> dict[str, CohortPlan]:
         """By a run's identity, the cohort it belongs to."""
-        return {config.identity: cohort for cohort in self.current for config in cohort.configs}
+        return {identity: cohort for cohort in self.current for identity in cohort.identities}
 
     def task_of(self, cohort: CohortPlan) -> tuple[str, int]:
         """The task of a cohort as it was typed, and how many samples are held out."""

@@ -14,7 +14,7 @@ from depthgauge.store.claims import Claims
 from depthgauge.store.files import as_json, create_exclusively, make_folder, read_json
 from depthgauge.store.plan_files import CohortPlan, PlanFiles
 from depthgauge.store.run_folder import RunFolder
-from depthgauge.store.run_paths import read_config
+from depthgauge.store.run_paths import RunPaths, read_config
 
 
 class StudyFile(BaseModel):
@@ -107,10 +107,16 @@ class StudyFolder:
         """The folder of a run."""
         return RunFolder(self.runs, config)
 
+    def paths(self, identity: str) -> RunPaths:
+        """Where a run's files are; takes less than its folder does."""
+        return RunPaths(self.runs / identity)
+
     def open_runs(self, cohort: CohortPlan) -> list[int]:
         """Which runs of a cohort are neither done nor failed."""
         return [
-            position for position, config in enumerate(cohort.configs) if not self.run(config).ended
+            position
+            for position, identity in enumerate(cohort.identities)
+            if not self.paths(identity).ended
         ]
 
     def open_cohorts(self, names: Iterable[str]) -> list[CohortPlan]:

@@ -78,7 +78,7 @@ def train_runs(
         "device": conditions.device,
         "command": conditions.command,
         "study": study.path.resolve().name,
-        "cohort": [config.identity for config in cohort.configs],
+        "cohort": cohort.identities,
         "resumed_from": start[0].position if start else None,
         **cost.so_far(),
     }

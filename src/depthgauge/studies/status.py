@@ -57,15 +57,15 @@ def status_of(folder: Path) -> dict[str, Any]:
     planned: set[str] = set()
     for cohort in plan.current:
         open_runs = 0
-        for config in cohort.configs:
-            planned.add(config.identity)
-            run = RunPaths(runs / config.identity)
+        planned.update(cohort.identities)
+        for identity, (rule, k, seed) in zip(cohort.identities, cohort.runs, strict=True):
+            run = RunPaths(runs / identity)
             if run.result_path.exists():
                 counts["done"] += 1
             elif (failure := run.failure) is not None:
                 counts["failed"] += 1
-                label, reason = config.rule.label, str(failure["reason"])
-                failed.append(Failed(config.identity, label, config.k, config.seed, reason))
+                label, reason = cohort.rules[rule].config.label, str(failure["reason"])
+                failed.append(Failed(identity, label, k, seed, reason))
             else:
                 open_runs += 1
         holder = claims.holder(cohort.name) if open_runs else None
@@ -122,6 +122,6 @@ def _seconds_left(cohorts: list[CohortPlan], running: list[Running], folder: Pat
             one = by_cohort[cohort.name]
             left += one.runs * (one.epochs - one.epoch)
         else:
-            paths = (RunPaths(folder / "runs" / config.identity) for config in cohort.configs)
+            paths = (RunPaths(folder / "runs" / identity) for identity in cohort.identities)
             left += sum(not path.ended for path in paths) * cohort.recipe.epochs
     return left / rate

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from depthgauge.config import RunConfig
+from depthgauge.config import NetConfig, Recipe, RuleConfig, TaskConfig
+from depthgauge.store.metrics_file import Line, read_lines
 from depthgauge.store.plan_files import PlanFiles
 from depthgauge.store.run_paths import FAILED, METRICS, RESULT, read_config
 from depthgauge.studies.status import check_study
@@ -16,7 +17,7 @@ from depthgauge.studies.status import check_study
 Row = list[Any]
 
 CONFIGURED = (
-    *("run", "task", "evaluated_on", "rule", "label", "options", "k", "seed"),
+    *("run", "k", "seed", "task", "evaluated_on", "rule", "label", "options"),
     *("net", "width", "blocks", "epochs", "batch_size", "dtype"),
     *("learning_rate", "weight_decay", "penalty", "targets"),
 )
@@ -51,56 +52,62 @@ class TidyTable:
         layers = [f"{name}_{layer}" for name in PER_LAYER for layer in range(self._layers)]
         return [*CONFIGURED, "state", *MEASURED, *layers]
 
-    def rows(self) -> Iterator[Row]:
-        """The rows, in the order of the columns; None where there is nothing."""
+    def runs(self) -> Iterator[tuple[Row, list[Row]]]:
+        """Of each run what its rows begin with, and the rest of each row; None for nothing."""
         for cohort in self._plan.current:
-            for config in cohort.configs:
-                yield from self._rows_of(config)
-        for config in self._others:
-            yield from self._rows_of(config)
+            described = [
+                _described(cohort.task, cohort.net, rule.config, cohort.recipe)
+                for rule in cohort.rules
+            ]
+            for identity, (rule, k, seed) in zip(cohort.identities, cohort.runs, strict=True):
+                yield self._run(identity, k, seed, described[rule])
+        for one in self._others:
+            alone = _described(one.task, one.net, one.rule, one.recipe)
+            yield self._run(one.identity, one.k, one.seed, alone)
 
-    def _rows_of(self, config: RunConfig) -> Iterator[Row]:
-        run = os.path.join(self._runs, config.identity)
-        beginning = [*_described(config), _state(run)]
-        lines = _lines(os.path.join(run, METRICS))
-        for line in lines.values() or ({},):
-            row = beginning + [line.get(name) for name in MEASURED]
-            for name in PER_LAYER:
-                values = line.get(name) or []
-                row += values + [None] * (self._layers - len(values))
-            yield row
+    def rows(self) -> Iterator[Row]:
+        """The rows, in the order of the columns."""
+        for beginning, rests in self.runs():
+            for rest in rests:
+                yield beginning + rest
+
+    def _run(self, identity: str, k: int, seed: int, described: Row) -> tuple[Row, list[Row]]:
+        run = f"{self._runs}/{identity}"
+        lines = _lines(f"{run}/{METRICS}") or ({},)
+        return [identity, k, seed, *described, _state(run)], [self._rest(line) for line in lines]
+
+    def _rest(self, line: Line) -> Row:
+        """What was measured at an epoch."""
+        rest = [line.get(name) for name in MEASURED]
+        for name in PER_LAYER:
+            values = line.get(name) or []
+            rest += values + [None] * (self._layers - len(values))
+        return rest
 
 
-def _described(config: RunConfig) -> Row:
-    """The configuration, flat."""
-    task, net, rule, recipe = config.task, config.net, config.rule, config.recipe
+def _described(task: TaskConfig, net: NetConfig, rule: RuleConfig, recipe: Recipe) -> Row:
+    """What runs of one kind have in common, flat."""
     return [
-        *(config.identity, task.name, task.evaluated_on),
-        *(rule.name, rule.label, json.dumps(rule.options, sort_keys=True), config.k, config.seed),
+        *(task.name, task.evaluated_on),
+        *(rule.name, rule.label, json.dumps(rule.options, sort_keys=True)),
         *(net.name, net.width, net.blocks, recipe.epochs, recipe.batch_size, recipe.dtype),
         *(recipe.learning_rate, recipe.weight_decay, recipe.penalty, recipe.targets),
     ]
 
 
 def _state(run: str) -> str:
-    if os.path.exists(os.path.join(run, RESULT)):
+    if os.path.exists(f"{run}/{RESULT}"):
         return "done"
-    failed = os.path.exists(os.path.join(run, FAILED))
-    return "failed" if failed else "not done"
+    return "failed" if os.path.exists(f"{run}/{FAILED}") else "not done"
 
 
-def _lines(path: str) -> dict[int, dict[str, Any]]:
-    """By epoch, in order; as `MetricsFile` reads them."""
+def _lines(path: str) -> Sequence[Line]:
+    """Without Python's file objects, which cost more than reading so little does."""
     try:
-        with open(path, "rb") as handle:
-            texts = handle.read().splitlines()
+        handle = os.open(path, os.O_RDONLY)
     except FileNotFoundError:
-        return {}
-    by_epoch = {}
-    for text in texts:
-        try:
-            line = json.loads(text)
-            by_epoch[int(line["epoch"])] = line
-        except (ValueError, KeyError, TypeError):
-            continue
-    return dict(sorted(by_epoch.items()))
+        return ()
+    try:
+        return read_lines(os.read(handle, os.fstat(handle).st_size))[0]
+    finally:
+        os.close(handle)
