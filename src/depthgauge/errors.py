@@ -22,7 +22,11 @@ class StoppedError(Exception):
 
 
 class HandedOnError(Exception):
-    """The work was handed on to something else; the message says how to go on."""
+    """The work was handed on to something else; the message says how, `document` for programs."""
+
+    def __init__(self, sentence: str, document: dict[str, object]) -> None:
+        super().__init__(sentence)
+        self.document = document
 
 
 def system_sentence(error: OSError) -> str:

@@ -1,22 +1,27 @@
 """A study in a child process that is killed with SIGKILL at a chosen file operation or moment.
 
-The child is forked from this process, which has everything loaded: a start costs milliseconds.
+The child is forked from this process, which has everything loaded: a start costs milliseconds. So
+are its worker processes, where it has any.
 """
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import pathlib
 import signal
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import psutil
 import torch
 
 from depthgauge.cli.main import main
+from depthgauge.executors import local
 
 ARGUMENTS = [
     *("ladder", "--rules", "bp", "dfa", "fa", "--k", "0", "1", "--seeds", "1", "2", "3", "4"),
@@ -43,14 +48,54 @@ def kill_at_operation(folder: Path, number: int, epochs: int = SHORT) -> bool:
 def kill_after(folder: Path, seconds: float, epochs: int = SHORT) -> bool:
     """Kill the study after some time; False if it ended before."""
     child = _start(folder, epochs, Operations(NEVER))
+    ended = _wait(child, seconds)
+    if not ended:
+        _kill(child)
+    return not ended
+
+
+def kill_workers_at_operation(folder: Path, number: int, epochs: int = SHORT) -> int:
+    """Kill each of two workers before its file operation of that number; how many were killed."""
+    reader, writer = os.pipe()
+    child = _start(folder, epochs, Operations(number, writer), workers=2)
+    os.close(writer)
+    os.waitpid(child, 0)
+    killed = len(os.read(reader, 32))
+    os.close(reader)
+    return killed
+
+
+def kill_worker_after(folder: Path, seconds: float, epochs: int = SHORT) -> bool:
+    """Kill one of two workers after some time, the rest as long after; False if it ended before."""
+    child = _start(folder, epochs, Operations(NEVER), workers=2)
+    ended = _wait(child, seconds)
+    workers = psutil.Process(child).children() if not ended else []
+    if workers:
+        workers[0].kill()
+        ended = _wait(child, seconds)
+    if not ended:
+        _kill(child)
+    return bool(workers)
+
+
+def _wait(child: int, seconds: float) -> bool:
+    """Whether it has ended by then."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         if os.waitpid(child, os.WNOHANG)[0]:
-            return False
+            return True
         time.sleep(0.002)
-    os.kill(child, signal.SIGKILL)
+    return False
+
+
+def _kill(child: int) -> None:
+    """The process and, as a machine that dies would, its workers."""
+    family = [psutil.Process(child), *psutil.Process(child).children()]
+    for process in family:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
     os.waitpid(child, 0)
-    return True
+    psutil.wait_procs(family[1:])
 
 
 def count_operations(folder: Path, epochs: int = SHORT) -> int:
@@ -66,10 +111,14 @@ def count_operations(folder: Path, epochs: int = SHORT) -> int:
 
 
 class Operations:
-    """Counts writes, syncs, renames, links and removals; the last one is not survived."""
+    """Counts writes, syncs, renames, links and removals; the last one is not survived.
 
-    def __init__(self, last: int) -> None:
-        self.last, self.count = last, 0
+    Those who die there write a byte to `deaths`, if it is given: they are workers then, and the
+    process that started them lives on.
+    """
+
+    def __init__(self, last: int, deaths: int | None = None) -> None:
+        self.last, self.count, self.deaths = last, 0, deaths
 
     def watch(self) -> None:
         """From now on, here. Syncs count but do nothing: a kill loses no written page."""
@@ -85,13 +134,21 @@ class Operations:
     ) -> Callable[..., Any]:
         def operation(*args: Any, **kwargs: Any) -> Any:
             self.count += 1
-            if self.count >= self.last:
+            if self.count >= self.last and self._is_to_die():
                 if instead is not None:
                     instead(*args)
                 os.kill(os.getpid(), signal.SIGKILL)
             return real(*args, **kwargs)
 
         return operation
+
+    def _is_to_die(self) -> bool:
+        if self.deaths is None:
+            return True
+        if multiprocessing.parent_process() is None:
+            return False
+        os.write(self.deaths, b".")
+        return True
 
     def _opened(self, real: Callable[..., Any]) -> Callable[..., Any]:
         """Files that are appended to: their writes count, and the last one is cut in the middle."""
@@ -130,6 +187,7 @@ def _start(
     epochs: int,
     operations: Operations,
     then: Callable[[], object] = lambda: None,
+    workers: int = 1,
 ) -> int:
     torch.set_num_threads(1)
     torch.optim.AdamW([torch.zeros(1, requires_grad=True)])  # loads what takes seconds to load
@@ -143,6 +201,9 @@ def _start(
         os.dup2(silent, 1)
         os.dup2(silent, 2)
         operations.watch()
+        fork = multiprocessing.get_context("fork")
+        local.mp.get_context = lambda kind: fork
+        local.workers_for = lambda cohorts, threads, device: min(workers, cohorts)
         status = main([*ARGUMENTS, "--epochs", str(epochs), "--out", str(folder)])
         then()
     finally:

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from depthgauge.cli.options import (
-    DEFAULT_RULES,
-    DEFAULT_SEEDS,
     add_grid_options,
     add_run_options,
     add_task,
@@ -18,6 +16,7 @@ from depthgauge.cli.options import (
 from depthgauge.cli.select import SELECTION, add_select, select, selection_grid
 from depthgauge.cli.training import folder_of, show_plan, train_grid
 from depthgauge.cli.verdict_options import add_verdict_options, build_thresholds, strict_status
+from depthgauge.defaults import DEFAULT_RULES, DEFAULT_SEEDS
 from depthgauge.errors import UserError
 
 if TYPE_CHECKING:

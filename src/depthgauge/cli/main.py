@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import logging
 import os
 import sys
@@ -66,12 +67,14 @@ def build_parser() -> Parser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; the exit status is 0 done, 1 a run failed, 2 bad input, 3 walked back."""
     logging.basicConfig(format="depthgauge: %(message)s", level=logging.WARNING)
+    as_json = False
     try:
         args = build_parser().parse_args(argv)
+        as_json = getattr(args, "json", False)
         status: int = args.run(args)
         sys.stdout.flush()
     except HandedOnError as handed:
-        print(handed)
+        print(json.dumps(handed.document, indent=2) if as_json else handed)
         return 0
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -8,14 +8,14 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from depthgauge.defaults import DEFAULT_RULES, DEFAULT_SEEDS
+
 if TYPE_CHECKING:
     from depthgauge.config import NetConfig, Recipe
     from depthgauge.studies.plan import Grid
 
 
 LARGEST_SEED = 2**63 - 1
-DEFAULT_RULES = ["bp", "fa", "dfa"]
-DEFAULT_SEEDS = [42, 123, 456]
 
 
 def whole(minimum: int, maximum: float = math.inf) -> Callable[[str], int]:

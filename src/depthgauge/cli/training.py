@@ -110,7 +110,7 @@ def train_grid(
     from depthgauge.store.provenance import command_line
     from depthgauge.store.study_folder import StudyFolder
     from depthgauge.studies.partition import plan_runs
-    from depthgauge.studies.sizing import size_cohorts
+    from depthgauge.studies.sizing import cohort_bytes, size_cohorts
 
     device, study, execute = choose_device(args.device), StudyFolder(folder), executor_of(args)
     usual = size_cohorts(grid, device, args.threads).threads
@@ -119,11 +119,13 @@ def train_grid(
     for run in grid.runs():
         study.run(run.config).mend(network=networks)
     task = str(Path(args.task).resolve()) if Path(args.task).is_file() else args.task
-    cohorts = plan_runs(study, grid, task, args.validation, sizing.runs)
+    planned = plan_runs(study, grid, task, args.validation, sizing.runs)
+    cohorts = [cohort for cohort in planned if study.open_runs(cohort)]
     names = tuple(cohort.name for cohort in cohorts)
     job = Job(folder.resolve(), names, device, opened.threads, args.save_every, command_line())
     if args.executor == "slurm" and names:
-        hand_to_slurm(job, expected_cost(study, grid, args)["memory_bytes"], args.submit)
+        memory = max(cohort_bytes(cohort, grid.task) for cohort in cohorts)
+        hand_to_slurm(job, memory, args.submit)
     train_job(study, cohorts, job, execute)
     return study, say_failures(study, [run.config for run in grid.runs()])
 

@@ -25,7 +25,7 @@ SCRIPT = """\
 {gpu}#SBATCH --signal=B:USR1@120
 #SBATCH --requeue
 #SBATCH --open-mode=append
-#SBATCH --output={logs}/%A_%a.log
+#SBATCH --output="{logs}/%A_%a.log"
 
 # Two minutes before the time is up, and when the node is wanted back, USR1 asks for a checkpoint;
 # the task is then queued again and goes on from there.
@@ -53,9 +53,13 @@ def hand_to_slurm(job: Job, memory: int, submit: bool) -> None:
     `memory` is what a cohort is expected to need, in bytes.
     """
     script = write_script(job, memory)
-    collect = "when its tasks have ended, the same command without --executor writes the tables"
+    document: dict[str, object] = {"script": str(script), "collect": job.command}
+    collect = f"when its tasks have ended, this writes the tables:\n{job.command}"
     if not submit:
-        raise HandedOnError(f"sbatch {shlex.quote(str(script))}\nsubmits the study; {collect}")
+        raise HandedOnError(
+            f"sbatch {shlex.quote(str(script))}\nsubmits the study; {collect}",
+            document | {"submitted": None},
+        )
     sbatch = shutil.which("sbatch")
     if sbatch is None:
         raise UserError(f"--submit: there is no sbatch here; the script is {script}")
@@ -64,7 +68,8 @@ def hand_to_slurm(job: Job, memory: int, submit: bool) -> None:
     )
     if done.returncode:
         raise UserError(f"sbatch refused {script}: {' '.join(done.stderr.split())}")
-    raise HandedOnError(f"{done.stdout.strip()}; {collect}")
+    answer = done.stdout.strip()
+    raise HandedOnError(f"{answer}; {collect}", document | {"submitted": answer})
 
 
 def write_script(job: Job, memory: int) -> Path:

@@ -41,6 +41,8 @@ def _temporaries(folder: Path) -> Iterator[tuple[Path, str]]:
     for place in (folder, folder / "plan", folder / "claims"):
         for path in sorted(place.glob(".*.tmp")):
             yield path, "begun and never finished"
+    for path in sorted(folder.glob(".shared-*")):
+        yield path, "the sign of a command on a cluster that was killed"
 
 
 def _of_claims(folder: Path) -> Iterator[tuple[Path, str]]:

@@ -20,7 +20,7 @@ from pydantic import (
     field_validator,
 )
 
-from depthgauge.cli.options import DEFAULT_RULES
+from depthgauge.defaults import DEFAULT_RULES
 from depthgauge.errors import UserError
 from depthgauge.nets.registry import find_net
 from depthgauge.rules.choice import choose_rule

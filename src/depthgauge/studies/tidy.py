@@ -11,7 +11,7 @@ from typing import Any
 from depthgauge.config import NetConfig, Recipe, RuleConfig, TaskConfig
 from depthgauge.store.metrics_file import Line, read_lines
 from depthgauge.store.plan_files import PlanFiles
-from depthgauge.store.run_paths import FAILED, METRICS, RESULT, read_config
+from depthgauge.store.run_paths import CONFIG, FAILED, METRICS, RESULT, read_config
 from depthgauge.studies.status import check_study
 
 Row = list[Any]
@@ -35,9 +35,9 @@ class TidyTable:
         planned = self._plan.cohort_of
         started = sorted(entry.name for entry in os.scandir(self._runs)) if self._begun else []
         self._others = [
-            read_config(self._runs / name / "config.json")
+            read_config(self._runs / name / CONFIG)
             for name in started
-            if name not in planned
+            if name not in planned and (self._runs / name / CONFIG).is_file()
         ]
         nets = [cohort.net for cohort in self._plan.current] + [c.net for c in self._others]
         self._layers = 1 + max((net.blocks for net in nets), default=0)
