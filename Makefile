@@ -28,6 +28,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/null.py
 	$(BIN)/python benchmarks/store.py
 	$(BIN)/python benchmarks/store_scale.py
+	$(BIN)/python benchmarks/workers.py
 
 # torch comes first and pinned: asking for it in any other way may fetch a much larger build.
 $(READY): requirements.lock pyproject.toml

@@ -117,11 +117,19 @@ class RunConfig(_Config):
     @cached_property
     def identity(self) -> str:
         """The name of the run's folder."""
-        return identity_of(self.task, self.net, self.rule, self.recipe, k=self.k, seed=self.seed)
+        parts = (self.task, self.net, self.rule, self.recipe)
+        return identity_of(*parts, k=self.k, seed=self.seed, schema_version=self.schema_version)
 
 
 def identity_of(
-    task: TaskConfig, net: NetConfig, rule: RuleConfig, recipe: Recipe, *, k: int, seed: int
+    task: TaskConfig,
+    net: NetConfig,
+    rule: RuleConfig,
+    recipe: Recipe,
+    *,
+    k: int,
+    seed: int,
+    schema_version: int = SCHEMA_VERSION,
 ) -> str:
     """Hash of a run's whole configuration as JSON, keys sorted.
 
@@ -129,6 +137,6 @@ def identity_of(
     """
     text = (
         f'{{"k":{k},"net":{net.as_text},"recipe":{recipe.as_text},"rule":{rule.as_text},'
-        f'"schema_version":{SCHEMA_VERSION},"seed":{seed},"task":{task.as_text}}}'
+        f'"schema_version":{schema_version},"seed":{seed},"task":{task.as_text}}}'
     )
     return hashlib.sha256(text.encode()).hexdigest()[:IDENTITY_DIGITS]

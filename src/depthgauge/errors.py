@@ -1,6 +1,8 @@
 """Errors as sentences."""
 
 import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -11,6 +13,24 @@ class UserError(Exception):
     The command line prints the message on standard error and exits with status 2; nothing else
     that the user typed is lost or overwritten.
     """
+
+
+class StoreError(OSError):
+    """The system refused to read or write a study's files, or its data."""
+
+
+@contextmanager
+def storing() -> Iterator[None]:
+    """Around the store's own work, so that what the system refuses there is known as such."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(*error.args, *_names(error)) from error
+
+
+def _names(error: OSError) -> list[object]:
+    """Its file, as OSError takes it: the third of its arguments."""
+    return [] if error.filename is None else [error.filename]
 
 
 class StoppedError(Exception):

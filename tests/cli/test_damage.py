@@ -133,15 +133,25 @@ def by_run(study: Path) -> dict[str, Path]:
 # Damaged metrics
 
 
+def without_field(name: str) -> Callable[[bytes], bytes]:
+    def cut(lines: bytes) -> bytes:
+        *first, last = lines.splitlines(keepends=True)
+        return b"".join([*first, without(name)(last.decode()).encode() + b"\n"])
+
+    return cut
+
+
 @pytest.mark.parametrize(
     "cut",
     [
         pytest.param(lambda lines: lines + lines[:40], id="one more line begun"),
         pytest.param(lambda lines: lines[:-20], id="the last line cut"),
         pytest.param(lambda lines: lines[:9] + lines[40:], id="a line damaged"),
+        pytest.param(without_field("diverged"), id="a line without diverged"),
+        pytest.param(without_field("accuracy"), id="a line without accuracy"),
     ],
 )
-def test_metrics_that_are_cut_in_the_middle_of_a_line(stopping_rules, stopped, undisturbed, cut):
+def test_metrics_with_lines_that_are_not_whole(stopping_rules, stopped, undisturbed, cut):
     path = a_run(stopped) / "metrics.jsonl"
     damaged = cut(path.read_bytes())
     path.write_bytes(damaged)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import builtins
-import csv
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cli.commands import assert_bad_input, run, run_ladder, write_rules
+from cli.exported_tables import MEASURED, READ
 from store.small_runs_on_disk import contents
-
-MEASURED = ("epoch", "train_loss", "accuracy", "g_over_e", "diverged")
 
 Lines = dict[tuple[str, int], dict[str, Any]]
 """By run and epoch."""
@@ -38,32 +36,6 @@ def lines_of(rows: list[dict[str, Any]]) -> Lines:
         found[row["run"], row["epoch"]] = line
     assert len(found) == len(rows)
     return found
-
-
-def read_csv(path: Path) -> list[dict[str, Any]]:
-    with path.open(newline="", encoding="utf-8") as handle:
-        return [
-            {
-                name: None if text == "" else text if _is_text(name) else json.loads(text.lower())
-                for name, text in row.items()
-            }
-            for row in csv.DictReader(handle)
-        ]
-
-
-def _is_text(name: str) -> bool:
-    return name in ("run", "task", "evaluated_on", "rule", "label", "options", "state") or (
-        name in ("net", "dtype", "targets")
-    )
-
-
-def read_parquet(path: Path) -> list[dict[str, Any]]:
-    parquet = pytest.importorskip("pyarrow.parquet")
-    rows: list[dict[str, Any]] = parquet.read_table(path).to_pylist()
-    return rows
-
-
-READ = {"csv": read_csv, "parquet": read_parquet}
 
 
 @pytest.mark.parametrize("kind", list(READ))

@@ -22,6 +22,7 @@ def littered(study: Path) -> list[Path]:
     done = find_run(study, "dfa")
     left = [
         study / ".study.json.12.ab.tmp",
+        study / ".shared-0123456789abcdef",
         study / "plan" / ".2.json.12.ab.tmp",
         study / "claims" / ".x.1.12.tmp",
         done / ".checkpoint.safetensors.12.ab.tmp",
@@ -48,7 +49,7 @@ def test_it_shows_and_deletes_nothing(study, littered):
     assert shown(done.out) == {str(path) for path in littered}
     assert "    0.004 MB" in done.out
     assert done.out.endswith(" could be deleted (--delete does it)\n")
-    assert done.out.splitlines()[-1].startswith(f"{len(littered)} files, 0.01")
+    assert done.out.splitlines()[-1].startswith(f"{len(littered)} files, 0.02")
     assert contents(study) == before
 
 

@@ -9,7 +9,7 @@ from cli.commands import assert_bad_input, run, run_ladder
 from store.small_runs_on_disk import contents
 from studies.small_grids import outcome
 
-from depthgauge.studies.study_file import StudySpec
+from depthgauge.studies.study_spec import StudySpec
 
 TOML = """\
 command = "ladder"

@@ -18,8 +18,12 @@ NAMES = [signal.Signals(number).name for number in ASKING]
 
 @pytest.fixture(autouse=True)
 def handlers() -> Iterator[None]:
-    """Whatever a test does to the handlers, they are put back."""
+    """Whatever a test does to the handlers, they are put back.
+
+    Shells start what runs in the background with Ctrl-C ignored.
+    """
     before = {number: signal.getsignal(number) for number in ASKING}
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     for number, handler in before.items():
         signal.signal(number, handler)

@@ -20,7 +20,7 @@ from depthgauge.errors import UserError
 from depthgauge.executors import local
 from depthgauge.executors.interrupt import Interrupt
 from depthgauge.executors.job import Job, label_of
-from depthgauge.executors.local import run_here, run_locally, run_side_by_side, threads_for
+from depthgauge.executors.local import run_here, run_locally, run_side_by_side
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.training.engine import StoppedEarlyError
 
@@ -119,11 +119,3 @@ def test_a_cohort_is_called_by_its_settings_while_they_are_few(tmp_path, rules, 
     job = prepare(tmp_path / "study", *rules)
     (cohort,) = StudyFolder(job.folder).plan_files.read().current
     assert label_of(cohort) == label
-
-
-@pytest.mark.parametrize(
-    ("cores", "cohorts", "threads"), [(1, 3, 1), (2, 1, 2), (2, 3, 1), (8, 3, 2), (4, 9, 1)]
-)
-def test_threads_leave_no_core_idle(monkeypatch, cores, cohorts, threads):
-    monkeypatch.setattr(torch, "get_num_threads", lambda: cores)
-    assert threads_for(cohorts) == threads

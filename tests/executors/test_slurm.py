@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import shlex
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -14,17 +12,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from cli.commands import Done, assert_bad_input, run
+from cli.commands import run
 from cli.conftest import one_thread
 from cli.waiting import WAITS_AT, Study, until
+from executors.slurm_scripts import called, environment, options, put_program
 from executors.small_jobs import prepare
 from studies.small_grids import outcome
 
-import depthgauge
 from depthgauge.executors import slurm
 from depthgauge.executors.job import Job
 from depthgauge.executors.slurm import write_script
-from depthgauge.store.plan_files import PlanFiles
 from depthgauge.store.study_folder import StudyFolder
 
 REQUEUE = 128 + signal.SIGUSR1
@@ -41,36 +38,6 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def job(tmp_path: Path) -> Job:
     """Three cohorts of two runs, in a folder whose name needs quotes."""
     return prepare(tmp_path / "a study", "bp", "fa", "dfa")
-
-
-def put_program(folder: Path, name: str, body: str = "") -> Path:
-    """A program that writes down what it was called with, and then does as `body` says."""
-    path = folder / "bin" / name
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(f'#!/bin/bash\necho "$@" >> "{folder}/{name}.log"\n{body}\n')
-    path.chmod(0o755)
-    return path
-
-
-def called(folder: Path, name: str) -> list[str]:
-    log = folder / f"{name}.log"
-    return log.read_text().splitlines() if log.exists() else []
-
-
-def environment(folder: Path, task: int) -> dict[str, str]:
-    return os.environ | {
-        "PATH": f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}",
-        "PYTHONPATH": str(Path(depthgauge.__file__).parent.parent),
-        "SLURM_ARRAY_TASK_ID": str(task),
-        "SLURM_ARRAY_JOB_ID": "4711",
-    }
-
-
-def options(script: Path) -> dict[str, str]:
-    """What the script asks Slurm for."""
-    lines = [line for line in script.read_text().splitlines() if line.startswith("#SBATCH --")]
-    pairs = [line.removeprefix("#SBATCH --").partition("=") for line in lines]
-    return {name: value for name, _, value in pairs}
 
 
 @pytest.fixture
@@ -130,7 +97,7 @@ def test_what_it_asks_for(job):
         "signal": "B:USR1@120",
         "requeue": "",
         "open-mode": "append",
-        "output": f"{job.folder}/slurm/%A_%a.log",
+        "output": f'"{job.folder}/slurm/%A_%a.log"',
     }
 
 
@@ -223,72 +190,3 @@ def test_usr1_leads_to_a_checkpoint_and_a_requeue(tmp_path):
     again = run_task(script, tmp_path, 0)
     assert again.returncode == 0, again.stderr
     assert len(study.metrics()) == 2
-
-
-# The command
-
-
-def ladder(folder: Path, *more: object) -> Done:
-    small = ("--task", "digits", "--width", 6, "--blocks", 1, "--epochs", 1, "--threads", 1)
-    rules = ("--rules", "bp", "dfa", "--k", 0, "--seeds", 1, "--save-every", 30)
-    return run("ladder", *small, *rules, "--out", folder, "--executor", "slurm", *more)
-
-
-def test_the_command_writes_the_script_and_trains_nothing(tmp_path):
-    folder = tmp_path / "study"
-    done = ladder(folder)
-    assert (done.status, done.err) == (0, "")
-    script = folder / "slurm" / "array.sh"
-    assert done.out.startswith(f"sbatch {script}\n")
-    assert "the same command without --executor writes the tables" in done.out
-    assert list(folder.glob("runs/*")) == []
-    asked = options(script)
-    assert (asked["array"], asked["cpus-per-task"]) == ("0-1", "1")
-    assert 50 < int(asked["mem"].rstrip("M")) < 100_000
-    command = next(line for line in script.read_text().splitlines() if " resume " in line)
-    assert shlex.split(command)[:4] == [sys.executable, "-m", "depthgauge.cli.main", "resume"]
-    assert "--device cpu --save-every 30 " in command
-    names = [cohort.name for cohort in PlanFiles(folder / "plan").read().current]
-    assert f"cohorts=({' '.join(names)})" in script.read_text()
-
-
-def test_where_all_is_done_there_is_nothing_to_submit(tmp_path):
-    folder = tmp_path / "study"
-    ladder(folder)
-    assert run("resume", folder).status == 0
-    (folder / "slurm" / "array.sh").unlink()
-    done = ladder(folder)
-    assert not (folder / "slurm" / "array.sh").exists(), done
-    assert "sbatch" not in done.out
-
-
-def test_submitted_where_there_is_no_sbatch(tmp_path, monkeypatch):
-    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    done = ladder(tmp_path / "study", "--submit")
-    assert_bad_input(done, "--submit", "no sbatch here", "slurm/array.sh")
-    assert (tmp_path / "study" / "slurm" / "array.sh").is_file()
-
-
-def test_submitted_the_script_is_given_to_sbatch(tmp_path, monkeypatch):
-    put_program(tmp_path, "sbatch", 'echo "Submitted batch job 4711"')
-    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
-    done = ladder(tmp_path / "study", "--submit")
-    assert (done.status, done.err) == (0, "")
-    assert done.out.startswith("Submitted batch job 4711; when its tasks have ended, ")
-    assert called(tmp_path, "sbatch") == [str(tmp_path / "study" / "slurm" / "array.sh")]
-
-
-def test_what_sbatch_refuses_is_said(tmp_path, monkeypatch):
-    put_program(
-        tmp_path, "sbatch", "echo 'sbatch: error: Batch job\nsubmission failed' >&2; exit 1"
-    )
-    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
-    done = ladder(tmp_path / "study", "--submit")
-    assert_bad_input(done, "sbatch refused", "array.sh", "Batch job submission failed")
-
-
-def test_submit_without_slurm_is_refused(tmp_path):
-    small = ("--task", "digits", "--width", 6, "--blocks", 1, "--epochs", 1, "--threads", 1)
-    done = run("ladder", *small, "--rules", "bp", "--seeds", 1, "--out", tmp_path / "s", "--submit")
-    assert_bad_input(done, "--submit", "--executor slurm")
-    assert not (tmp_path / "s").exists()

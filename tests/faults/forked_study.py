@@ -66,16 +66,23 @@ def kill_workers_at_operation(folder: Path, number: int, epochs: int = SHORT) ->
 
 
 def kill_worker_after(folder: Path, seconds: float, epochs: int = SHORT) -> bool:
-    """Kill one of two workers after some time, the rest as long after; False if it ended before."""
+    """Kill one of two workers some time after it started, and all that is left a little later.
+
+    False if the study ended before.
+    """
     child = _start(folder, epochs, Operations(NEVER), workers=2)
-    ended = _wait(child, seconds)
-    workers = psutil.Process(child).children() if not ended else []
-    if workers:
-        workers[0].kill()
-        ended = _wait(child, seconds)
+    ended, workers = False, []
+    while not ended and not workers:
+        ended = _wait(child, 0.01)
+        workers = [] if ended else psutil.Process(child).children()
+    ended = ended or _wait(child, seconds)
+    alive = [worker for worker in workers if not ended and worker.is_running()]
+    if alive:
+        alive[0].kill()
+        ended = _wait(child, 0.05)
     if not ended:
         _kill(child)
-    return bool(workers)
+    return bool(alive)
 
 
 def _wait(child: int, seconds: float) -> bool:

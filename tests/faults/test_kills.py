@@ -71,9 +71,10 @@ def planned(folder: Path) -> list[str]:
 class Killer:
     """Kills a study in one of four ways, at random moments; counts how often it did."""
 
-    def __init__(self, folder: Path, far: int, epochs: int, seed: int) -> None:
-        self._folder, self._far, self._epochs = folder, far, epochs
+    def __init__(self, folder: Path, kills: int, epochs: int, seed: int) -> None:
+        self._folder, self._epochs, self._wanted = folder, epochs, kills
         self._moments = random.Random(seed)
+        self._share = count_operations(folder.parent / "counted", epochs) // kills
         self.kills = dict.fromkeys(
             (
                 "the process, between two file operations",
@@ -86,34 +87,45 @@ class Killer:
 
     def kill(self) -> None:
         ways = (self._at_operation, self._after, self._workers_at_operation, self._worker_after)
-        (way,) = self._moments.choices(range(4), (5, 2, 2, 1))
+        (way,) = self._moments.choices(range(4), (5, 2, 2, 2))
         self.kills[list(self.kills)[way]] += int(ways[way]())
 
     @property
     def count(self) -> int:
         return sum(self.kills.values())
 
+    @property
+    def _is_behind(self) -> bool:
+        """Whether less of the study is done than of the kills: they are to reach to its end."""
+        metrics = [path.read_bytes() for path in self._folder.glob("runs/*/metrics.jsonl")]
+        recorded = sum(content.count(b"\n") for content in metrics)
+        return recorded / (RUNS * (self._epochs + 1)) < self.count / self._wanted
+
+    def _number(self) -> int:
+        """Of a file operation."""
+        return self._moments.randint(1, START + (4 * self._share if self._is_behind else 0))
+
+    def _seconds(self) -> float:
+        return self._moments.uniform(0.02, 0.5 if self._is_behind else 0.1)
+
     def _at_operation(self) -> int:
-        number = self._moments.randint(1, self._far)
-        return kill_at_operation(self._folder, number, self._epochs)
+        return kill_at_operation(self._folder, self._number(), self._epochs)
 
     def _after(self) -> int:
-        return kill_after(self._folder, self._moments.uniform(0.05, 0.5), self._epochs)
+        return kill_after(self._folder, self._seconds(), self._epochs)
 
     def _workers_at_operation(self) -> int:
-        number = self._moments.randint(1, self._far)
-        return kill_workers_at_operation(self._folder, number, self._epochs)
+        return kill_workers_at_operation(self._folder, self._number(), self._epochs)
 
     def _worker_after(self) -> int:
-        return kill_worker_after(self._folder, self._moments.uniform(0.1, 0.5), self._epochs)
+        return kill_worker_after(self._folder, self._seconds(), self._epochs)
 
 
 def kill_and_restart(
     folder: Path, kills: int, undisturbed: Path, seed: int, epochs: int = SHORT
 ) -> dict[str, int]:
     """Kill the study until it has been killed so often, or has ended; how it went."""
-    operations = count_operations(folder.parent / "counted", epochs)
-    killer = Killer(folder, START + 2 * operations // kills, epochs, seed)
+    killer = Killer(folder, kills, epochs, seed)
     before = done_markers(folder)
     while killer.count < kills and len(before) < RUNS:
         last = len(before)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +13,7 @@ from pydantic import BaseModel
 from store.small_runs_on_disk import contents, finished, run_config
 from studies.small_grids import grid, plan, study_of
 
-from depthgauge.config import RuleConfig, RunConfig, TrainingOptions
+from depthgauge.config import RuleConfig, RunConfig, TrainingOptions, identity_of
 from depthgauge.rules.choice import choose_rule, option_names
 from depthgauge.rules.registry import BUILT_IN, load_known
 from depthgauge.store.run_folder import RunFolder
@@ -92,6 +93,26 @@ def test_every_field_is_part_of_the_identity(tmp_path, place):
 def test_no_two_changes_give_the_same_identity():
     identities = {changed(CONFIG, tuple(place.split("."))).identity for place in PLACES}
     assert len(identities | {CONFIG.identity}) == len(PLACES) + 1
+
+
+def hash_of_json(config: RunConfig) -> str:
+    """The identity as it is defined: of the configuration as a whole."""
+    whole = json.dumps(config.model_dump(mode="json"), sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(whole.encode()).hexdigest()[:16]
+
+
+ODD = RuleConfig(name="odd", label='λ["a, b"]', options={"z": [1e-07, None], "a": {"y": 1, "b": 2}})
+VARIANTS = {
+    place: changed(CONFIG, tuple(place.split("."))) for place in PLACES if place != "schema_version"
+} | {"odd": CONFIG.model_copy(update={"rule": ODD, "seed": 2**63 - 1})}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_identity_put_together_from_parts_is_the_hash_of_the_whole(variant):
+    config = VARIANTS[variant]
+    parts = (config.task, config.net, config.rule, config.recipe)
+    assert identity_of(*parts, k=config.k, seed=config.seed) == hash_of_json(config)
+    assert config.identity == hash_of_json(config)
 
 
 # Options of rules, as they are typed

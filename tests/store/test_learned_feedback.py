@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 from rules.learning_rules import Twins
-from store.small_runs_on_disk import state_bits
+from store.small_runs_on_disk import metrics_line, state_bits
 from training.small_runs import Run, Setting, make_cohort, run_config, train_cohort
 
 from depthgauge.config import Recipe
@@ -26,7 +26,7 @@ def test_learned_feedback_comes_back_bit_for_bit(tmp_path, rule):
     for folder in folders:
         folder.create()
         for epoch in (0, 1):
-            folder.metrics.append({"epoch": epoch})
+            folder.metrics.append(metrics_line(epoch))
     StoreRecorder(folders).save(states)
     loaded = load_newest(folders)
     assert loaded is not None

@@ -79,7 +79,7 @@ def one_file(tmp_path_factory: pytest.TempPathFactory) -> MetricsFile:
 def test_every_line_is_one_line_of_strict_json(one_file, values):
     one_file.path.write_text("")
     for epoch, value in enumerate(values):
-        one_file.append({"epoch": epoch, "value": value})
+        one_file.append(metrics_line(epoch) | {"value": value})
     assert [line["value"] for line in one_file.lines()] == [nulled(value) for value in values]
     assert len(one_file.path.read_bytes().splitlines()) == len(values)
 
@@ -137,22 +137,37 @@ NO_LINES = [
     b"1",
     b'"epoch"',
     b"{}",
-    b'{"epoch": null}',
-    b'{"epoch": "1"}',
-    b'{"epoch": 1.5}',
-    b'{"epoch": Infinity}',
-    b'{"epoch": 1e999}',
+    *(
+        b'{"epoch": %s, "accuracy": 0.5, "diverged": false}' % epoch
+        for epoch in (b"null", b'"1"', b"1.5", b"true", b"Infinity", b"1e999")
+    ),
+    b'{"epoch": 1}',
+    b'{"epoch": 1, "diverged": false}',
+    b'{"epoch": 1, "accuracy": 0.5}',
+    b'{"accuracy": 0.5, "diverged": false}',
 ]
+"""The last ones are valid JSON, but a result cannot be made of them."""
 
 
 @pytest.mark.parametrize("damage", NO_LINES, ids=str)
 def test_a_damaged_line_in_the_middle_is_as_if_it_were_missing(metrics, damage):
     first, _, last = with_epochs(metrics, 0, 1, 2).path.read_bytes().splitlines(keepends=True)
     metrics.path.write_bytes(first + damage + b"\n" + last)
+    damaged = metrics.path.read_bytes()
     assert epochs_of(metrics) == [0, 2]
     assert metrics.epochs_without_gap() == 1
     metrics.rewind(0)
     assert metrics.path.read_bytes() == first
+    assert (metrics.path.parent / "quarantine" / "1-metrics.jsonl").read_bytes() == damaged
+
+
+def test_a_line_needs_only_what_a_result_is_made_of(metrics):
+    """Others may be added in later versions, and were missing in earlier ones."""
+    line = {"epoch": 0, "accuracy": 0.5, "diverged": False}
+    metrics.append(line)
+    assert metrics.lines() == [line]
+    metrics.rewind(0)
+    assert list(contents(metrics.path.parent)) == ["metrics.jsonl"]
 
 
 @pytest.mark.parametrize("damage", [b'{"epoch": 3, "acc', b"\xff\xfe\r\n\x80", b"[]\n"], ids=str)
@@ -176,7 +191,7 @@ def test_after_a_torn_line_a_run_goes_on_with_whole_ones(metrics):
 
 
 @given(content=st.binary(max_size=40) | st.lists(st.sampled_from(NO_LINES)).map(b"\n".join))
-@example(content=b'{"epoch": 0}\r\n{"epoch": 1}\r\n')
+@example(content=2 * b'{"epoch": 0, "accuracy": 0, "diverged": true}\r\n')
 def test_whatever_is_in_the_file_the_epochs_rise(one_file, content):
     one_file.path.write_bytes(content)
     epochs = epochs_of(one_file)

@@ -62,6 +62,12 @@ def test_a_cohort_names_each_run_in_its_order():
         )
 
 
+def test_identities_are_those_of_the_configurations():
+    planned = cohort("dfa", "dfa[normalise=batch]")
+    assert planned.identities == [config.identity for config in planned.configs]
+    assert len(set(planned.identities)) == len(SEEDS)
+
+
 def test_the_name_depends_on_the_runs_and_on_their_order():
     names = {
         cohort("dfa").name,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -16,7 +18,13 @@ from studies.small_grids import RECIPE, TASK, grid, plan, study_of, train_withou
 from depthgauge.config import NetConfig
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.study_folder import StudyFolder
-from depthgauge.studies.partition import COHORT_RUNS, partition
+from depthgauge.studies.partition import (
+    LARGEST,
+    cohorts_left,
+    even_parts,
+    partition,
+    plan_runs,
+)
 from depthgauge.studies.plan import Grid
 
 Place = tuple[str, int, int]
@@ -62,9 +70,28 @@ def test_the_same_rule_with_other_options_is_trained_together():
 
 
 def test_whole_seeds_come_first():
+    """21 runs are 11 and 10: no seed but the one in the middle is divided."""
     first, second = partition(grid("bp", ks=(0, 1, 2), seeds=range(7)).runs())
-    assert {seed for _, seed, _ in places(first)} == {0, 1, 2, 3, 4}
-    assert {seed for _, seed, _ in places(second)} == {5, 6}
+    assert [len(places(cohort)) for cohort in (first, second)] == [11, 10]
+    assert {seed for _, seed, _ in places(first)} == {0, 1, 2, 3}
+    assert {seed for _, seed, _ in places(second)} == {3, 4, 5, 6}
+
+
+def test_cohorts_are_as_small_as_is_asked_for():
+    runs = grid("bp", "dfa", ks=(0, 1), seeds=(1, 2, 3)).runs()
+    assert [len(cohort.runs) for cohort in partition(runs, 4)] == [3] * 4
+    assert [len(cohort.runs) for cohort in partition(runs, 1)] == [1] * 12
+
+
+@given(groups=st.lists(st.integers(1, 200), max_size=6), size=st.integers(1, 20))
+def test_parts_are_as_few_and_as_equal_as_can_be(groups, size):
+    parts = iter(even_parts(groups, size))
+    for group in groups:
+        own = list(islice(parts, math.ceil(group / size)))
+        assert sum(own) == group
+        assert 1 <= min(own) <= max(own) <= size
+        assert max(own) - min(own) <= 1
+    assert list(parts) == []
 
 
 def test_runs_with_another_recipe_or_network_are_trained_apart():
@@ -79,7 +106,7 @@ def test_runs_with_another_recipe_or_network_are_trained_apart():
 def test_runs_that_stand_elsewhere_in_training_are_trained_apart():
     runs = grid("dfa", ks=(0, 1), seeds=(1, 2, 3)).runs()
     where = {1: (2, 1), 2: (2, 0), 3: (2, 1)}
-    cohorts = partition(runs, lambda run: where[run.config.seed])
+    cohorts = partition(runs, begun=lambda run: where[run.config.seed])
     assert [{seed for _, seed, _ in places(cohort)} for cohort in cohorts] == [{1, 3}, {2}]
 
 
@@ -89,18 +116,19 @@ def test_runs_that_stand_elsewhere_in_training_are_trained_apart():
     how_many=st.integers(1, 5),
     ks=st.sets(st.integers(0, 6), min_size=1),
     seeds=st.sets(st.integers(0, 50), min_size=1, max_size=9),
+    size=st.integers(1, LARGEST),
 )
-def test_cohorts_are_a_partition_of_the_runs(rules, how_many, ks, seeds):
+def test_cohorts_are_a_partition_of_the_runs(rules, how_many, ks, seeds, size):
     net = NetConfig(width=4, blocks=6)
     planned = grid(*rules[:how_many], ks=list(ks), seeds=list(seeds), net=net)
-    cohorts = partition(planned.runs())
+    cohorts = partition(planned.runs(), size)
     together = [place for cohort in cohorts for place in places(cohort)]
     assert sorted(together) == sorted(planned_runs(planned))
     by_place = dict(zip(planned_runs(planned), planned.runs(), strict=True))
     for cohort in cohorts:
         falling = [k for _, _, k in places(cohort)]
         assert falling == sorted(falling, reverse=True)
-        assert 1 <= len(cohort.runs) <= COHORT_RUNS
+        assert 1 <= len(cohort.runs) <= size
         assert len({config.rule.name for config in cohort.configs}) == 1
         assert cohort.configs == [by_place[place].config for place in places(cohort)]
 
@@ -117,6 +145,19 @@ def test_what_was_planned_is_written_down_with_the_task_as_it_was_typed(tmp_path
     assert written.current == cohorts
     assert written.task_of(cohorts[0]) == (TASK.name, 0)
     assert written.steps_of(cohorts[0]) == len(TASK.train) / RECIPE.batch_size
+
+
+def test_another_size_changes_only_what_was_not_planned(tmp_path):
+    """As on another machine: the plan that is there stays."""
+    study = study_of(grid(), tmp_path)
+    old = plan_runs(study, grid("dfa"), TASK.name, 0, 4)
+    assert [len(cohort.runs) for cohort in old] == [3, 3]
+    both = plan_runs(study, grid("dfa", "bp"), TASK.name, 0, 2)
+    assert both[:2] == old
+    assert [len(cohort.runs) for cohort in both[2:]] == [2, 2, 2]
+    left = cohorts_left(study, grid("dfa", "bp", "fa"), 6)
+    assert left[:5] == both
+    assert [len(cohort.runs) for cohort in left[5:]] == [6]
 
 
 def test_a_rule_from_a_file_can_be_found_from_any_folder(tmp_path, monkeypatch):

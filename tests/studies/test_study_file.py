@@ -13,7 +13,8 @@ import yaml
 
 from depthgauge.cli.main import build_parser
 from depthgauge.errors import UserError
-from depthgauge.studies.study_file import StudySpec, read_study_file
+from depthgauge.studies.study_file import read_study_file
+from depthgauge.studies.study_spec import StudySpec
 
 GOOD = """\
 command = "audit"

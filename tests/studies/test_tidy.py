@@ -147,6 +147,14 @@ def test_runs_outside_the_plan_come_last(study):
     ]
 
 
+def test_what_is_no_run_is_passed_over(study):
+    before = table_of(study)
+    (study.runs / "notes").mkdir()
+    (study.runs / "notes" / "metrics.jsonl").write_text(json.dumps(metrics_line(0)) + "\n")
+    (study.runs / "list.txt").write_text("not a run")
+    assert table_of(study) == before
+
+
 def test_a_deeper_network_outside_the_plan_has_columns_too(study):
     config = run_config().model_copy(update={"net": NetConfig(width=3, blocks=5)})
     finished(study.runs, config, 0.5)

@@ -206,8 +206,11 @@ def build_recipe(args: argparse.Namespace) -> Recipe:
     return Recipe(epochs=epochs, batch_size=args.batch_size, dtype=args.dtype)
 
 
-def choose_device(name: str) -> str:
-    """`auto` is a GPU where there is one, else the processor."""
+def choose_device(name: str, executor: str = "local") -> str:
+    """`auto` is a GPU where there is one, else the processor.
+
+    On a cluster a GPU need not be here, and which one it is is the cluster's to say.
+    """
     import torch
 
     from depthgauge.errors import UserError
@@ -216,6 +219,10 @@ def choose_device(name: str) -> str:
         return "cuda" if torch.cuda.is_available() else "cpu"
     if re.fullmatch(r"cpu|cuda(:\d+)?", name) is None:
         raise UserError(f"--device {name} is not known; choose auto, cpu, cuda or cuda:N")
+    if executor != "local":
+        if ":" in name:
+            raise UserError(f"--executor {executor} chooses the GPU itself: say --device cuda")
+        return name
     try:
         torch.empty(1, device=name)
     except (RuntimeError, AssertionError) as error:

@@ -60,7 +60,9 @@ def run_resume(args: argparse.Namespace) -> int:
     for config in configs:
         study.run(config).mend()
     left = [cohort for cohort in cohorts if study.open_runs(cohort)]
-    device = choose_device(args.device if args.device != "auto" else file.device or "auto")
+    wanted = args.device if args.device != "auto" else file.device or "auto"
+    device = choose_device(wanted, args.executor)
+    study.check_device(file, device.partition(":")[0])
     names = tuple(cohort.name for cohort in left)
     job = Job(folder.resolve(), names, device, file.threads, args.save_every, command_line())
     train_job(study, left, job, execute)
@@ -79,6 +81,7 @@ def _chosen(plan: Plan, names: list[str]) -> list[CohortPlan]:
 
 def run_retry(args: argparse.Namespace) -> int:
     """Put what was written down of failures aside, and train those runs again."""
+    from depthgauge.store.plan_files import PlanFiles
     from depthgauge.store.quarantine import put_aside
     from depthgauge.store.run_paths import RunPaths
     from depthgauge.studies.status import status_of
@@ -89,6 +92,8 @@ def run_retry(args: argparse.Namespace) -> int:
     failed = status_of(folder)["failed"]
     if not failed:
         raise UserError(f"no run of {folder} has failed")
+    cohort_of = PlanFiles(folder / "plan").read().cohort_of
+    args.cohorts = list(dict.fromkeys(cohort_of[one["run"]].name for one in failed))
     for one in failed:
         path = RunPaths(folder / "runs" / one["run"]).failed_path
         put_aside(path, "is of an attempt before this one", quietly=True)

@@ -37,7 +37,7 @@ def run_file(args: argparse.Namespace) -> int:
 
 def print_schema(args: argparse.Namespace) -> int:
     """On standard output."""
-    from depthgauge.studies.study_file import StudySpec
+    from depthgauge.studies.study_spec import StudySpec
 
     print(json.dumps(StudySpec.model_json_schema(), indent=2, ensure_ascii=False))
     return 0

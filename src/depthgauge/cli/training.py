@@ -83,7 +83,8 @@ def expected_cost(study: StudyFolder, grid: Grid, args: argparse.Namespace) -> d
     from depthgauge.studies.sizing import size_cohorts
 
     device, file, cores = choose_device(args.device), study.read(), torch.get_num_threads()
-    sizing = size_cohorts(grid, device, file.threads if file else args.threads)
+    threads_fixed = file.threads if file else args.threads
+    sizing = size_cohorts(grid, device, threads_fixed, cluster=args.executor != "local")
     cohorts, threads = cohorts_left(study, grid, sizing.runs), sizing.threads
     torch.set_num_threads(threads)
     expected = expect(cohorts, grid.task, device, lambda cohort: share_done(study, cohort))
@@ -112,10 +113,11 @@ def train_grid(
     from depthgauge.studies.partition import plan_runs
     from depthgauge.studies.sizing import cohort_bytes, size_cohorts
 
-    device, study, execute = choose_device(args.device), StudyFolder(folder), executor_of(args)
-    usual = size_cohorts(grid, device, args.threads).threads
+    device, cluster = choose_device(args.device, args.executor), args.executor != "local"
+    study, execute = StudyFolder(folder), executor_of(args)
+    usual = size_cohorts(grid, device, args.threads, cluster=cluster).threads
     opened = study.open(grid.base, device.partition(":")[0], args.threads, usual)
-    sizing = size_cohorts(grid, device, opened.threads)
+    sizing = size_cohorts(grid, device, opened.threads, cluster=cluster)
     for run in grid.runs():
         study.run(run.config).mend(network=networks)
     task = str(Path(args.task).resolve()) if Path(args.task).is_file() else args.task

@@ -30,15 +30,20 @@ class Interrupt:
             raise KeyboardInterrupt
         self.signal = number
 
+    def listen(self) -> dict[int, Any]:
+        """Hear signals from now on; those that are ignored stay ignored. What was there before."""
+        return {
+            number: signal.signal(number, self.hear)
+            for number in ASKING
+            if signal.getsignal(number) is not signal.SIG_IGN
+        }
+
 
 @contextmanager
 def interruptible() -> Iterator[Interrupt]:
-    """Hear signals inside the block; those that were ignored before it stay ignored."""
+    """Hear signals inside the block."""
     interrupt = Interrupt()
-    before: dict[int, Any] = {}
-    for number in ASKING:
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            before[number] = signal.signal(number, interrupt.hear)
+    before = interrupt.listen()
     try:
         yield interrupt
     finally:

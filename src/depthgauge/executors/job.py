@@ -5,11 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from depthgauge.store.plan_files import CohortPlan
-
-FEW_LABELS = 2
-"""So many are named one by one."""
-
 
 @dataclass(frozen=True)
 class Job:
@@ -21,11 +16,3 @@ class Job:
     threads: int
     save_every: float
     command: str
-
-
-def label_of(cohort: CohortPlan) -> str:
-    """What a cohort is called in progress bars and messages."""
-    labels = [rule.config.label for rule in cohort.rules]
-    if len(labels) > FEW_LABELS:
-        return f"{cohort.rules[0].config.name} at {len(labels)} settings"
-    return ", ".join(labels)

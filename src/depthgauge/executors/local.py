@@ -10,14 +10,15 @@ import multiprocessing as mp
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from multiprocessing.connection import wait
 from typing import Any
 
 import torch
 
 from depthgauge.errors import UserError, system_sentence
-from depthgauge.executors.interrupt import Interrupt
+from depthgauge.executors.interrupt import ASKING, Interrupt
 from depthgauge.executors.job import Job
 from depthgauge.executors.work import Worker
 from depthgauge.store.study_folder import StudyFolder
@@ -48,6 +49,7 @@ def run_locally(job: Job, interrupt: Interrupt, on_look: OnLook) -> None:
 
 def run_here(job: Job, interrupt: Interrupt, on_look: OnLook) -> None:
     """Train in this process; the bar is moved by a thread beside it."""
+    before = torch.get_num_threads()
     torch.set_num_threads(job.threads)
     ended = threading.Event()
 
@@ -62,6 +64,7 @@ def run_here(job: Job, interrupt: Interrupt, on_look: OnLook) -> None:
     finally:
         ended.set()
         watcher.join()
+        torch.set_num_threads(before)
 
 
 def run_side_by_side(job: Job, workers: int, interrupt: Interrupt, on_look: OnLook) -> None:
@@ -72,8 +75,9 @@ def run_side_by_side(job: Job, workers: int, interrupt: Interrupt, on_look: OnLo
         context.Process(target=_work, args=(job, stop, sentences), daemon=True)
         for _ in range(workers)
     ]
-    for process in processes:
-        process.start()
+    with _signals_wait():
+        for process in processes:
+            process.start()
     try:
         while any(process.is_alive() for process in processes):
             wait([process.sentinel for process in processes if process.is_alive()], LOOK_EVERY)
@@ -84,23 +88,37 @@ def run_side_by_side(job: Job, workers: int, interrupt: Interrupt, on_look: OnLo
         for process in processes:
             process.kill()
             process.join()
-    _conclude(job, sentences, interrupt)
-
-
-def _conclude(job: Job, sentences: Any, interrupt: Interrupt) -> None:
-    """Say what the workers said, or that they ended before their time."""
-    if interrupt():
-        raise StoppedEarlyError
     said = []
     while not sentences.empty():
         said.append(sentences.get())
+    conclude(job, said, interrupt)
+
+
+def conclude(job: Job, said: list[str], interrupt: Interrupt) -> None:
+    """Say what the workers said, that they were asked to stop, or that they ended too early."""
     if said:
         raise UserError("; ".join(dict.fromkeys(said)))
+    if interrupt():
+        raise StoppedEarlyError
     if StudyFolder(job.folder).open_cohorts(job.cohorts):
         raise UserError(
             "every worker process ended before its time (was there enough memory?); the same "
             "command goes on from the last checkpoint"
         )
+
+
+@contextmanager
+def _signals_wait() -> Iterator[None]:
+    """Signals that come inside the block are heard after it.
+
+    What is started inside hears none until it is ready to: a Ctrl-C while it loads its modules
+    would end it with a traceback.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ASKING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _work(job: Job, stop: Any, sentences: Any) -> None:
@@ -109,6 +127,7 @@ def _work(job: Job, stop: Any, sentences: Any) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for number in (signal.SIGTERM, signal.SIGUSR1):
         signal.signal(number, own.hear)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ASKING)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     torch.set_num_threads(job.threads)
     try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import uuid
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -20,10 +21,11 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from depthgauge.errors import UserError, one_line
 from depthgauge.executors.interrupt import Interrupt
-from depthgauge.executors.job import Job, label_of
-from depthgauge.executors.local import OnLook
+from depthgauge.executors.job import Job
+from depthgauge.executors.local import OnLook, conclude
 from depthgauge.executors.parcel import Files, deliver, pack
 from depthgauge.executors.ray_tasks import Switchboard, train_in_folder, train_parcel
+from depthgauge.executors.work import Behind
 from depthgauge.store.claims import Claim
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.run_folder import newest_common_position
@@ -31,7 +33,6 @@ from depthgauge.store.study_folder import StudyFolder
 from depthgauge.studies.sizing import cohort_bytes
 from depthgauge.tasks.base import Task
 from depthgauge.tasks.registry import load_task
-from depthgauge.training.engine import StoppedEarlyError
 
 LOOK_EVERY = 0.5
 GIGABYTE = 1e9
@@ -41,8 +42,8 @@ TRIES = 5
 
 def run_on_ray(job: Job, address: str | None, interrupt: Interrupt, on_look: OnLook) -> None:
     """Train the job on the cluster at `address`, or on one that is running or started here."""
-    with _connected(address), _sign_in(StudyFolder(job.folder)) as sign:
-        _check_processors(job)
+    with _connected(address), _explained(), _sign_in(StudyFolder(job.folder)) as sign:
+        interrupt.listen()  # Ray has put its own handlers in place
         tasks = _Tasks(job, sign)
         tasks.submit_all()
         while tasks.pending:
@@ -50,10 +51,7 @@ def run_on_ray(job: Job, address: str | None, interrupt: Interrupt, on_look: OnL
             on_look()
             if interrupt():
                 tasks.ask_to_stop()
-    if interrupt():
-        raise StoppedEarlyError
-    if tasks.said:
-        raise UserError("; ".join(dict.fromkeys(tasks.said)))
+    conclude(job, tasks.said, interrupt)
 
 
 class _Tasks:
@@ -65,12 +63,13 @@ class _Tasks:
         here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
         needs = {"num_cpus": job.threads, "num_gpus": int(job.device.startswith("cuda"))}
         self._train = ray.remote(max_retries=TRIES, **needs)(train_in_folder)
-        self._train_parcel = ray.remote(max_retries=TRIES, **needs)(train_parcel)
+        self._train_parcel = ray.remote(max_retries=0, **needs)(train_parcel)
         self._switchboard: Any = (
             ray.remote(num_cpus=0)(Switchboard).options(scheduling_strategy=here).remote()
         )
         self._claims: dict[str, Claim] = {}
-        self._steps: dict[str, int] = {}
+        self._sent: Counter[str] = Counter()
+        self._behind: dict[str, Behind] = {}
         self._tasks: dict[tuple[str, int], Task] = {}
         self.pending: dict[Any, CohortPlan] = {}
         self.said: list[str] = []
@@ -96,13 +95,19 @@ class _Tasks:
         try:
             return ray.get(reference)
         except ray.exceptions.RayError as error:
-            return UserError(f"{label_of(cohort)}: {one_line(error)}")
+            raised = isinstance(error, ray.exceptions.RayTaskError)
+            if not raised and 0 < self._sent[cohort.name] <= TRIES:
+                return "died"
+            return UserError(f"{cohort.label}: {one_line(error)}")
 
     def _conclude(self, cohort: CohortPlan, outcome: Any) -> None:
         if outcome == "cannot see the folder":
-            self._send(cohort)
+            self._claim_and_send(cohort)
             return
         self._write_arrived()
+        if outcome == "died":
+            self._send(cohort)
+            return
         if cohort.name in self._claims:
             self._claims.pop(cohort.name).release()
         if not self._study.open_runs(cohort):
@@ -110,15 +115,22 @@ class _Tasks:
         if isinstance(outcome, UserError):
             self.said.append(str(outcome))
 
-    def _send(self, cohort: CohortPlan) -> None:
+    def _claim_and_send(self, cohort: CohortPlan) -> None:
         """Send a cohort that nobody else has, under this process's claim."""
         claim = self._study.claims.take(cohort.name)
         if claim is None:
-            self.said.append(f"{label_of(cohort)} is being trained by another command")
+            self.said.append(f"{cohort.label} is being trained by another command")
             return
         self._claims[cohort.name] = claim
-        known = {"label": label_of(cohort), "runs": len(cohort.runs)}
-        claim.keep_alive(lambda: known | {"steps": self._steps.get(cohort.name, 0)})
+        steps = self._study.plan_files.read().steps_of(cohort)
+        behind = Behind(cohort, len(cohort.runs), cohort.recipe.epochs * steps)
+        self._behind[cohort.name] = behind
+        claim.keep_alive(behind.so_far)
+        self._send(cohort)
+
+    def _send(self, cohort: CohortPlan) -> None:
+        """Send what there is of a cohort by now."""
+        self._sent[cohort.name] += 1
         own = replace(self._job, cohorts=(cohort.name,))
         parcel = ray.put(pack(self._study, cohort))
         train = self._train_parcel.options(memory=self._memory_of(cohort))
@@ -130,12 +142,7 @@ class _Tasks:
         if typed not in self._tasks:
             self._tasks = {typed: load_task(*typed)}
         needed = cohort_bytes(cohort, self._tasks[typed])
-        there = max(node["Resources"].get("memory", 0) for node in ray.nodes() if node["Alive"])
-        if there < needed:
-            raise UserError(
-                f"{label_of(cohort)} needs {needed / GIGABYTE:.1f} GB, no node of the cluster has "
-                f"more than {there / GIGABYTE:.1f} GB"
-            )
+        _check_a_node_is_enough(self._job, cohort, needed)
         return needed
 
     def _write_arrived(self) -> None:
@@ -146,7 +153,7 @@ class _Tasks:
             deliver(self._study, cohort, files)
             folders = [self._study.run(config) for config in cohort.configs]
             epoch, step = newest_common_position(folders) or (0, 0)
-            self._steps[name] = epoch * plan.steps_of(cohort) + step
+            self._behind[name].on_step(epoch, epoch * plan.steps_of(cohort) + step)
 
 
 @contextmanager
@@ -167,6 +174,18 @@ def _connected(address: str | None) -> Iterator[None]:
 
 
 @contextmanager
+def _explained() -> Iterator[None]:
+    """What Ray says when the cluster goes away, as a sentence."""
+    try:
+        yield
+    except ray.exceptions.RayError as error:
+        raise UserError(
+            f"the Ray cluster failed: {one_line(error)}; the same command goes on from the last "
+            "checkpoint"
+        ) from error
+
+
+@contextmanager
 def _sign_in(study: StudyFolder) -> Iterator[Path]:
     """A file that nodes look for, to see whether they see the study's folder."""
     sign = study.path.resolve() / f".shared-{uuid.uuid4().hex}"
@@ -177,11 +196,13 @@ def _sign_in(study: StudyFolder) -> Iterator[Path]:
         sign.unlink(missing_ok=True)
 
 
-def _check_processors(job: Job) -> None:
-    there = ray.cluster_resources()
-    if there.get("CPU", 0) < job.threads:
+def _check_a_node_is_enough(job: Job, cohort: CohortPlan, memory: int) -> None:
+    """One node must have all that a cohort needs, or its task would wait for ever."""
+    gpus = int(job.device.startswith("cuda"))
+    needs = {"CPU": job.threads, "GPU": gpus, "memory": memory}
+    nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+    if not any(all(node.get(kind, 0) >= need for kind, need in needs.items()) for node in nodes):
         raise UserError(
-            f"the cluster has {there.get('CPU', 0):.0f} CPUs, a cohort needs {job.threads}"
+            f"{cohort.label} needs {job.threads} CPUs, {gpus} GPUs and {memory / GIGABYTE:.1f} GB, "
+            "and no node of the cluster has as much; --threads and --device say what it needs"
         )
-    if job.device.startswith("cuda") and not there.get("GPU", 0):
-        raise UserError("the cluster has no GPU; choose --device cpu")

@@ -11,7 +11,7 @@ from depthgauge.errors import UserError
 from depthgauge.rules.registry import file_of_rule, from_file
 from depthgauge.store.files import write_bytes
 from depthgauge.store.plan_files import CohortPlan, PlanFile, PlannedRule
-from depthgauge.store.run_paths import NAMES
+from depthgauge.store.run_paths import NAMES, RESULT
 from depthgauge.store.study_folder import StudyFolder
 
 Files = dict[str, bytes]
@@ -60,16 +60,20 @@ def unpack(parcel: Parcel, folder: Path) -> StudyFolder:
 
 
 def deliver(study: StudyFolder, cohort: CohortPlan, files: Files) -> None:
-    """Write what was sent into the folders of the cohort's runs; a result comes last."""
+    """Write what was sent into the folders of the cohort's runs; a result comes last.
+
+    Runs that are done already are left as they are.
+    """
     known = set(cohort.identities)
-    for place in files:
+    done = {identity for identity in known if study.paths(identity).result_path.exists()}
+    for place in sorted(files, key=lambda place: place.endswith(RESULT)):
         identity, _, name = place.partition("/")
         if identity not in known or name not in NAMES:
             raise UserError(f"the file {place!r} is not one of the cohort {cohort.name}")
-    for place in sorted(files, key=lambda place: place.endswith("result.json")):
-        path = study.runs / place
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_bytes(path, files[place])
+        if identity not in done:
+            path = study.runs / place
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_bytes(path, files[place])
 
 
 class Courier:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 import threading
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -53,16 +52,22 @@ class Asked:
     """Whether the switchboard says stop, asked in a thread so that no step waits for the answer."""
 
     def __init__(self, switchboard: Any) -> None:
-        self._stopping = False
-        threading.Thread(target=self._ask, args=(switchboard,), daemon=True).start()
+        self._switchboard, self._ended = switchboard, threading.Event()
+        self._stopping = bool(ray.get(switchboard.is_stopping.remote()))
+        threading.Thread(target=self._ask, daemon=True).start()
 
-    def _ask(self, switchboard: Any) -> None:
-        while not self._stopping:
+    def _ask(self) -> None:
+        while not self._stopping and not self._ended.wait(ASK_EVERY):
             try:
-                self._stopping = ray.get(switchboard.is_stopping.remote())
+                self._stopping = ray.get(self._switchboard.is_stopping.remote())
+            except ray.exceptions.ActorUnavailableError:
+                continue
             except ray.exceptions.RayError:
                 self._stopping = True
-            time.sleep(ASK_EVERY)
+
+    def end(self) -> None:
+        """Ask no more."""
+        self._ended.set()
 
     def __call__(self) -> bool:
         """Whether to stop at the next step."""
@@ -94,12 +99,15 @@ def train_parcel(job: Job, parcel: Parcel, switchboard: Any) -> Outcome:
 
 def _work(job: Job, switchboard: Any) -> Outcome:
     torch.set_num_threads(job.threads)
+    asked = Asked(switchboard)
     try:
-        Worker(job, Asked(switchboard)).work()
+        Worker(job, asked).work()
     except StoppedEarlyError:
         return "stopped"
     except UserError as error:
         return error
     except OSError as error:
         return UserError(system_sentence(error))
+    finally:
+        asked.end()
     return "ended"

@@ -12,8 +12,8 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from depthgauge.errors import UserError, one_line
-from depthgauge.executors.job import Job, label_of
+from depthgauge.errors import StoreError, UserError, one_line, storing
+from depthgauge.executors.job import Job
 from depthgauge.store.claims import Claim
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.provenance import environment
@@ -27,12 +27,12 @@ LOOK_EVERY = 1.0
 """Seconds between two looks at cohorts that others are training."""
 
 
-class Progress:
+class Behind:
     """How far a cohort is, as it stands in its claim."""
 
     def __init__(self, cohort: CohortPlan, runs: int, total: int) -> None:
         self._began = time.monotonic()
-        self._known = {"label": label_of(cohort), "runs": runs, "total": total}
+        self._known = {"label": cohort.label, "runs": runs, "total": total}
         self._steps: dict[str, int] = {}
 
     def on_step(self, epoch: int, steps: int) -> None:
@@ -83,6 +83,8 @@ class Worker:
         """Train a cohort if it is free; whether it was."""
         if self._stop():
             raise StoppedEarlyError
+        if not self._study.open_runs(cohort):
+            return True
         claim = self._study.claims.take(cohort.name)
         if claim is None:
             return False
@@ -101,14 +103,14 @@ class Worker:
         if not left:
             return
         steps = self._study.plan_files.read().steps_of(cohort)
-        progress = Progress(cohort, len(left), cohort.recipe.epochs * steps)
-        claim.keep_alive(progress.so_far)
+        behind = Behind(cohort, len(left), cohort.recipe.epochs * steps)
+        claim.keep_alive(behind.so_far)
 
         conditions = Conditions(
             self.job.device,
             self.job.save_every,
             self.job.command,
-            progress.on_step,
+            behind.on_step,
             lambda: claim.lost or self._stop(),
             claim.is_held,
         )
@@ -117,17 +119,19 @@ class Worker:
         except StoppedEarlyError:
             if self._stop():
                 raise
-        except OSError:
+        except StoreError:
             raise
         except UserError as error:
             self._refused[cohort.name] = str(error)
         except Exception as error:
-            self._set_apart(cohort, left, error)
+            if claim.is_held():
+                self._set_apart(cohort, left, error)
 
     def _task(self, cohort: CohortPlan) -> Task:
         typed = self._study.plan_files.read().task_of(cohort)
         if typed not in self._tasks:
-            self._tasks = {typed: load_task(*typed)}
+            with storing():
+                self._tasks = {typed: load_task(*typed)}
         return self._tasks[typed]
 
     def _set_apart(self, cohort: CohortPlan, left: list[int], error: Exception) -> None:

@@ -48,7 +48,7 @@ def read_checkpoint(path: Path) -> RunState:
         with safe_open(path, framework="pt") as handle:
             metadata = dict(handle.metadata() or {})
             tensors = {key: handle.get_tensor(key) for key in handle.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError) as error:
+    except SafetensorError as error:
         raise DamagedError(f"is cut short or damaged ({error})") from error
     checksum = metadata.pop("checksum", None)
     _check_version(metadata)
@@ -68,7 +68,7 @@ def position_of(path: Path) -> Position | None:
     try:
         with safe_open(path, framework="pt") as handle:
             metadata = dict(handle.metadata() or {})
-    except (SafetensorError, OSError) as error:
+    except SafetensorError as error:
         raise DamagedError(f"is cut short or damaged ({error})") from error
     _check_version(metadata)
     return _position(metadata)

@@ -46,11 +46,17 @@ def create_exclusively(path: Path, text: str) -> bool:
         sync(temporary)
         os.link(temporary, path)
     except FileExistsError:
-        return temporary.stat().st_nlink > 1  # NFS may have lost the answer to our own link
+        return _links(temporary) > 1  # NFS may have lost the answer to our own link
     finally:
         temporary.unlink(missing_ok=True)
     sync(path.parent)
     return True
+
+
+def _links(path: Path) -> int:
+    """Names of a file; an opened one is looked up anew, also on NFS."""
+    with path.open("rb") as handle:
+        return os.fstat(handle.fileno()).st_nlink
 
 
 def _temporary(path: Path) -> Path:

@@ -11,7 +11,7 @@ import psutil
 from pydantic import BaseModel, ConfigDict
 
 SAME_TIME = 2.0
-"""Seconds by which two readings of a process's start may differ."""
+"""By how much two readings of a process's start may differ."""
 
 
 class Owner(BaseModel):
@@ -34,10 +34,9 @@ class Owner(BaseModel):
         if self.place != _place():
             return None
         try:
-            process = psutil.Process(self.pid)
-            other = abs(process.create_time() - self.started) > SAME_TIME
-            return other or process.status() == psutil.STATUS_ZOMBIE
-        except psutil.NoSuchProcess:
+            other = abs(_started(self.pid) - self.started) > SAME_TIME
+            return other or psutil.Process(self.pid).status() == psutil.STATUS_ZOMBIE
+        except (psutil.NoSuchProcess, ProcessLookupError, FileNotFoundError):
             return True
         except psutil.AccessDenied:
             return None
@@ -48,8 +47,19 @@ class Owner(BaseModel):
 
 def this_process() -> Owner:
     """The owner that this process is."""
-    started = psutil.Process().create_time()
-    return Owner(host=platform.node(), place=_place(), pid=os.getpid(), started=started)
+    pid = os.getpid()
+    return Owner(host=platform.node(), place=_place(), pid=pid, started=_started(pid))
+
+
+def _started(pid: int) -> float:
+    """When a process started: in ticks since the system did, which no change of clocks moves.
+
+    Where the system does not tell, in seconds by its clock.
+    """
+    stat = Path(f"/proc/{pid}/stat")
+    if not Path("/proc/self/stat").exists():
+        return psutil.Process(pid).create_time()
+    return float(stat.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[19])
 
 
 @cache

@@ -27,6 +27,8 @@ from depthgauge.errors import UserError
 from depthgauge.store.files import create_exclusively, make_folder
 
 NAME_DIGITS = 12
+FEW_LABELS = 2
+"""So many settings of a rule are named one by one."""
 
 
 class PlannedRule(BaseModel):
@@ -77,6 +79,14 @@ class CohortPlan(BaseModel):
     def name(self) -> str:
         """Hash of the identities of its runs, in their order."""
         return hashlib.sha256(" ".join(self.identities).encode()).hexdigest()[:NAME_DIGITS]
+
+    @property
+    def label(self) -> str:
+        """What it is called in progress bars and messages."""
+        labels = [rule.config.label for rule in self.rules]
+        if len(labels) > FEW_LABELS:
+            return f"{self.rules[0].config.name} at {len(labels)} settings"
+        return ", ".join(labels)
 
     def typed(self, position: int) -> str:
         """The rule of a run as it was typed."""
@@ -187,5 +197,6 @@ def _read(path: Path) -> PlanFile:
         return PlanFile.model_validate_json(path.read_text(encoding="utf-8"))
     except (ValidationError, ValueError) as error:
         raise UserError(
-            f"{path} is damaged or of another version of depthgauge; nothing was changed"
+            f"{path} is damaged or of another version of depthgauge; nothing was changed: move it "
+            "away to have what is left planned anew"
         ) from error

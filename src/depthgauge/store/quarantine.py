@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
@@ -24,10 +25,11 @@ def put_aside(path: Path, reason: str, *, keep: bool = False, quietly: bool = Fa
     number = next(n for n in count(1) if not (folder / f"{n}-{path.name}").exists())
     target = folder / f"{number}-{path.name}"
     write_text(folder / f"{target.name}.reason.txt", f"{path.name} {reason}\n")
-    if keep:
-        write_bytes(target, path.read_bytes())
-    else:
-        os.replace(path, target)
+    with suppress(FileNotFoundError):  # somebody else may have put it aside at the same moment
+        if keep:
+            write_bytes(target, path.read_bytes())
+        else:
+            os.replace(path, target)
     if not quietly:
         log.warning("%s %s; what was there is now in %s", path, reason, target)
     return target

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from depthgauge.errors import storing
 from depthgauge.store.run_folder import RunFolder
 from depthgauge.training.engine import RunState, StoppedEarlyError
 
@@ -19,15 +20,24 @@ class StoreRecorder:
 
     def record_epoch(self, lines: Sequence[dict[str, Any]]) -> None:
         """Append one line of metrics to each run."""
-        self._check()
-        for folder, line in zip(self.folders, lines, strict=True):
-            folder.metrics.append(line)
+        with storing():
+            for folder, line in zip(self.folders, lines, strict=True):
+                self._check()
+                folder.metrics.append(line)
 
     def save(self, states: Sequence[RunState]) -> None:
         """Save each run's checkpoint."""
-        self._check()
-        for folder, state in zip(self.folders, states, strict=True):
-            folder.save(state)
+        with storing():
+            for folder, state in zip(self.folders, states, strict=True):
+                self._check()
+                folder.save(state)
+
+    def finish(self, provenance: dict[str, Any]) -> None:
+        """Write each run's result."""
+        with storing():
+            for folder in self.folders:
+                self._check()
+                folder.finish(provenance)
 
     def _check(self) -> None:
         """Whoever was taken for dead, and wakes up, writes nothing more."""

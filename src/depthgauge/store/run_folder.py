@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from pydantic_core import from_json
+
 from depthgauge.config import SCHEMA_VERSION, RunConfig
 from depthgauge.errors import UserError
 from depthgauge.store.checkpoint import position_of, read_checkpoint, write_checkpoint
-from depthgauge.store.files import read_json, sync, write_atomically, write_json
+from depthgauge.store.files import (
+    as_json,
+    create_exclusively,
+    read_json,
+    sync,
+    write_atomically,
+    write_json,
+)
 from depthgauge.store.metrics_file import MetricsFile
 from depthgauge.store.quarantine import DamagedError, put_aside
 from depthgauge.store.result_file import result_of, what_is_wrong
@@ -63,14 +71,19 @@ class RunFolder(RunPaths):
         if not self.result_path.exists():
             return
         wrong = what_is_wrong(_content(self.result_path), self.config.identity)
-        if network and wrong is None and self.checkpoint_path.exists():
-            try:
-                read_checkpoint(self.checkpoint_path)
-            except DamagedError as error:
-                put_aside(self.checkpoint_path, str(error))
-                wrong = "has lost its network"
+        if network and wrong is None and not self._has_its_network():
+            wrong = "has lost its network"
         if wrong is not None:
             put_aside(self.result_path, wrong)
+
+    def _has_its_network(self) -> bool:
+        """Whether the checkpoint of a done run is whole and of its end, or was taken away."""
+        if not self.checkpoint_path.exists():
+            return True
+        try:
+            return read_checkpoint(self.checkpoint_path).epoch == self.config.recipe.epochs
+        except DamagedError:
+            return False
 
     def rewind(self, position: Position | None) -> None:
         """Drop what came after the position the run goes on from; everything if there is none."""
@@ -113,9 +126,9 @@ class RunFolder(RunPaths):
                 put_aside(path, str(error))
 
     def finish(self, provenance: dict[str, Any]) -> None:
-        """Write `result.json`: from now on the run is done."""
+        """Write `result.json`: from now on the run is done. One that is there is never replaced."""
         result = result_of(self.config, self.metrics.lines(), provenance)
-        write_json(self.result_path, result)
+        create_exclusively(self.result_path, as_json(result))
         self.previous_path.unlink(missing_ok=True)
 
     def fail(self, reason: str, details: str, provenance: dict[str, Any]) -> None:
@@ -157,8 +170,8 @@ def _readable_position(path: Path) -> Position | None:
 
 
 def _content(path: Path) -> Any:
-    """A JSON file's content; None if it has none."""
+    """A JSON file's content; None if it has none. One that may not be read is not a bad one."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, OSError):
+        return from_json(path.read_bytes())
+    except (ValueError, FileNotFoundError):
         return None

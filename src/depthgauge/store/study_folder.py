@@ -67,12 +67,16 @@ class StudyFolder:
                 f"{self.path} was started with --threads {study.threads}, which fixes its "
                 "results bit for bit; leave --threads out, or choose another --out"
             )
+        self.check_device(study, device)
+        return study
+
+    def check_device(self, study: StudyFile, device: str) -> None:
+        """Refuse another kind of device than the study was started with."""
         if study.device not in (None, device):
             raise UserError(
                 f"{self.path} was started with --device {study.device}, which fixes its results "
                 "bit for bit; choose that device, or another --out"
             )
-        return study
 
     def read(self) -> StudyFile | None:
         """What the folder belongs to, None if it is new."""

@@ -11,7 +11,6 @@ import psutil
 import torch
 
 from depthgauge.errors import UserError, one_line
-from depthgauge.executors.job import label_of
 from depthgauge.rules.choice import choose_rule
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.studies.runner import EVERY_EPOCH
@@ -53,7 +52,7 @@ def expect(
             except UserError:
                 raise
             except Exception as error:
-                raise UserError(f"{label_of(cohort)} fails: {one_line(error)}") from error
+                raise UserError(f"{cohort.label} fails: {one_line(error)}") from error
         seconds[cohort.name] = tried[kind][0] * (1 - behind(cohort))
     return Expected(seconds, max((memory for _, memory in tried.values()), default=0))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from depthgauge.errors import UserError
+from depthgauge.errors import UserError, storing
 from depthgauge.gauges.cohort import read_accuracy, read_norms
 from depthgauge.rules.choice import choose_rule
 from depthgauge.rules.contract import Rule
@@ -16,7 +16,7 @@ from depthgauge.store.run_folder import load_newest
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.tasks.base import Task
 from depthgauge.training.cohort import Cohort
-from depthgauge.training.engine import StoppedEarlyError, train_cohort
+from depthgauge.training.engine import train_cohort
 
 EVERY_EPOCH = (read_accuracy, read_norms)
 """What is read off every run after every epoch."""
@@ -52,10 +52,12 @@ def train_runs(
     configs = [cohort.configs[position] for position in positions]
     rules = [_rule(cohort, position) for position in positions]
     folders = [study.run(config) for config in configs]
-    start = load_newest(folders)
-    for folder in folders:
-        folder.create()
-        folder.rewind(start[0].position if start else None)
+    recorder = StoreRecorder(folders, conditions.may_write)
+    with storing():
+        start = load_newest(folders)
+        for folder in folders:
+            folder.create()
+            folder.rewind(start[0].position if start else None)
     steps = study.plan_files.read().steps_of(cohort)
     done = start[0].epoch * steps + start[0].step if start else 0
 
@@ -67,7 +69,7 @@ def train_runs(
     train_cohort(
         Cohort(configs, rules, task, conditions.device),
         task,
-        StoreRecorder(folders, conditions.may_write),
+        recorder,
         observers=EVERY_EPOCH,
         start=start,
         save_every=conditions.save_every,
@@ -82,10 +84,7 @@ def train_runs(
         "resumed_from": start[0].position if start else None,
         **cost.so_far(),
     }
-    if not conditions.may_write():
-        raise StoppedEarlyError
-    for folder in folders:
-        folder.finish(provenance)
+    recorder.finish(provenance)
 
 
 def _rule(cohort: CohortPlan, position: int) -> Rule:

@@ -2,7 +2,7 @@
 
 A step of n runs together takes about as long as n + `FIXED` runs, on one core; so large cohorts
 waste less, and small ones share out better. The size that ends soonest is chosen, among those that
-fit into memory. No clock is asked: the same machine gives the same plan every time.
+fit into the memory that is free. No clock is asked, so that the same machine gives the same plan.
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ from depthgauge.tasks.base import Task
 
 LEAST = 5
 """Fewer are trained together only where no more fit into memory, or there are no more."""
+
+CLUSTER = 64
+"""Workers that a cluster is taken to have."""
 
 FIXED = 2.0
 """What a step costs whatever the cohort, in runs; measured on the embedded task."""
@@ -48,17 +51,18 @@ class Sizing:
     threads: int
 
 
-def size_cohorts(grid: Grid, device: str, threads: int | None) -> Sizing:
-    """How to train a grid here; `threads` where they are fixed already."""
-    cores = torch.get_num_threads()
+def size_cohorts(grid: Grid, device: str, threads: int | None, *, cluster: bool = False) -> Sizing:
+    """How to train a grid here, or on a cluster; `threads` where they are fixed already."""
     groups = alike(grid.runs())
-    workers = cores // threads if threads else cores
-    if device != "cpu" or (threads is None and not _worth_processes(groups, grid.task)):
-        workers = 1
-    workers = max(1, workers)
     counts = [len(runs) for runs in groups]
-    size = soonest(counts, workers, runs_that_fit(grid, workers))
-    return Sizing(size, threads or cores // min(workers, len(even_parts(counts, size))))
+    cores = torch.get_num_threads()
+    here = max(1, cores // (threads or 1)) if device == "cpu" else 1
+    if cluster:
+        return Sizing(soonest(counts, CLUSTER, runs_that_fit(grid, here)), threads or 1)
+    if threads is None and not _worth_processes(groups, grid.task):
+        here = 1
+    size = soonest(counts, here, runs_that_fit(grid, here))
+    return Sizing(size, threads or cores // min(here, len(even_parts(counts, size))))
 
 
 def soonest(groups: Sequence[int], workers: int, fitting: int) -> int:

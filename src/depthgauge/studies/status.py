@@ -9,7 +9,6 @@ from typing import Any
 
 from depthgauge.config import SCHEMA_VERSION
 from depthgauge.errors import UserError
-from depthgauge.executors.job import label_of
 from depthgauge.store.claims import ClaimFile, Claims
 from depthgauge.store.plan_files import CohortPlan, PlanFiles
 from depthgauge.store.run_paths import RunPaths
@@ -97,7 +96,7 @@ def _running(cohort: CohortPlan, holder: ClaimFile, claims: Claims) -> Running:
     left = progress["total"] - progress["steps"] if timed else 0
     return Running(
         cohort.name,
-        label_of(cohort),
+        cohort.label,
         int(progress.get("runs", len(cohort.runs))),
         str(holder.owner),
         int(progress.get("epoch", 0)),

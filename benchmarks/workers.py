@@ -1,0 +1,65 @@
+"""The embedded study with one worker process and with one for each core, in turn.
+
+    python benchmarks/workers.py [--rounds 3] [--rules bp fa dfa] [--json]
+
+One worker has all threads, and cohorts as large as they can be. The others have one thread each,
+and cohorts that keep all of them busy to the end. Start-up and tables are part of the time, as
+they are for a user.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import torch
+
+
+def seconds(rules: list[str], threads: int) -> float:
+    """How long the whole command takes."""
+    with tempfile.TemporaryDirectory() as place:
+        began = time.perf_counter()
+        subprocess.run(
+            [
+                *(sys.executable, "-m", "depthgauge.cli.main", "ladder", "--rules", *rules),
+                *("--threads", str(threads), "--out", os.path.join(place, "study"), "--json"),
+            ],
+            check=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        return time.perf_counter() - began
+
+
+def main() -> None:
+    """Print a sentence or one JSON document."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rules", nargs="+", default=["bp", "fa", "dfa"])
+    parser.add_argument("--json", action="store_true")
+    args = parser.parse_args()
+    cores = torch.get_num_threads()
+    pairs = [(seconds(args.rules, cores), seconds(args.rules, 1)) for _ in range(args.rounds)]
+    ratios = [one / several for one, several in pairs]
+    figures = {
+        "cores": cores,
+        "one worker, s": [round(one, 1) for one, _ in pairs],
+        "a worker for each core, s": [round(several, 1) for _, several in pairs],
+        "times as fast, median": round(statistics.median(ratios), 3),
+        "times as fast, least and most": [round(min(ratios), 3), round(max(ratios), 3)],
+    }
+    if args.json:
+        print(json.dumps(figures, indent=2))
+        return
+    for name, figure in figures.items():
+        print(f"{name}: {figure}")
+
+
+if __name__ == "__main__":
+    main()
