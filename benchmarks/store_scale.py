@@ -40,13 +40,12 @@ def grid_of(runs: int) -> Grid:
 
 
 def plan(folder: Path, runs: int) -> None:
-    """Plan so many runs."""
-    from depthgauge.store.study_folder import StudyFolder
-    from depthgauge.studies.partition import plan_runs
+    """All that a command does before it trains: sizes, looks at results, plans."""
+    from depthgauge.cli.training import prepare
 
-    grid, study = grid_of(runs), StudyFolder(folder)
-    study.open(grid.base, "cpu", 1, 1)
-    plan_runs(study, grid, "teacher", 0)
+    given = {"task": "teacher", "validation": 0, "device": "cpu", "threads": 1, "save_every": 60.0}
+    args = argparse.Namespace(**given, executor="local")
+    prepare(grid_of(runs), folder, args, networks=False)
 
 
 def fill(folder: Path) -> None:
@@ -59,7 +58,9 @@ def fill(folder: Path) -> None:
         return json.dumps({"epoch": epoch, **measured, "diverged": False, **norms}) + "\n"
 
     metrics = "".join(line(epoch) for epoch in range(EPOCHS + 1))
-    result = json.dumps({"schema_version": 1, "status": "finished", "final_acc": 0.25})
+    norms = {"h_norm": [1.0], "g_norm": [1.0]}
+    shared = {"status": "finished", "final_acc": 0.25, "diverged_epoch": None, "final": norms}
+    shared |= {"schema_version": 1, "provenance": {"commit": None, "libraries": {"torch": "2"}}}
     for cohort in PlanFiles(folder / "plan").read().current:
         for number, config in enumerate(cohort.configs):
             run = folder / "runs" / config.identity
@@ -67,7 +68,8 @@ def fill(folder: Path) -> None:
             (run / "config.json").write_text(config.model_dump_json())
             (run / "metrics.jsonl").write_text(metrics)
             if number % 10:
-                (run / "result.json").write_text(result)
+                result = shared | {"identity": config.identity}
+                (run / "result.json").write_text(json.dumps(result))
 
 
 def do(job: str, folder: Path, runs: int) -> None:

@@ -83,9 +83,10 @@ def test_of_odd_studies_too_both_formats_say_the_same(odd):
     assert list(rows[0])[:3] == ["run", "k", "seed"]
 
 
-def test_lines_end_as_on_any_system(odd):
-    """Those of the table; a text may have others."""
+def test_lines_end_as_on_any_system_and_what_is_missing_is_empty(odd):
     run("export", odd.path)
     content = (odd.path / "runs.csv").read_bytes()
     assert b"\r" not in content
     assert content.endswith(b"\n")
+    assert b"null" not in content
+    assert b",," in content

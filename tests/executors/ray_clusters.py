@@ -52,9 +52,16 @@ def three_nodes(waits: Path | None = None) -> Iterator[Any]:
 class BlindCluster:
     """Rules wait in `waits` until they may go on; the node finds nothing in `unseen`."""
 
+    temporary: Path
     address: str
     unseen: Path
     waits: Path
+
+    @contextmanager
+    def one_node_more(self) -> Iterator[None]:
+        """Two cores more, on a node that sees everything."""
+        with _node(self.temporary, f"--address={self.address}", "--num-cpus=2"):
+            yield
 
 
 @contextmanager
@@ -81,7 +88,7 @@ def one_blind_node(parent: Path) -> Iterator[BlindCluster]:
         node = (f"--address={address}", "--num-cpus=2", f"--memory={NODE_MEMORY}")
         before = _hiding(unseen) if can_hide_folders() else ()
         stack.enter_context(_node(temporary, *node, before=before, more=blind))
-        yield BlindCluster(address, unseen, waits)
+        yield BlindCluster(temporary, address, unseen, waits)
 
 
 def can_hide_folders() -> bool:
@@ -106,7 +113,7 @@ def _node(
     temporary: Path, *options: str, before: Sequence[str] = (), more: dict[str, str] | None = None
 ) -> Iterator[None]:
     """A node by `ray start`, in a session of its own so that all of it can be found and ended."""
-    log = temporary / f"node-{options[0].strip('-').partition('=')[0]}.log"
+    log = temporary / f"{secrets.token_hex(4)}.log"
     always = (f"--temp-dir={temporary}", f"--object-store-memory={STORE}", "--block")
     with log.open("w") as output:
         process = subprocess.Popen(

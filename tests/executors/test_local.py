@@ -19,7 +19,7 @@ from studies.small_grids import outcome
 from depthgauge.errors import UserError
 from depthgauge.executors import local
 from depthgauge.executors.interrupt import Interrupt
-from depthgauge.executors.job import Job, label_of
+from depthgauge.executors.job import Job
 from depthgauge.executors.local import run_here, run_locally, run_side_by_side
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.training.engine import StoppedEarlyError
@@ -104,18 +104,3 @@ def test_as_many_workers_as_there_are_cores_and_cohorts(
     names = tuple(str(number) for number in range(cohorts))
     run_locally(Job(tmp_path, names, device, threads, 0.0, ""), Interrupt(), lambda: None)
     assert started == [workers]
-
-
-@pytest.mark.parametrize(
-    ("rules", "label"),
-    [
-        (["dfa"], "dfa"),
-        (["dfa[normalise=batch]"], "dfa[normalise=batch]"),
-        (["dfa", "dfa[normalise=batch]"], "dfa, dfa[normalise=batch]"),
-        (["dfa", "dfa[normalise=batch]", "dfa[normalise=none]"], "dfa at 3 settings"),
-    ],
-)
-def test_a_cohort_is_called_by_its_settings_while_they_are_few(tmp_path, rules, label):
-    job = prepare(tmp_path / "study", *rules)
-    (cohort,) = StudyFolder(job.folder).plan_files.read().current
-    assert label_of(cohort) == label

@@ -155,9 +155,9 @@ def test_another_size_changes_only_what_was_not_planned(tmp_path):
     both = plan_runs(study, grid("dfa", "bp"), TASK.name, 0, 2)
     assert both[:2] == old
     assert [len(cohort.runs) for cohort in both[2:]] == [2, 2, 2]
-    left = cohorts_left(study, grid("dfa", "bp", "fa"), 6)
+    left = cohorts_left(study, grid("dfa", "bp", "fa"), 3)
     assert left[:5] == both
-    assert [len(cohort.runs) for cohort in left[5:]] == [6]
+    assert [len(cohort.runs) for cohort in left[5:]] == [3, 3]
 
 
 def test_a_rule_from_a_file_can_be_found_from_any_folder(tmp_path, monkeypatch):

@@ -106,15 +106,30 @@ def train_grid(
 
     With `networks`, those of runs that are done will be read, and must be in good order.
     """
-    from depthgauge.executors.job import Job
     from depthgauge.executors.slurm import hand_to_slurm
+    from depthgauge.studies.sizing import cohort_bytes
+
+    execute = executor_of(args)
+    study, cohorts, job = prepare(grid, folder, args, networks=networks)
+    if args.executor == "slurm" and cohorts:
+        memory = max(cohort_bytes(cohort, grid.task) for cohort in cohorts)
+        hand_to_slurm(job, memory, args.submit)
+    train_job(study, cohorts, job, execute)
+    return study, say_failures(study, [run.config for run in grid.runs()])
+
+
+def prepare(
+    grid: Grid, folder: Path, args: argparse.Namespace, *, networks: bool
+) -> tuple[StudyFolder, list[CohortPlan], Job]:
+    """Open the study's folder, put what is damaged aside, and plan what is not planned yet."""
+    from depthgauge.executors.job import Job
     from depthgauge.store.provenance import command_line
     from depthgauge.store.study_folder import StudyFolder
     from depthgauge.studies.partition import plan_runs
-    from depthgauge.studies.sizing import cohort_bytes, size_cohorts
+    from depthgauge.studies.sizing import size_cohorts
 
     device, cluster = choose_device(args.device, args.executor), args.executor != "local"
-    study, execute = StudyFolder(folder), executor_of(args)
+    study = StudyFolder(folder)
     usual = size_cohorts(grid, device, args.threads, cluster=cluster).threads
     opened = study.open(grid.base, device.partition(":")[0], args.threads, usual)
     sizing = size_cohorts(grid, device, opened.threads, cluster=cluster)
@@ -125,11 +140,7 @@ def train_grid(
     cohorts = [cohort for cohort in planned if study.open_runs(cohort)]
     names = tuple(cohort.name for cohort in cohorts)
     job = Job(folder.resolve(), names, device, opened.threads, args.save_every, command_line())
-    if args.executor == "slurm" and names:
-        memory = max(cohort_bytes(cohort, grid.task) for cohort in cohorts)
-        hand_to_slurm(job, memory, args.submit)
-    train_job(study, cohorts, job, execute)
-    return study, say_failures(study, [run.config for run in grid.runs()])
+    return study, cohorts, job
 
 
 def executor_of(args: argparse.Namespace) -> Executor:

@@ -71,6 +71,7 @@ def environment() -> dict[str, Any]:
         "libraries": {name: version(name) for name in LIBRARIES},
         "processor": processor(),
         "cores": os.cpu_count(),
+        "gpu": torch.cuda.get_device_name() if torch.cuda.is_available() else None,
         "memory_bytes": psutil.virtual_memory().total,
         "system": platform.system(),
         "threads": torch.get_num_threads(),

@@ -96,7 +96,12 @@ class Grid:
 
     def runs(self) -> list[PlannedRun]:
         """Every run, rule by rule, seed by seed, k falling."""
-        task, planned = self.task_config, []
+        return list(self._runs)
+
+    @cached_property
+    def _runs(self) -> list[PlannedRun]:
+        task = self.task_config
+        planned: list[PlannedRun] = []
         for choice, rule in zip(self.rules, self.rule_configs, strict=True):
             net, recipe = choice.net(self.net), choice.recipe(self.recipe)
             planned += [
