@@ -27,7 +27,7 @@ from depthgauge.training.engine import StoppedEarlyError
 
 @pytest.fixture(autouse=True)
 def threads() -> Iterator[None]:
-    """`run_here` sets them for the whole process."""
+    """Whatever a test sets, others find what was there."""
     before = torch.get_num_threads()
     yield
     torch.set_num_threads(before)
@@ -56,7 +56,7 @@ def test_side_by_side_gives_the_same_bits_as_one_after_the_other(tmp_path, rules
 @pytest.mark.slow
 def test_a_worker_that_dies_costs_only_its_own_cohort(tmp_path, rules):
     job = prepare(tmp_path / "study", "bp", "dfa", f"{rules}:Dies")
-    with pytest.raises(UserError, match="ended unexpectedly"):
+    with pytest.raises(UserError, match="ended before its time"):
         run_side_by_side(job, 2, Interrupt(), lambda: None)
     assert finished_labels(job.folder) == {"bp", "dfa"}
 
@@ -72,13 +72,19 @@ def test_what_workers_refuse_is_said_once(tmp_path, rules):
 
 
 def test_here_the_threads_are_those_of_the_study_and_a_signal_stops_it(tmp_path):
-    job = prepare(tmp_path / "study", "dfa")
-    interrupt = Interrupt()
-    interrupt.signal = 15
+    """Afterwards they are what they were."""
+    job, seen = prepare(tmp_path / "study", "dfa"), set()
+
+    class Asked(Interrupt):
+        def __call__(self) -> bool:
+            seen.add(torch.get_num_threads())
+            return True
+
     torch.set_num_threads(2)
     with pytest.raises(StoppedEarlyError):
-        run_here(job, interrupt, lambda: None)
-    assert torch.get_num_threads() == job.threads == 1
+        run_here(job, Asked(), lambda: None)
+    assert seen == {job.threads} == {1}
+    assert torch.get_num_threads() == 2
     assert finished_labels(job.folder) == set()
 
 

@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,41 +24,58 @@ import torch
 from depthgauge.cli.main import main
 from depthgauge.executors import local
 
-ARGUMENTS = [
-    *("ladder", "--rules", "bp", "dfa", "fa", "--k", "0", "1", "--seeds", "1", "2", "3", "4"),
-    *("--width", "4", "--blocks", "1", "--batch-size", "4000"),
-    *("--threads", "1", "--save-every", "0", "--json"),
-]
-RUNS = 24
-SHORT, LONG = 3, 15
-"""Epochs."""
+
+@dataclass(frozen=True)
+class Kind:
+    """What is trained: rules × k × seeds, each for some epochs of two steps."""
+
+    epochs: int
+    rules: tuple[str, ...] = ("bp", "dfa", "fa")
+    ks: tuple[str, ...] = ("0", "1")
+    seeds: tuple[str, ...] = ("1", "2", "3", "4")
+
+    @property
+    def runs(self) -> int:
+        return len(self.rules) * len(self.ks) * len(self.seeds)
+
+    def arguments(self, folder: Path) -> list[str]:
+        return [
+            *("ladder", "--rules", *self.rules, "--k", *self.ks, "--seeds", *self.seeds),
+            *("--width", "4", "--blocks", "1", "--batch-size", "4000", "--threads", "1"),
+            *("--epochs", str(self.epochs), "--save-every", "0", "--json", "--out", str(folder)),
+        ]
+
+
+SHORT, LONG = Kind(3), Kind(15)
+SMALL = Kind(2, rules=("bp", "dfa"), ks=("1",), seeds=("1", "2"))
+"""Has every kind of file operation, and not many of each."""
 
 NEVER = sys.maxsize
 
 
-def finish(folder: Path, epochs: int = SHORT) -> int:
+def finish(folder: Path, kind: Kind = SHORT) -> int:
     """Run the study to its end in a child; its exit status."""
-    return _in_child(folder, epochs, Operations(NEVER))
+    return _in_child(folder, kind, Operations(NEVER))
 
 
-def kill_at_operation(folder: Path, number: int, epochs: int = SHORT) -> bool:
+def kill_at_operation(folder: Path, number: int, kind: Kind = SHORT) -> bool:
     """Kill the study before its file operation of that number; False if it ended before."""
-    return _in_child(folder, epochs, Operations(number)) == -signal.SIGKILL
+    return _in_child(folder, kind, Operations(number)) == -signal.SIGKILL
 
 
-def kill_after(folder: Path, seconds: float, epochs: int = SHORT) -> bool:
+def kill_after(folder: Path, seconds: float, kind: Kind = SHORT) -> bool:
     """Kill the study after some time; False if it ended before."""
-    child = _start(folder, epochs, Operations(NEVER))
+    child = _start(folder, kind, Operations(NEVER))
     ended = _wait(child, seconds)
     if not ended:
         _kill(child)
     return not ended
 
 
-def kill_workers_at_operation(folder: Path, number: int, epochs: int = SHORT) -> int:
+def kill_workers_at_operation(folder: Path, number: int, kind: Kind = SHORT) -> int:
     """Kill each of two workers before its file operation of that number; how many were killed."""
     reader, writer = os.pipe()
-    child = _start(folder, epochs, Operations(number, writer), workers=2)
+    child = _start(folder, kind, Operations(number, writer), workers=2)
     os.close(writer)
     os.waitpid(child, 0)
     killed = len(os.read(reader, 32))
@@ -65,12 +83,12 @@ def kill_workers_at_operation(folder: Path, number: int, epochs: int = SHORT) ->
     return killed
 
 
-def kill_worker_after(folder: Path, seconds: float, epochs: int = SHORT) -> bool:
+def kill_worker_after(folder: Path, seconds: float, kind: Kind = SHORT) -> bool:
     """Kill one of two workers some time after it started, and all that is left a little later.
 
     False if the study ended before.
     """
-    child = _start(folder, epochs, Operations(NEVER), workers=2)
+    child = _start(folder, kind, Operations(NEVER), workers=2)
     ended, workers = False, []
     while not ended and not workers:
         ended = _wait(child, 0.01)
@@ -105,11 +123,11 @@ def _kill(child: int) -> None:
     psutil.wait_procs(family[1:])
 
 
-def count_operations(folder: Path, epochs: int = SHORT) -> int:
+def count_operations(folder: Path, kind: Kind = SHORT) -> int:
     """How many file operations the whole study takes."""
     reader, writer = os.pipe()
     counter = Operations(NEVER)
-    child = _start(folder, epochs, counter, lambda: os.write(writer, str(counter.count).encode()))
+    child = _start(folder, kind, counter, lambda: os.write(writer, str(counter.count).encode()))
     os.waitpid(child, 0)
     os.close(writer)
     count = int(os.read(reader, 32))
@@ -184,14 +202,14 @@ def _half_of_text(path: Path, content: str, *_: object) -> None:
     _half_of_bytes(path, content.encode())
 
 
-def _in_child(folder: Path, epochs: int, operations: Operations) -> int:
-    _, status = os.waitpid(_start(folder, epochs, operations), 0)
+def _in_child(folder: Path, kind: Kind, operations: Operations) -> int:
+    _, status = os.waitpid(_start(folder, kind, operations), 0)
     return os.waitstatus_to_exitcode(status)
 
 
 def _start(
     folder: Path,
-    epochs: int,
+    kind: Kind,
     operations: Operations,
     then: Callable[[], object] = lambda: None,
     workers: int = 1,
@@ -211,7 +229,7 @@ def _start(
         fork = multiprocessing.get_context("fork")
         local.mp.get_context = lambda kind: fork
         local.workers_for = lambda cohorts, threads, device: min(workers, cohorts)
-        status = main([*ARGUMENTS, "--epochs", str(epochs), "--out", str(folder)])
+        status = main(kind.arguments(folder))
         then()
     finally:
         os._exit(status)

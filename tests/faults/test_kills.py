@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from faults.forked_study import (
     LONG,
-    RUNS,
     SHORT,
+    SMALL,
+    Kind,
     count_operations,
     finish,
     kill_after,
@@ -24,9 +25,6 @@ from store.small_runs_on_disk import checkpoint_bits
 from depthgauge.store.study_folder import StudyFolder
 
 FEW, MANY = 8, 50
-EVERY = 4
-"""Of the operations, one in so many is tried: the others are of the same kinds."""
-
 START = 60
 """File operations of a start, before anything new is trained."""
 
@@ -71,10 +69,10 @@ def planned(folder: Path) -> list[str]:
 class Killer:
     """Kills a study in one of four ways, at random moments; counts how often it did."""
 
-    def __init__(self, folder: Path, kills: int, epochs: int, seed: int) -> None:
-        self._folder, self._epochs, self._wanted = folder, epochs, kills
+    def __init__(self, folder: Path, kills: int, kind: Kind, seed: int) -> None:
+        self._folder, self._kind, self._wanted = folder, kind, kills
         self._moments = random.Random(seed)
-        self._share = count_operations(folder.parent / "counted", epochs) // kills
+        self._share = count_operations(folder.parent / "counted", kind) // kills
         self.kills = dict.fromkeys(
             (
                 "the process, between two file operations",
@@ -99,7 +97,7 @@ class Killer:
         """Whether less of the study is done than of the kills: they are to reach to its end."""
         metrics = [path.read_bytes() for path in self._folder.glob("runs/*/metrics.jsonl")]
         recorded = sum(content.count(b"\n") for content in metrics)
-        return recorded / (RUNS * (self._epochs + 1)) < self.count / self._wanted
+        return recorded / (self._kind.runs * (self._kind.epochs + 1)) < self.count / self._wanted
 
     def _number(self) -> int:
         """Of a file operation."""
@@ -109,34 +107,34 @@ class Killer:
         return self._moments.uniform(0.02, 0.5 if self._is_behind else 0.1)
 
     def _at_operation(self) -> int:
-        return kill_at_operation(self._folder, self._number(), self._epochs)
+        return kill_at_operation(self._folder, self._number(), self._kind)
 
     def _after(self) -> int:
-        return kill_after(self._folder, self._seconds(), self._epochs)
+        return kill_after(self._folder, self._seconds(), self._kind)
 
     def _workers_at_operation(self) -> int:
-        return kill_workers_at_operation(self._folder, self._number(), self._epochs)
+        return kill_workers_at_operation(self._folder, self._number(), self._kind)
 
     def _worker_after(self) -> int:
-        return kill_worker_after(self._folder, self._seconds(), self._epochs)
+        return kill_worker_after(self._folder, self._seconds(), self._kind)
 
 
 def kill_and_restart(
-    folder: Path, kills: int, undisturbed: Path, seed: int, epochs: int = SHORT
+    folder: Path, kills: int, undisturbed: Path, seed: int, kind: Kind = SHORT
 ) -> dict[str, int]:
     """Kill the study until it has been killed so often, or has ended; how it went."""
-    killer = Killer(folder, kills, epochs, seed)
+    killer = Killer(folder, kills, kind, seed)
     before = done_markers(folder)
-    while killer.count < kills and len(before) < RUNS:
+    while killer.count < kills and len(before) < kind.runs:
         last = len(before)
         killer.kill()
         after = done_markers(folder)
         assert before.items() <= after.items(), "a run was done again after its done marker"
         before = after
-    assert finish(folder, epochs) == 0
+    assert finish(folder, kind) == 0
     assert done_markers(folder).items() >= before.items()
     assert sorted(planned(folder)) == sorted(set(planned(folder))), "a run was planned twice"
-    assert len(outcome(folder)) == RUNS
+    assert len(outcome(folder)) == kind.runs
     assert outcome(folder) == outcome(undisturbed)
     return killer.kills | {"runs done before the last kill": last}
 
@@ -151,20 +149,21 @@ def test_killed_a_few_times(tmp_path, undisturbed):
 @pytest.mark.parametrize("seed", range(4))
 def test_killed_fifty_times(tmp_path, long_undisturbed, seed):
     figures = kill_and_restart(tmp_path / "study", MANY, long_undisturbed, seed, LONG)
-    print(f"{RUNS} runs, none lost, none done twice; killed:", figures)
+    print(f"{LONG.runs} runs, none lost, none done twice; killed:", figures)
     *kills, _ = figures.values()
     assert sum(kills) >= MANY
     assert all(kills)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", range(8))
-def test_killed_before_every_single_file_operation(tmp_path, undisturbed, part):
+def test_killed_before_every_single_file_operation(tmp_path):
     """Each of them in a study of its own, which then ends undisturbed."""
-    operations = count_operations(tmp_path / "counted")
-    for number in range(1 + part, operations + 1, 8 * EVERY):
+    assert finish(tmp_path / "undisturbed", SMALL) == 0
+    operations = count_operations(tmp_path / "counted", SMALL)
+    for number in range(1, operations + 1):
         folder = tmp_path / f"study-{number}"
-        assert kill_at_operation(folder, number)
-        assert finish(folder) == 0
-        assert outcome(folder) == outcome(undisturbed), number
+        assert kill_at_operation(folder, number, SMALL)
+        assert finish(folder, SMALL) == 0
+        assert outcome(folder) == outcome(tmp_path / "undisturbed"), number
         rmtree(folder)
+    print(f"{operations} studies, killed before each of the file operations: all the same bits")

@@ -12,7 +12,7 @@ import pytest
 from store.claiming import ended_owner
 
 from depthgauge.store import owner
-from depthgauge.store.owner import SAME_TIME, Owner, this_process
+from depthgauge.store.owner import SAME_TIME, Owner, owner_of, this_process
 
 
 def test_this_process_is_named_by_host_and_number():
@@ -38,8 +38,7 @@ def test_a_process_that_has_ended_is_gone():
 def test_a_process_that_has_ended_is_gone_though_its_parent_has_not_noticed():
     """Where nobody collects its status, as in a container without init, that stays so for ever."""
     process = subprocess.Popen([sys.executable, "-S", "-c", "input()"], stdin=subprocess.PIPE)
-    started = psutil.Process(process.pid).create_time()
-    owner = this_process().model_copy(update={"pid": process.pid, "started": started})
+    owner = owner_of(process.pid)
     try:
         assert owner.is_gone is False
         process.kill()
@@ -79,9 +78,9 @@ def test_a_machine_that_was_started_again_is_another_place(monkeypatch):
 
 
 def test_of_a_process_that_may_not_be_looked_at_nothing_is_known(monkeypatch):
-    def refuse(process: psutil.Process) -> float:
+    def refuse(process: psutil.Process) -> str:
         raise psutil.AccessDenied(process.pid)
 
     own = this_process()
-    monkeypatch.setattr(psutil.Process, "create_time", refuse)
+    monkeypatch.setattr(psutil.Process, "status", refuse)
     assert own.is_gone is None

@@ -93,6 +93,7 @@ def test_the_environment_names_software_and_machine():
         "libraries",
         "processor",
         "cores",
+        "gpu",
         "memory_bytes",
         "system",
         "threads",

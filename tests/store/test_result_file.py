@@ -82,7 +82,7 @@ def test_a_run_whose_result_could_not_be_written_is_not_done(tmp_path, monkeypat
         raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr(os, "replace", fail)
+        patch.setattr(os, "link", fail)
         with pytest.raises(Killed):
             folder.finish({})
     assert folder.result is None

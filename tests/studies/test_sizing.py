@@ -18,7 +18,7 @@ from depthgauge.config import NetConfig, Recipe
 from depthgauge.executors.local import workers_for
 from depthgauge.studies.partition import LARGEST
 from depthgauge.studies.plan import Grid
-from depthgauge.studies.sizing import FIXED, LEAST, Sizing, size_cohorts, soonest
+from depthgauge.studies.sizing import CLUSTER, FIXED, LEAST, Sizing, size_cohorts, soonest
 
 
 def at_a_time(planned: Grid, sizing: Sizing, device: str = "cpu") -> int:
@@ -139,3 +139,14 @@ def test_on_a_gpu_one_cohort_is_trained_at_a_time(threads):
         assert at_a_time(planned, sizing, "cuda:0") == 1
     assert sizing == Sizing(soonest([20] * 3, 1, LARGEST), threads or 8)
     assert sizes(planned, sizing) == [10] * 6
+
+
+@pytest.mark.parametrize("cores", [1, 2, 64])
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+@pytest.mark.parametrize("threads", [None, 4])
+def test_for_a_cluster_the_cores_here_do_not_count(cores, device, threads):
+    """Nor whether starting processes here would be worth it."""
+    for planned in (long_study(), replace(long_study(), recipe=Recipe(epochs=1))):
+        with machine(cores):
+            sizing = size_cohorts(planned, device, threads, cluster=True)
+        assert sizing == Sizing(soonest([15] * 3, CLUSTER, LARGEST), threads or 1)

@@ -132,7 +132,9 @@ def test_every_field_has_the_values_that_its_option_takes():
     assert set(examples) == set(StudySpec.model_fields) - {"command"}
     for name, value in examples.items():
         command = "ladder" if name in options_of("ladder") else "audit"
-        spec = StudySpec.model_validate({"command": command, name: value})
+        executor = {"submit": "slurm", "address": "ray"}.get(name)
+        needs = {} if executor is None else {"executor": executor}
+        spec = StudySpec.model_validate({"command": command, **needs, name: value})
         args = vars(build_parser().parse_args(spec.arguments()))
         texts = [f"{n}={v}" for n, v in value.items()] if name == "threshold" else value
         assert args[name] == (["penalty=0,0.1"] if name == "vary" else texts), name

@@ -66,12 +66,13 @@ def deliver(study: StudyFolder, cohort: CohortPlan, files: Files) -> None:
     """
     known = set(cohort.identities)
     done = {identity for identity in known if study.paths(identity).result_path.exists()}
-    for place in sorted(files, key=lambda place: place.endswith(RESULT)):
+    for place in files:
         identity, _, name = place.partition("/")
         if identity not in known or name not in NAMES:
             raise UserError(f"the file {place!r} is not one of the cohort {cohort.name}")
-        if identity not in done:
-            path = study.runs / place
+    for place in sorted(files, key=lambda place: place.endswith(RESULT)):
+        path = study.runs / place
+        if path.parent.name not in done:
             path.parent.mkdir(parents=True, exist_ok=True)
             write_bytes(path, files[place])
 

@@ -53,8 +53,9 @@ def hand_to_slurm(job: Job, memory: int, submit: bool) -> None:
     `memory` is what a cohort is expected to need, in bytes.
     """
     script = write_script(job, memory)
-    document: dict[str, object] = {"script": str(script), "collect": job.command}
-    collect = f"when its tasks have ended, this writes the tables:\n{job.command}"
+    command = shlex.join(word for word in shlex.split(job.command) if word != "--submit")
+    document: dict[str, object] = {"script": str(script), "collect": command}
+    collect = f"when its tasks have ended, this writes the tables:\n{command}"
     if not submit:
         raise HandedOnError(
             f"sbatch {shlex.quote(str(script))}\nsubmits the study; {collect}",
@@ -82,7 +83,7 @@ def write_script(job: Job, memory: int) -> Path:
         threads=job.threads,
         megabytes=round(ROOM * memory / MEGABYTE),
         gpu="#SBATCH --gres=gpu:1\n" if job.device.startswith("cuda") else "",
-        logs=logs,
+        logs=str(logs).replace("%", "%%"),
         cohorts=" ".join(job.cohorts),
         command=shlex.join(command),
     )

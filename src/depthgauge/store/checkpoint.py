@@ -44,6 +44,7 @@ def write_checkpoint(path: Path, state: RunState) -> None:
 
 def read_checkpoint(path: Path) -> RunState:
     """The state, every bit of it as it was written."""
+    _check_file(path)
     try:
         with safe_open(path, framework="pt") as handle:
             metadata = dict(handle.metadata() or {})
@@ -65,6 +66,7 @@ def position_of(path: Path) -> Position | None:
     """
     if not path.exists():
         return None
+    _check_file(path)
     try:
         with safe_open(path, framework="pt") as handle:
             metadata = dict(handle.metadata() or {})
@@ -72,6 +74,12 @@ def position_of(path: Path) -> Position | None:
         raise DamagedError(f"is cut short or damaged ({error})") from error
     _check_version(metadata)
     return _position(metadata)
+
+
+def _check_file(path: Path) -> None:
+    """What the system refuses to open later on is then not the file's fault."""
+    if not path.is_file():
+        raise DamagedError("is not a file")
 
 
 def _state(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> RunState:

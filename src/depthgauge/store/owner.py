@@ -37,8 +37,8 @@ class Owner(BaseModel):
             other = abs(_started(self.pid) - self.started) > SAME_TIME
             return other or psutil.Process(self.pid).status() == psutil.STATUS_ZOMBIE
         except (psutil.NoSuchProcess, ProcessLookupError, FileNotFoundError):
-            return True
-        except psutil.AccessDenied:
+            return None if psutil.pid_exists(self.pid) else True
+        except (psutil.AccessDenied, PermissionError):
             return None
 
     def __str__(self) -> str:
@@ -47,7 +47,11 @@ class Owner(BaseModel):
 
 def this_process() -> Owner:
     """The owner that this process is."""
-    pid = os.getpid()
+    return owner_of(os.getpid())
+
+
+def owner_of(pid: int) -> Owner:
+    """The owner that a process on this machine is."""
     return Owner(host=platform.node(), place=_place(), pid=pid, started=_started(pid))
 
 

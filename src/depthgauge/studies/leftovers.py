@@ -8,7 +8,7 @@ from pathlib import Path
 
 from depthgauge.errors import UserError
 from depthgauge.store.claims import Claims
-from depthgauge.store.plan_files import PlanFiles
+from depthgauge.store.plan_files import Plan, PlanFiles
 from depthgauge.store.quarantine import FOLDER as QUARANTINE
 from depthgauge.store.run_paths import RunPaths
 from depthgauge.studies.status import check_study
@@ -33,7 +33,7 @@ def leftovers(folder: Path, *, quarantined: bool) -> list[Leftover]:
     held = [cohort.name for cohort in plan.current if claims.holder(cohort.name) is not None]
     if held:
         raise UserError(f"somebody is training in {folder}; `depthgauge status {folder}` says who")
-    found = [*_temporaries(folder), *_of_claims(folder), *_of_runs(folder, quarantined)]
+    found = [*_temporaries(folder), *_of_claims(folder, plan), *_of_runs(folder, quarantined)]
     return [Leftover(path, path.stat().st_size, why) for path, why in found]
 
 
@@ -45,9 +45,16 @@ def _temporaries(folder: Path) -> Iterator[tuple[Path, str]]:
         yield path, "the sign of a command on a cluster that was killed"
 
 
-def _of_claims(folder: Path) -> Iterator[tuple[Path, str]]:
+def _of_claims(folder: Path, plan: Plan) -> Iterator[tuple[Path, str]]:
+    """Claims on cohorts that are still to be trained stay: somebody may follow them just now."""
+    left = {
+        cohort.name
+        for cohort in plan.current
+        if not all(RunPaths(folder / "runs" / identity).ended for identity in cohort.identities)
+    }
     for path in sorted((folder / "claims").glob("[!.]*")):
-        yield path, "a claim of nobody"
+        if path.name.partition(".")[0] not in left:
+            yield path, "a claim on work that is done"
 
 
 def _of_runs(folder: Path, quarantined: bool) -> Iterator[tuple[Path, str]]:
