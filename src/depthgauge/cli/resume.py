@@ -67,8 +67,9 @@ def run_resume(args: argparse.Namespace) -> int:
     job = Job(folder.resolve(), names, device, file.threads, args.save_every, command_line())
     train_job(study, left, job, execute)
     failed = say_failures(study, configs)
-    done = sum(study.run(config).result_path.exists() for config in configs)
-    print(f"{done} of {len(configs)} runs in {folder} are done")
+    planned = study.plan_files.read().cohort_of
+    done = sum(study.paths(identity).result_path.exists() for identity in planned)
+    print(f"{done} of {len(planned)} runs in {folder} are done")
     return int(failed)
 
 
