@@ -109,7 +109,7 @@ def test_chosen_cohorts_alone_are_trained(trained, tmp_path):
     again = plan_alone(trained, tmp_path / "again")
     first, second = cohorts(trained)
     done = run("resume", again, "--cohorts", second)
-    assert (done.status, done.out) == (0, f"6 of 6 runs in {again} are done\n")
+    assert (done.status, done.out) == (0, f"6 of 12 runs in {again} are done\n")
     labels = {read(path.with_name("config.json"))["rule"]["label"] for path in results(again)}
     assert labels == {"dfa"}
     assert run("resume", again, "--cohorts", first, second).status == 0
