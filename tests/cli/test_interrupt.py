@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 from cli.commands import Done
 from cli.waiting import WAITS_AT, Study, is_running, until
@@ -99,6 +100,34 @@ def test_with_two_worker_processes_both_save_and_go_on(study_of, number):
     time.sleep(2.0)  # it looks now and then whether somebody asked
     assert_stopped(study.end(process), number)
     assert study.positions() == {WAITS_AT}
+    assert_goes_on(study)
+
+
+def some_process_starts(command: psutil.Process) -> bool:
+    return bool(command.children())
+
+
+def both_workers_load_their_modules(command: psutil.Process) -> bool:
+    """Parts of torch are there already; it takes a while until all are."""
+    loading = [
+        child
+        for child in command.children()
+        if any("libtorch" in part.path for part in child.memory_maps())
+    ]
+    return len(loading) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(psutil.Process, "memory_maps"), reason="needs to look inside")
+@pytest.mark.parametrize("moment", [some_process_starts, both_workers_load_their_modules])
+def test_ctrl_c_while_worker_processes_start_leaves_no_traceback(study_of, moment):
+    """It reaches them before they can hear it."""
+    study = study_of(2)
+    process = study.start(threads=2, start_new_session=True)
+    command = psutil.Process(process.pid)
+    until(lambda: process.poll() is not None or moment(command))
+    os.killpg(process.pid, signal.SIGINT)
+    assert_stopped(study.end(process), signal.SIGINT)
     assert_goes_on(study)
 
 

@@ -14,6 +14,7 @@ from cli.stopped_studies import STOPPED_AT, command, results, resumed_from, run_
 from store.small_runs_on_disk import contents
 from studies.small_grids import outcome
 
+from depthgauge.cli import options
 from depthgauge.store.plan_files import PlanFiles
 
 
@@ -154,6 +155,16 @@ def test_a_resumed_study_is_not_handed_to_slurm_in_silence(stopped):
     assert results(stopped) == [], done
 
 
+@pytest.mark.parametrize("device", ["cuda", "cuda:1"])
+def test_another_device_than_the_study_was_started_with_is_refused(stopped, monkeypatch, device):
+    """Though that device be here."""
+    monkeypatch.setattr(options, "choose_device", lambda name, executor: name)
+    before = contents(stopped)
+    done = run("resume", stopped, "--device", device)
+    assert_bad_input(done, str(stopped), "was started with --device cpu", "choose that device")
+    assert contents(stopped) == before
+
+
 # What failed
 
 
@@ -194,6 +205,27 @@ def test_retried_while_the_reason_is_there_it_fails_again(failed):
     assert done.status == 1
     assert "failed: ZeroDivisionError" in done.err
     assert len(list(failed.glob("runs/*/failed.json"))) == 2
+
+
+def test_what_failed_is_retried_and_nothing_else_is_trained(failed):
+    """What is left of other cohorts, for others to train or for later, is left."""
+    left = [path.parent for path in results(failed)]
+    for run_folder in left:
+        (run_folder / "result.json").unlink()
+    before = {path: contents(path) for path in left}
+    done = run("retry", failed, "--failed")
+    assert (done.status, done.out) == (0, f"2 of 4 runs in {failed} are done\n")
+    labels = {read(path.with_name("config.json"))["rule"]["label"] for path in results(failed)}
+    assert labels == {"raises"}
+    assert {path: contents(path) for path in left} == before
+    assert run("resume", failed).out == f"4 of 4 runs in {failed} are done\n"
+
+
+@pytest.mark.parametrize("options", [("--executor", "slurm"), ("--device", "abacus")])
+def test_a_retry_that_is_refused_leaves_what_failed_as_it_is(failed, options):
+    before = contents(failed)
+    assert_bad_input(run("retry", failed, "--failed", *options), *options[:1])
+    assert contents(failed) == before
 
 
 def test_the_same_command_writes_the_tables_after_a_retry(stopping_rules, failed):

@@ -84,8 +84,8 @@ class Study:
             *("--save-every", 10**6, "--out", self.folder, "--json"),
         ]
 
-    def begin(self, threads: int = 1, **options: object) -> subprocess.Popen[str]:
-        """A process that trains, waiting in the middle once it is there."""
+    def start(self, threads: int = 1, **options: object) -> subprocess.Popen[str]:
+        """A process that trains, and will wait in the middle."""
         with patch.dict(os.environ, {"TEST_WAITS_IN": str(self.waits)}):
             process = start(
                 *("-m", "depthgauge.cli.main", *self.command),
@@ -95,6 +95,11 @@ class Study:
                 **options,
             )
         self.processes.append(process)
+        return process
+
+    def begin(self, threads: int = 1, **options: object) -> subprocess.Popen[str]:
+        """A process that trains, waiting in the middle once it is there."""
+        process = self.start(threads, **options)
         until(lambda: process.poll() is not None or len(self.waiting) >= min(threads, self.cohorts))
         assert process.poll() is None, process.communicate()
         return process

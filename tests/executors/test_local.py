@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from executors.small_jobs import (
     failed_labels,
     finished_labels,
     prepare,
+    work,
     write_rules,
 )
 from studies.small_grids import outcome
@@ -20,7 +22,7 @@ from depthgauge.errors import UserError
 from depthgauge.executors import local
 from depthgauge.executors.interrupt import Interrupt
 from depthgauge.executors.job import Job
-from depthgauge.executors.local import run_here, run_locally, run_side_by_side
+from depthgauge.executors.local import conclude, run_here, run_locally, run_side_by_side
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.training.engine import StoppedEarlyError
 
@@ -86,6 +88,53 @@ def test_here_the_threads_are_those_of_the_study_and_a_signal_stops_it(tmp_path)
     assert seen == {job.threads} == {1}
     assert torch.get_num_threads() == 2
     assert finished_labels(job.folder) == set()
+
+
+def test_here_the_threads_are_what_they_were_also_when_the_store_is_refused(tmp_path, monkeypatch):
+    job = prepare(tmp_path / "study", "dfa")
+    monkeypatch.setattr(local.Worker, "work", refuse)
+    torch.set_num_threads(2)
+    with pytest.raises(OSError, match="Input/output"):
+        run_here(job, Interrupt(), lambda: None)
+    assert torch.get_num_threads() == 2
+
+
+def refuse(worker: local.Worker) -> None:
+    raise OSError(5, "Input/output error")
+
+
+# How it ends
+
+
+@pytest.fixture
+def asked() -> Interrupt:
+    interrupt = Interrupt()
+    interrupt.hear(signal.SIGTERM, None)
+    return interrupt
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+def test_what_workers_said_is_said_once_also_after_a_signal(tmp_path, asked, stopped):
+    job = prepare(tmp_path / "study", "dfa")
+    interrupt = asked if stopped else Interrupt()
+    with pytest.raises(UserError, match=r"^no room; bad rule$"):
+        conclude(job, ["no room", "bad rule", "no room"], interrupt)
+
+
+def test_where_workers_said_nothing_a_signal_is_what_ended_them(tmp_path, asked):
+    with pytest.raises(StoppedEarlyError):
+        conclude(prepare(tmp_path / "study", "dfa"), [], asked)
+
+
+def test_without_a_word_or_a_signal_work_that_is_left_is_missed(tmp_path):
+    job = prepare(tmp_path / "study", "dfa")
+    with pytest.raises(UserError, match="ended before its time"):
+        conclude(job, [], Interrupt())
+    work(job)
+    conclude(job, [], Interrupt())
+
+
+# How many
 
 
 @pytest.mark.parametrize(

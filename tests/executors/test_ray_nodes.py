@@ -183,16 +183,16 @@ def one_run(folder: Path, width: int, threads: int) -> list[object]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("width", "there"),
+    ("width", "needed"),
     [
-        pytest.param(20000, "no node of the cluster has", id="any node has"),
-        pytest.param(8000, "more than 2.0 GB", id="any node with cores has"),
+        pytest.param(20000, "14.4 GB", id="any node has"),
+        pytest.param(8000, "2.9 GB", id="any node with cores has"),
     ],
 )
-def test_a_cohort_that_needs_more_memory_than_there_is_is_refused(cluster, folders, width, there):
+def test_a_cohort_that_needs_more_memory_than_there_is_is_refused(cluster, folders, width, needed):
     """Its head has 4 GB, but no cores; the node with cores has 2 GB."""
     done = run_outside(*one_run(folders["seen"], width, 1), *on_ray(cluster.address))
-    assert_bad_input(done, "dfa needs", there)
+    assert_bad_input(done, f"dfa needs 1 CPUs, 0 GPUs and {needed}, and no node of the cluster has")
     assert not (folders["seen"] / "study" / "runs").exists()
 
 
@@ -201,4 +201,4 @@ def test_more_threads_than_any_node_has_cores_are_refused(cluster, folders):
     """All nodes together have four."""
     with cluster.one_node_more():
         done = run_outside(*one_run(folders["seen"], 8, 3), *on_ray(cluster.address))
-    assert_bad_input(done, "a cohort needs 3")
+    assert_bad_input(done, "dfa needs 3 CPUs", "no node of the cluster has as much")

@@ -6,6 +6,7 @@ import os
 import platform
 import subprocess
 import sys
+from pathlib import Path
 
 import psutil
 import pytest
@@ -84,3 +85,47 @@ def test_of_a_process_that_may_not_be_looked_at_nothing_is_known(monkeypatch):
     own = this_process()
     monkeypatch.setattr(psutil.Process, "status", refuse)
     assert own.is_gone is None
+
+
+def ticks_are_told() -> bool:
+    return Path("/proc/self/stat").exists()
+
+
+@pytest.mark.skipif(not ticks_are_told(), reason="the start of a process goes by the clock here")
+@pytest.mark.parametrize("seconds", [-3600.0, 3600.0])
+def test_a_clock_that_is_set_makes_nobody_gone(monkeypatch, seconds):
+    """The system then thinks that it, and all its processes, were started at another time."""
+    own, booted, created = this_process(), psutil.boot_time(), psutil.Process().create_time()
+    monkeypatch.setattr(psutil, "boot_time", lambda: booted + seconds)
+    monkeypatch.setattr(psutil.Process, "create_time", lambda process: created + seconds)
+    owner._place.cache_clear()
+    try:
+        assert own.is_gone is False
+        assert this_process() == own
+    finally:
+        owner._place.cache_clear()
+
+
+@pytest.mark.skipif(not ticks_are_told(), reason="there is no /proc to be hidden in")
+@pytest.mark.parametrize(("exists", "gone"), [(True, None), (False, True)])
+def test_a_process_that_is_hidden_is_not_gone_as_long_as_it_exists(monkeypatch, exists, gone):
+    """Where /proc shows a user's own processes alone."""
+    own = this_process()
+
+    def hide(path: Path, **_: object) -> str:
+        raise FileNotFoundError(2, "No such file or directory", str(path))
+
+    monkeypatch.setattr(owner.Path, "read_text", hide)
+    monkeypatch.setattr(psutil, "pid_exists", lambda pid: exists)
+    assert own.is_gone is gone
+
+
+@pytest.mark.parametrize(("exists", "gone"), [(True, None), (False, True)])
+def test_where_psutil_sees_no_process_it_counts_whether_there_is_one(monkeypatch, exists, gone):
+    def miss(process: psutil.Process) -> str:
+        raise psutil.NoSuchProcess(process.pid)
+
+    own = this_process()
+    monkeypatch.setattr(psutil.Process, "status", miss)
+    monkeypatch.setattr(psutil, "pid_exists", lambda pid: exists)
+    assert own.is_gone is gone

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from store.small_runs_on_disk import contents
 
+from depthgauge.store import quarantine
 from depthgauge.store.quarantine import put_aside
 
 BYTES = b"\xff\x00 not text \r\n at all \n\x80"
@@ -91,3 +93,34 @@ def test_no_file_is_put_aside_before_its_reason_is_there(bad, monkeypatch):
     assert target.read_bytes() == BYTES
     assert target.with_name(f"{target.name}.reason.txt").read_text().endswith("indeed\n")
     assert len(names(bad.parent)) == 2
+
+
+# At once
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_a_file_that_somebody_else_has_just_put_aside_is_there_once(bad, monkeypatch, keep):
+    write = quarantine.write_text
+
+    def be_late(path: Path, text: str) -> None:
+        monkeypatch.setattr(quarantine, "write_text", write)
+        put_aside(bad, "is cut short")
+        write(path, text)
+
+    monkeypatch.setattr(quarantine, "write_text", be_late)
+    put_aside(bad, "is cut short", keep=keep)
+    assert not bad.exists()
+    assert (bad.parent / "quarantine" / f"1-{bad.name}").read_bytes() == BYTES
+    assert len(names(bad.parent)) == 2
+
+
+def test_many_that_put_the_same_file_aside_keep_it_once(tmp_path):
+    writers, rounds = 4, 25
+    with ThreadPoolExecutor(writers) as pool:
+        for number in range(rounds):
+            path = tmp_path / f"{number}.json"
+            path.write_bytes(BYTES)
+            list(pool.map(lambda path: put_aside(path, "is bad"), [path] * writers))
+            assert not path.exists()
+            (aside,) = (tmp_path / "quarantine").glob(f"*-{path.name}")
+            assert aside.read_bytes() == BYTES

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-from store.small_runs_on_disk import contents, finished, metrics_line, run_config, started, state
+from store.small_runs_on_disk import contents, finished, metrics_line, run_config, started
 
 from depthgauge.errors import UserError
-from depthgauge.store.checkpoint import write_checkpoint
 from depthgauge.store.result_file import result_of, what_is_wrong
-from depthgauge.store.run_folder import RunFolder, load_newest
+from depthgauge.store.run_folder import RunFolder
 
 CONFIG = run_config()
 EPOCHS = CONFIG.recipe.epochs
@@ -134,7 +132,7 @@ def test_what_is_not_whole_is_said(document):
     assert what_is_wrong(document, CONFIG.identity) == "is not the whole result of its run"
 
 
-DAMAGED = ["", "\udcff\udcfe", '{"identity": "', "null", json.dumps(result(final=None))]
+DAMAGED = ["", '{"identity": "', "null", json.dumps(result(final=None))]
 
 
 @pytest.mark.parametrize("damage", DAMAGED)
@@ -183,72 +181,8 @@ def test_a_result_that_cannot_be_used_goes_aside_and_the_run_is_finished_again(
     assert folder.result == whole
 
 
-# Mending networks
-
-
-def cut_short(folder: RunFolder) -> None:
-    folder.checkpoint_path.write_bytes(folder.checkpoint_path.read_bytes()[:-1])
-
-
-def of_an_earlier_epoch(folder: RunFolder) -> None:
-    write_checkpoint(folder.checkpoint_path, state(EPOCHS - 1))
-
-
-def taken_away(folder: RunFolder) -> None:
-    folder.checkpoint_path.unlink()
-
-
-@pytest.mark.parametrize("change", [lambda folder: None, taken_away], ids=["whole", "taken away"])
-def test_a_network_that_is_whole_or_was_taken_away_leaves_the_run_done(folder, change):
-    change(folder)
-    before = contents(folder.path)
-    folder.mend(network=True)
-    assert contents(folder.path) == before
-
-
-LOST = [(cut_short, None), (of_an_earlier_epoch, (EPOCHS - 1, 0))]
-
-
-@pytest.mark.parametrize(("change", "position"), LOST)
-def test_a_run_that_has_lost_its_network_goes_on(folder, change, position):
-    result_before = folder.result_path.read_bytes()
-    change(folder)
-    before = contents(folder.path)
+def test_a_result_that_is_no_text_goes_aside_too(folder):
+    folder.result_path.write_bytes(b"\xff\xfe\x00")
     folder.mend()
-    assert contents(folder.path) == before, "results alone are looked at"
-    folder.mend(network=True)
     assert not folder.ended
-    aside = folder.path / "quarantine" / "1-result.json"
-    assert aside.read_bytes() == result_before
-    assert aside.with_name("1-result.json.reason.txt").read_text() == (
-        "result.json has lost its network\n"
-    )
-    assert_goes_on_from(folder, position)
-
-
-def assert_goes_on_from(folder: RunFolder, position: Any) -> None:
-    states = load_newest([folder])
-    assert (states[0].position if states else None) == position
-
-
-@pytest.mark.parametrize("step", range(4))
-@pytest.mark.parametrize(("change", "position"), LOST)
-def test_killed_while_it_is_mended_it_goes_on_all_the_same(
-    folder, monkeypatch, change, position, step
-):
-    """A result and the network it belongs to are put aside in steps; any may be the last."""
-    change(folder)
-    replace, steps = os.replace, iter(range(step))
-
-    def replace_or_die(source: Path, target: Path) -> None:
-        if next(steps, None) is None:
-            raise Killed
-        replace(source, target)
-
-    with monkeypatch.context() as patch, suppress(Killed):
-        patch.setattr(os, "replace", replace_or_die)
-        folder.mend(network=True)
-        load_newest([folder])
-    folder.mend(network=True)
-    assert not folder.ended
-    assert_goes_on_from(folder, position)
+    assert (folder.path / "quarantine" / "1-result.json").read_bytes() == b"\xff\xfe\x00"

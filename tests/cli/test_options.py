@@ -1,0 +1,60 @@
+"""Options that several commands share: which device is meant."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from depthgauge.cli.options import choose_device
+from depthgauge.errors import UserError
+
+CLUSTERS = ["ray", "slurm"]
+
+
+@pytest.fixture
+def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a machine without one, wherever the test runs."""
+
+    def refuse(*_: object, **options: object) -> torch.Tensor:
+        if options.get("device") != "cpu":
+            raise RuntimeError("no GPU\nand more of it")
+        return torch.zeros(1)
+
+    monkeypatch.setattr(torch, "empty", refuse)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+
+
+@pytest.mark.usefixtures("no_gpu")
+@pytest.mark.parametrize("executor", CLUSTERS)
+@pytest.mark.parametrize("name", ["cuda", "cpu"])
+def test_a_device_of_a_cluster_need_not_be_here(executor, name):
+    assert choose_device(name, executor) == name
+
+
+@pytest.mark.parametrize("executor", CLUSTERS)
+@pytest.mark.parametrize("name", ["cuda:0", "cuda:1"])
+def test_which_gpu_of_a_cluster_is_not_for_the_user_to_say(executor, name):
+    with pytest.raises(UserError) as refused:
+        choose_device(name, executor)
+    assert str(refused.value) == f"--executor {executor} chooses the GPU itself: say --device cuda"
+
+
+@pytest.mark.usefixtures("no_gpu")
+@pytest.mark.parametrize("name", ["cuda", "cuda:1"])
+def test_on_this_machine_a_device_must_be_here(name):
+    with pytest.raises(UserError) as refused:
+        choose_device(name)
+    assert str(refused.value) == f"--device {name} cannot be used here: no GPU"
+
+
+@pytest.mark.usefixtures("no_gpu")
+@pytest.mark.parametrize("executor", ["local", *CLUSTERS])
+def test_without_a_gpu_the_processor_is_meant(executor):
+    assert choose_device("auto", executor) == "cpu"
+
+
+@pytest.mark.parametrize("executor", ["local", *CLUSTERS])
+@pytest.mark.parametrize("name", ["abacus", "cuda:", "cuda:one", "cpu:0", ""])
+def test_a_name_that_no_device_has_is_refused_everywhere(executor, name):
+    with pytest.raises(UserError, match=f"--device {name} is not known; choose auto, cpu, cuda"):
+        choose_device(name, executor)
