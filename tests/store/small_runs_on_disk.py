@@ -93,6 +93,13 @@ def finished(
     return folder
 
 
+def done_with_network(runs: Path, config: RunConfig) -> RunFolder:
+    """A folder with a result and the checkpoint of its last epoch."""
+    folder = started(runs, config, *range(config.recipe.epochs + 1))
+    folder.finish({"commit": "abc"})
+    return folder
+
+
 def saved_states(folder: RunFolder) -> dict[Position, RunState | None]:
     """Every checkpoint that is there, by position."""
     return {position: folder.load(position) for position in folder.saved()}

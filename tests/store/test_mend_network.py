@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from store.small_runs_on_disk import contents, run_config, started, state
+from store.small_runs_on_disk import contents, done_with_network, run_config, state
 
 from depthgauge.store.checkpoint import write_checkpoint
 from depthgauge.store.run_folder import RunFolder, load_newest
@@ -23,10 +23,7 @@ class Killed(BaseException):
 
 @pytest.fixture
 def folder(tmp_path: Path) -> RunFolder:
-    """A run that is done."""
-    folder = started(tmp_path, CONFIG, *range(EPOCHS + 1))
-    folder.finish({"commit": "abc"})
-    return folder
+    return done_with_network(tmp_path, CONFIG)
 
 
 def cut_short(folder: RunFolder) -> None:

@@ -7,14 +7,20 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
-from store.small_runs_on_disk import contents, run_config, started, state, state_bits
+from store.small_runs_on_disk import (
+    contents,
+    done_with_network,
+    run_config,
+    started,
+    state,
+    state_bits,
+)
 
 from depthgauge.store import checkpoint
 from depthgauge.store.checkpoint import position_of, read_checkpoint
 from depthgauge.store.run_folder import RunFolder, load_newest
 
 CONFIG = run_config()
-EPOCHS = CONFIG.recipe.epochs
 
 REFUSALS = [
     pytest.param(PermissionError(errno.EACCES, "Permission denied"), id="not permitted"),
@@ -29,10 +35,7 @@ OF_SAFETENSORS = pytest.param(
 
 @pytest.fixture
 def folder(tmp_path: Path) -> RunFolder:
-    """A run that is done."""
-    folder = started(tmp_path, CONFIG, *range(EPOCHS + 1))
-    folder.finish({"commit": "abc"})
-    return folder
+    return done_with_network(tmp_path, CONFIG)
 
 
 def refuse_bytes(patch: pytest.MonkeyPatch, name: str, error: OSError) -> None:

@@ -8,7 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from store.small_runs_on_disk import contents, finished, metrics_line, run_config, started
+from store.small_runs_on_disk import (
+    contents,
+    done_with_network,
+    finished,
+    metrics_line,
+    run_config,
+    started,
+)
 
 from depthgauge.errors import UserError
 from depthgauge.store.result_file import result_of, what_is_wrong
@@ -25,10 +32,7 @@ class Killed(BaseException):
 
 @pytest.fixture
 def folder(tmp_path: Path) -> RunFolder:
-    """A run that is done."""
-    folder = started(tmp_path, CONFIG, *range(EPOCHS + 1))
-    folder.finish({"commit": "abc"})
-    return folder
+    return done_with_network(tmp_path, CONFIG)
 
 
 def result(**changes: Any) -> dict[str, Any]:

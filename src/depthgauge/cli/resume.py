@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from depthgauge.cli.options import add_executor_options, seconds
 from depthgauge.cli.training import executor_of, say_failures, train_job
 from depthgauge.errors import UserError
 
 if TYPE_CHECKING:
+    from depthgauge.cli.training import Executor
     from depthgauge.store.plan_files import CohortPlan, Plan
+    from depthgauge.store.study_folder import StudyFolder
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -36,41 +38,61 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     retry.add_argument("--failed", action="store_true", help="the runs that raised an error")
     resume.set_defaults(run=run_resume)
-    retry.set_defaults(run=run_retry, cohorts=None)
+    retry.set_defaults(run=run_retry)
 
 
 def run_resume(args: argparse.Namespace) -> int:
     """Train the plan's cohorts, or those that were asked for."""
+    opened = _open(args)
+    plan = opened.study.plan_files.read()
+    return _train(args, opened, _chosen(plan, args.cohorts) if args.cohorts else plan.current)
+
+
+def run_retry(args: argparse.Namespace) -> int:
+    """Put what was written down of failures aside, and train their cohorts again."""
+    from depthgauge.store.quarantine import put_aside
+    from depthgauge.studies.status import status_of
+
+    if not args.failed:
+        raise UserError("say what to retry: --failed")
+    opened = _open(args)
+    runs = [one["run"] for one in status_of(opened.study.path)["failed"]]
+    if not runs:
+        raise UserError(f"no run of {opened.study.path} has failed")
+    for run in runs:
+        path = opened.study.paths(run).failed_path
+        put_aside(path, "is of an attempt before this one", quietly=True)
+    plan = opened.study.plan_files.read()
+    names = dict.fromkeys(plan.cohort_of[run].name for run in runs)
+    return _train(args, opened, [plan.cohorts[name] for name in names])
+
+
+class _Opened(NamedTuple):
+    """A study whose training can go on here."""
+
+    study: StudyFolder
+    threads: int
+    device: str
+    execute: Executor
+
+
+def _open(args: argparse.Namespace) -> _Opened:
+    """The study, if it is one, and the options fit it."""
     from depthgauge.cli.options import choose_device
-    from depthgauge.executors.job import Job
-    from depthgauge.store.provenance import command_line
     from depthgauge.store.study_folder import StudyFolder
     from depthgauge.studies.status import check_study
 
-    folder, execute = Path(args.study), executor_of(args)
+    execute = executor_of(args)
     if args.executor == "slurm":
         raise UserError("--executor slurm goes with the command that planned the study")
-    check_study(folder)
-    study = StudyFolder(folder)
-    file, cohorts = study.read(), study.plan_files.read().current
+    check_study(Path(args.study))
+    study = StudyFolder(Path(args.study))
+    file = study.read()
     assert file is not None  # noqa: S101
-    if args.cohorts is not None:
-        cohorts = _chosen(study.plan_files.read(), args.cohorts)
-    configs = [config for cohort in cohorts for config in cohort.configs]
-    for config in configs:
-        study.run(config).mend()
-    left = [cohort for cohort in cohorts if study.open_runs(cohort)]
     wanted = args.device if args.device != "auto" else file.device or "auto"
     device = choose_device(wanted, args.executor)
     study.check_device(file, device.partition(":")[0])
-    names = tuple(cohort.name for cohort in left)
-    job = Job(folder.resolve(), names, device, file.threads, args.save_every, command_line())
-    train_job(study, left, job, execute)
-    failed = say_failures(study, configs)
-    planned = study.plan_files.read().cohort_of
-    done = sum(study.paths(identity).result_path.exists() for identity in planned)
-    print(f"{done} of {len(planned)} runs in {folder} are done")
-    return int(failed)
+    return _Opened(study, file.threads, device, execute)
 
 
 def _chosen(plan: Plan, names: list[str]) -> list[CohortPlan]:
@@ -80,22 +102,21 @@ def _chosen(plan: Plan, names: list[str]) -> list[CohortPlan]:
     return plan.in_effect(names)
 
 
-def run_retry(args: argparse.Namespace) -> int:
-    """Put what was written down of failures aside, and train those runs again."""
-    from depthgauge.store.plan_files import PlanFiles
-    from depthgauge.store.quarantine import put_aside
-    from depthgauge.store.run_paths import RunPaths
-    from depthgauge.studies.status import status_of
+def _train(args: argparse.Namespace, opened: _Opened, cohorts: list[CohortPlan]) -> int:
+    """Train what is left of these cohorts, and say how much of the plan is done."""
+    from depthgauge.executors.job import Job
+    from depthgauge.store.provenance import command_line
 
-    if not args.failed:
-        raise UserError("say what to retry: --failed")
-    folder = Path(args.study)
-    failed = status_of(folder)["failed"]
-    if not failed:
-        raise UserError(f"no run of {folder} has failed")
-    cohort_of = PlanFiles(folder / "plan").read().cohort_of
-    args.cohorts = list(dict.fromkeys(cohort_of[one["run"]].name for one in failed))
-    for one in failed:
-        path = RunPaths(folder / "runs" / one["run"]).failed_path
-        put_aside(path, "is of an attempt before this one", quietly=True)
-    return run_resume(args)
+    study = opened.study
+    configs = [config for cohort in cohorts for config in cohort.configs]
+    for config in configs:
+        study.run(config).mend()
+    left = [cohort for cohort in cohorts if study.open_runs(cohort)]
+    names, folder = tuple(cohort.name for cohort in left), study.path.resolve()
+    job = Job(folder, names, opened.device, opened.threads, args.save_every, command_line())
+    train_job(study, left, job, opened.execute)
+    failed = say_failures(study, configs)
+    planned = study.plan_files.read().cohort_of
+    done = sum(study.paths(identity).result_path.exists() for identity in planned)
+    print(f"{done} of {len(planned)} runs in {study.path} are done")
+    return int(failed)

@@ -77,9 +77,10 @@ def position_of(path: Path) -> Position | None:
 
 
 def _check_file(path: Path) -> None:
-    """What the system refuses to open later on is then not the file's fault."""
+    """Whatever the system refuses to open is refused here, in its own words: no damage is meant."""
     if not path.is_file():
         raise DamagedError("is not a file")
+    path.open("rb").close()
 
 
 def _state(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> RunState:

@@ -58,7 +58,7 @@ def train_runs(
         for folder in folders:
             folder.create()
             folder.rewind(start[0].position if start else None)
-    steps = study.plan_files.read().steps_of(cohort)
+        steps = study.plan_files.read().steps_of(cohort)
     done = start[0].epoch * steps + start[0].step if start else 0
 
     def on_step(more: int) -> None:
