@@ -3,6 +3,7 @@
 import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -57,6 +58,10 @@ def system_sentence(error: OSError) -> str:
             f"there is no room left to write {what}; make room, and the same command goes on from "
             "the last checkpoint"
         )
+    if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM) and error.filename:
+        path = Path(error.filename)
+        what = path.parent if path.suffix == ".tmp" else path
+        return f"{what} cannot be written or read ({error.strerror})"
     return str(error)
 
 

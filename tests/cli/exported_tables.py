@@ -24,9 +24,16 @@ def read_csv(path: Path) -> list[dict[str, Any]]:
 
 
 def _is_text(name: str) -> bool:
-    return name in ("run", "task", "evaluated_on", "rule", "label", "options", "state") or (
-        name in ("net", "dtype", "targets")
-    )
+    return name in (
+        "run",
+        "task",
+        "evaluated_on",
+        "rule",
+        "label",
+        "options",
+        "source",
+        "state",
+    ) or (name in ("net", "dtype", "targets"))
 
 
 def read_parquet(path: Path) -> list[dict[str, Any]]:

@@ -214,3 +214,17 @@ def test_a_study_or_plan_that_cannot_be_read_is_left_as_it_is(study, name, damag
         assert_bad_input(run(*arguments), str(path), "nothing was changed")
     assert_bad_input(run_ladder(study), str(path), "nothing was changed")
     assert contents(study) == before
+
+
+def test_a_run_that_lost_its_result_alone_does_not_go_back_with_one_that_lost_its_network(study):
+    """Both are of one cohort: the first is whole, and is finished as it stands."""
+    whole, broken = (find_run(study, "dfa", k=k) for k in (1, 2))
+    tensors = (whole / "checkpoint.safetensors").read_bytes()
+    cut_in_half(whole / "result.json")
+    flip_a_bit(-1)(broken / "checkpoint.safetensors")
+    (broken / "result.json").unlink()
+    assert run_ladder(study).status == 0
+    epochs = read(whole / "config.json")["recipe"]["epochs"]
+    resumed = [read(run / "result.json")["provenance"]["resumed_from"] for run in (whole, broken)]
+    assert resumed == [[epochs, 0], None]
+    assert (whole / "checkpoint.safetensors").read_bytes() == tensors

@@ -119,3 +119,21 @@ def test_a_table_in_a_folder_that_is_not_there(study, tmp_path):
     assert_bad_input(
         run("export", study, "-o", tmp_path / "no" / "table.csv"), str(tmp_path / "no")
     )
+
+
+def test_the_name_of_the_output_says_its_format(study, tmp_path):
+    assert run("export", study, "-o", tmp_path / "x.csv").status == 0
+    assert (tmp_path / "x.csv").read_text().startswith("run,")
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    assert run("export", study, "-o", tmp_path / "x.parquet").status == 0
+    assert (tmp_path / "x.parquet").read_bytes().startswith(b"PAR1")
+
+
+def test_done_runs_that_have_lost_epochs_are_said(study):
+    assert run("export", study).err == ""
+    torn = sorted(study.glob("runs/*/metrics.jsonl"))[1]
+    torn.write_bytes(torn.read_bytes()[:-60])
+    done = run("export", study)
+    assert done.status == 0
+    assert done.err.startswith("depthgauge: 1 runs that are done have lost epochs")
+    assert f"runs/{torn.parent.name}" in done.err

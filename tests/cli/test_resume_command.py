@@ -238,3 +238,14 @@ def test_the_same_command_writes_the_tables_after_a_retry(stopping_rules, failed
 def test_without_failures_there_is_nothing_to_retry(stopped):
     assert_bad_input(run("retry", stopped, "--failed"), str(stopped), "no run")
     assert_bad_input(run("retry", stopped), "--failed")
+
+
+def test_a_rule_that_was_mended_is_another_one_and_nothing_moves(stopping_rules, tmp_path):
+    mine = tmp_path / "mine.py"
+    mine.write_bytes(stopping_rules.read_bytes())
+    folder = tmp_path / "study"
+    assert run_raising(*command(mine, folder, "Raises", "dfa")).status == 1
+    before = contents(folder)
+    mine.write_text(mine.read_text() + "# mended\n")
+    assert_bad_input(run("retry", folder, "--failed"), "mine.py:Raises changed", "another rule")
+    assert contents(folder) == before

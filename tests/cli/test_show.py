@@ -9,6 +9,7 @@ from cli.stopped_studies import command, run_raising
 
 KNOWN = {
     *("version", "commit", "dirty", "python", "torch", "libraries", "processor", "cores"),
+    "gpu",
     *("memory_bytes", "system", "threads", "device", "command", "study", "cohort"),
     *("resumed_from", "wall_seconds", "cpu_seconds", "peak_memory_bytes"),
 }
@@ -73,9 +74,12 @@ def test_what_was_put_aside_is_said(study):
     assert shown["put_aside"] == ["result.json is not the whole result of its run"]
 
 
-@pytest.mark.parametrize("place", ["nothing", "", "runs"])
-def test_not_a_run(trained, place):
-    assert_bad_input(run("show", trained / place), str(trained / place), "config.json")
+@pytest.mark.parametrize(
+    ("place", "why"),
+    [("nothing", "there is no folder"), ("", "config.json"), ("runs", "config.json")],
+)
+def test_not_a_run(trained, place, why):
+    assert_bad_input(run("show", trained / place), str(trained / place), why)
 
 
 @pytest.mark.parametrize("name", ["config.json", "result.json"])

@@ -68,9 +68,8 @@ def test_what_failed_with_its_reason_and_how_to_try_again(stopping_rules, tmp_pa
     assert lines[0] == "4 runs: 2 done, 0 running, 2 failed, 0 left"
     runs = {path.parent.name for path in folder.glob("runs/*/failed.json")}
     for line, k in zip(lines[1:3], (1, 0), strict=True):
-        assert line.startswith(
-            f"failed   raises k={k} seed=1: ZeroDivisionError: the author divided by zero  (runs/"
-        )
+        why = "ZeroDivisionError: the author divided by zero"
+        assert line.startswith(f"failed   raises k={k} seed=1: {why}  ({folder}/runs/")
     assert {line.rpartition("/")[2].rstrip(")") for line in lines[1:3]} == runs
     assert lines[3:] == [f"depthgauge retry {folder} --failed tries them again"]
 
@@ -86,3 +85,8 @@ def test_not_a_study(study, name):
 )
 def test_times_in_words(seconds, words):
     assert in_words(seconds) == words
+
+
+def test_a_damaged_study_is_not_said_to_be_well(study):
+    (study / "study.json").write_text("{")
+    assert_bad_input(run("status", study), str(study / "study.json"), "cannot be read")

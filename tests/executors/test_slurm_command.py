@@ -131,7 +131,7 @@ def test_submitted_the_script_is_given_to_sbatch(tmp_path, monkeypatch):
     done = ladder(tmp_path / "study", "--submit")
     assert (done.status, done.err) == (0, "")
     assert done.out.startswith("Submitted batch job 4711; when its tasks have ended, ")
-    collect = shlex.join(["depthgauge", *command(tmp_path / "study", "--submit")])
+    collect = shlex.join(["depthgauge", *command(tmp_path / "study")])
     assert done.out.endswith(f"\n{collect}\n")
     assert called(tmp_path, "sbatch") == [str(tmp_path / "study" / "slurm" / "array.sh")]
 

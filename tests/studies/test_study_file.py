@@ -296,3 +296,17 @@ def test_the_schema_refuses_bad_files(schema, change):
 def test_the_schema_needs_a_command(schema):
     with pytest.raises(jsonschema.ValidationError, match="command"):
         jsonschema.validate({"epochs": 2}, schema)
+
+
+def test_a_field_that_stands_twice_in_yaml_is_refused(tmp_path):
+    path = tmp_path / "study.yaml"
+    path.write_text("command: audit\nwidth: 8\nwidth: 9\n")
+    with pytest.raises(UserError, match="line 3, field 'width': stands there twice"):
+        read_study_file(path)
+
+
+def test_of_a_list_the_value_that_is_wrong_is_said(tmp_path):
+    path = tmp_path / "study.toml"
+    path.write_text("command = 'audit'\nseeds = [1, -2]\n")
+    with pytest.raises(UserError, match=r"line 2, field 'seeds': .* greater .*, not -2$"):
+        read_study_file(path)

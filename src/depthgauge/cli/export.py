@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import csv
 import io
+import sys
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from depthgauge.studies.tidy import TidyTable
 
 ROWS_AT_ONCE = 20_000
+FORMATS = ("csv", "parquet")
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -21,7 +23,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "export", help="all runs and epochs of a study as one tidy table"
     )
     parser.add_argument("study", metavar="DIR", help="folder of a study")
-    parser.add_argument("--format", choices=["csv", "parquet"], default="csv", help="(csv)")
+    parser.add_argument(
+        "--format", choices=FORMATS, help="(what the output's name ends in, or csv)"
+    )
     parser.add_argument("-o", "--output", metavar="FILE", help="(runs.csv or runs.parquet in DIR)")
     parser.set_defaults(run=run)
 
@@ -32,10 +36,18 @@ def run(args: argparse.Namespace) -> int:
     from depthgauge.studies.tidy import TidyTable
 
     folder = Path(args.study)
-    output = Path(args.output) if args.output else folder / f"runs.{args.format}"
+    ending = Path(args.output).suffix[1:] if args.output else ""
+    kind = args.format or (ending if ending in FORMATS else "csv")
+    output = Path(args.output) if args.output else folder / f"runs.{kind}"
     table = TidyTable(folder)
-    write = write_csv if args.format == "csv" else write_parquet
+    write = write_csv if kind == "csv" else write_parquet
     write_atomically(output, lambda path: write(path, table))
+    if table.torn:
+        print(
+            f"depthgauge: {len(table.torn)} runs that are done have lost epochs of their metrics, "
+            f"the first of them runs/{table.torn[0]}",
+            file=sys.stderr,
+        )
     print(output)
     return 0
 

@@ -51,6 +51,7 @@ def run_resume(args: argparse.Namespace) -> int:
 def run_retry(args: argparse.Namespace) -> int:
     """Put what was written down of failures aside, and train their cohorts again."""
     from depthgauge.store.quarantine import put_aside
+    from depthgauge.studies.runner import check_rules
     from depthgauge.studies.status import status_of
 
     if not args.failed:
@@ -59,12 +60,15 @@ def run_retry(args: argparse.Namespace) -> int:
     runs = [one["run"] for one in status_of(opened.study.path)["failed"]]
     if not runs:
         raise UserError(f"no run of {opened.study.path} has failed")
+    plan = opened.study.plan_files.read()
+    names = dict.fromkeys(plan.cohort_of[run].name for run in runs)
+    cohorts = [plan.cohorts[name] for name in names]
+    for cohort in cohorts:
+        check_rules(cohort)
     for run in runs:
         path = opened.study.paths(run).failed_path
         put_aside(path, "is of an attempt before this one", quietly=True)
-    plan = opened.study.plan_files.read()
-    names = dict.fromkeys(plan.cohort_of[run].name for run in runs)
-    return _train(args, opened, [plan.cohorts[name] for name in names])
+    return _train(args, opened, cohorts)
 
 
 class _Opened(NamedTuple):

@@ -44,7 +44,7 @@ def status_lines(status: dict[str, Any]) -> list[str]:
     lines += [_running_line(one) for one in status["running"]]
     lines += [
         f"failed   {one['label']} k={one['k']} seed={one['seed']}: {one['reason']}  "
-        f"(runs/{one['run']})"
+        f"({status['study']}/runs/{one['run']})"
         for one in status["failed"]
     ]
     if status["failed"]:

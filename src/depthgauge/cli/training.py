@@ -42,7 +42,10 @@ def show_plan(grid: Grid, folder: Path, args: argparse.Namespace) -> int:
     from depthgauge.store.study_folder import StudyFolder
 
     study = StudyFolder(folder)
-    study.check(grid.base)
+    executor_of(args)
+    study.check(
+        grid.base, choose_device(args.device, args.executor).partition(":")[0], args.threads
+    )
     runs = [
         {
             "rule": planned.config.rule.label,

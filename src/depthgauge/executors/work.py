@@ -17,6 +17,7 @@ from depthgauge.executors.job import Job
 from depthgauge.store.claims import Claim
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.provenance import environment
+from depthgauge.store.run_folder import newest_common_position
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.studies.runner import Conditions, train_runs
 from depthgauge.tasks.base import Task
@@ -99,9 +100,22 @@ class Worker:
         return True
 
     def _train(self, cohort: CohortPlan, claim: Claim) -> None:
-        left = self._study.open_runs(cohort)
-        if not left:
-            return
+        """All its runs together, or what is left of them.
+
+        Runs whose results alone are missing do not go back with others that have to.
+        """
+        left, whole = self._study.open_runs(cohort), len(cohort.runs)
+        with storing():
+            ended = [one for one in left if len(left) < whole and self._is_at_the_end(cohort, one)]
+        for runs in (ended, [one for one in left if one not in ended]):
+            if runs:
+                self._train_runs(cohort, runs, claim)
+
+    def _is_at_the_end(self, cohort: CohortPlan, position: int) -> bool:
+        folder, end = self._study.run(cohort.configs[position]), (cohort.recipe.epochs, 0)
+        return newest_common_position([folder]) == end and folder.load(end) is not None
+
+    def _train_runs(self, cohort: CohortPlan, left: list[int], claim: Claim) -> None:
         steps = self._study.plan_files.read().steps_of(cohort)
         behind = Behind(cohort, len(left), cohort.recipe.epochs * steps)
         claim.keep_alive(behind.so_far)

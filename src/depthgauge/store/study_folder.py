@@ -57,17 +57,24 @@ class StudyFolder:
                 )
             study = StudyFile(base=base, threads=threads or otherwise, device=device)
             create_exclusively(self.study_path, as_json(study.model_dump(mode="json")))
-        return self._checked(base, device, threads)
+        opened = self.check(base, device, threads)
+        assert opened is not None  # noqa: S101
+        return opened
 
-    def _checked(self, base: dict[str, Any], device: str, threads: int | None) -> StudyFile:
-        study = self.check(base)
-        assert study is not None  # noqa: S101
+    def check(
+        self, base: dict[str, Any], device: str | None = None, threads: int | None = None
+    ) -> StudyFile | None:
+        """What the folder belongs to, None if it is new; what does not fit it is refused."""
+        study = self._check_base(base)
+        if study is None:
+            return None
         if threads not in (None, study.threads):
             raise UserError(
                 f"{self.path} was started with --threads {study.threads}, which fixes its "
                 "results bit for bit; leave --threads out, or choose another --out"
             )
-        self.check_device(study, device)
+        if device is not None:
+            self.check_device(study, device)
         return study
 
     def check_device(self, study: StudyFile, device: str) -> None:
@@ -96,8 +103,7 @@ class StudyFolder:
                 f"{self.study_path} {what}; nothing was changed: choose another --out"
             ) from error
 
-    def check(self, base: dict[str, Any]) -> StudyFile | None:
-        """What the folder belongs to, None if it is new; another study is refused."""
+    def _check_base(self, base: dict[str, Any]) -> StudyFile | None:
         study = self.read()
         different = sorted(_differences(study.base, base)) if study is not None else []
         if different:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import torch
 
@@ -13,6 +15,7 @@ from depthgauge.diagnosis.credit_quality import credit_gauges, readings_of
 from depthgauge.diagnosis.diagnose import diagnose
 from depthgauge.diagnosis.precision import in_float32
 from depthgauge.diagnosis.report import Report
+from depthgauge.errors import UserError, one_line
 from depthgauge.gauges.alignment import AlignmentGauge
 from depthgauge.gauges.measure import measure
 from depthgauge.gauges.norms import BATCH_READ, BATCHES_READ
@@ -26,6 +29,8 @@ from depthgauge.studies.trained import Trained, evaluation_batches, first_sample
 from depthgauge.tasks.base import Task
 from depthgauge.verdict.over_training import first_fired, from_metrics
 from depthgauge.verdict.thresholds import Thresholds
+
+log = logging.getLogger("depthgauge")
 
 NULL_DRAWS = 200
 
@@ -56,7 +61,8 @@ def audit(
         report = None
         if subject.trained is not None:
             report = _report(subject, subject.trained, task, bp_gain, thresholds)
-            report = _with_credit(report, subject.trained, task, as_in_the_record)
+            for more in (partial(_with_credit, as_in_the_record=as_in_the_record), _with_null):
+                report = _if_the_rule_can(more, report, subject.trained, task)
         fired = first_fired(from_metrics(subject.metrics), thresholds) if subject.metrics else None
         audited.append(Audited(subject, report, fired))
         on_read(subject.key)
@@ -95,7 +101,20 @@ def _report(
     return replace(report, source=subject.source)
 
 
-def _with_credit(report: Report, trained: Trained, task: Task, as_in_the_record: bool) -> Report:
+def _if_the_rule_can(
+    more: Callable[[Report, Trained, Task], Report], report: Report, trained: Trained, task: Task
+) -> Report:
+    """The report with more readings, or as it is where the rule's own code raises an error."""
+    try:
+        return more(report, trained, task)
+    except UserError:
+        raise
+    except Exception as error:
+        log.warning("the credit of %s cannot be read: %s", trained.name, one_line(error))
+        return report
+
+
+def _with_credit(report: Report, trained: Trained, task: Task, *, as_in_the_record: bool) -> Report:
     """The report with the readings of the credit, where the rule and its feedback are known."""
     if trained.rule is None or trained.feedback is None:
         return report
@@ -108,10 +127,15 @@ def _with_credit(report: Report, trained: Trained, task: Task, as_in_the_record:
     x, y = first_samples(task, SAMPLES)
     batches = zip(torch.split(x, BATCH_READ), torch.split(y, BATCH_READ), strict=True)
     measure(in_float32(OpenedNet(trained.net))[0], batches, list(gauges.values()))
-    report = replace(report, **readings_of(gauges))
-    if why_not(trained) is None:
-        report = replace(report, null=calibrate_null(trained, (x, y), NULL_DRAWS))
-    return report
+    return replace(report, **readings_of(gauges))
+
+
+def _with_null(report: Report, trained: Trained, task: Task) -> Report:
+    """The report with the null of the credit's alignment, where there is one."""
+    if trained.rule is None or trained.feedback is None or why_not(trained) is not None:
+        return report
+    drawn = calibrate_null(trained, first_samples(task, SAMPLES), NULL_DRAWS)
+    return replace(report, null=drawn)
 
 
 def untrained_reports(

@@ -87,9 +87,18 @@ def train_runs(
     recorder.finish(provenance)
 
 
+def check_rules(cohort: CohortPlan) -> None:
+    """Refuse a cohort whose rules are not what they were when it was planned."""
+    for position in range(len(cohort.runs)):
+        _rule(cohort, position)
+
+
 def _rule(cohort: CohortPlan, position: int) -> Rule:
     """The rule of a run, which must still be the one that was planned."""
     choice = choose_rule(cohort.typed(position))
     if choice.source != cohort.configs[position].rule.source:
-        raise UserError(f"the rule {choice.text} changed after the study was planned")
+        raise UserError(
+            f"the rule {choice.text} changed after the study was planned, so it is another rule "
+            "now: the command that planned the study trains it"
+        )
     return choice.build()

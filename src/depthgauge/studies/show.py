@@ -15,6 +15,8 @@ from depthgauge.store.run_paths import RunPaths
 def describe_run(folder: Path) -> dict[str, Any]:
     """Configuration, state, result or failure, provenance, and what was put aside."""
     paths = RunPaths(folder)
+    if not folder.is_dir():
+        raise UserError(f"there is no folder {folder}; runs are in DIR/runs of a study DIR")
     if not paths.config_path.is_file():
         raise UserError(f"{folder} is not the folder of a run: it has no config.json")
     ended = _ended(paths)

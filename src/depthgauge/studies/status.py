@@ -10,6 +10,7 @@ from typing import Any
 from depthgauge.config import SCHEMA_VERSION
 from depthgauge.errors import UserError
 from depthgauge.store.claims import ClaimFile, Claims
+from depthgauge.store.files import read_json
 from depthgauge.store.plan_files import CohortPlan, PlanFiles
 from depthgauge.store.run_paths import RunPaths
 
@@ -43,6 +44,7 @@ def check_study(folder: Path) -> None:
     """Refuse a folder that is not a study's."""
     if not (folder / "study.json").is_file():
         raise UserError(f"{folder} is not the folder of a study: it has no study.json")
+    read_json(folder / "study.json")
 
 
 def status_of(folder: Path) -> dict[str, Any]:

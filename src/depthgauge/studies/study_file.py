@@ -49,6 +49,9 @@ def _sentence(path: Path, error: ValidationError, line_of: Callable[[str], int |
         return f"{path}: the field {field!r} is missing"
     line = line_of(field)
     place = f"{path}, line {line}" if line else str(path)
+    given = first["input"]
+    if len(first["loc"]) > 1 and isinstance(given, str | int | float):
+        reason = f"{reason}, not {given!r}"
     return f"{place}, field {field!r}: {reason[0].lower()}{reason[1:]}"
 
 
@@ -74,5 +77,10 @@ def _yaml(path: Path, text: str) -> tuple[Any, Callable[[str], int | None]]:
         raise UserError(f"{path} is not YAML: {' '.join(str(error).split())}") from error
     if not isinstance(node, yaml.MappingNode):
         raise UserError(f"{path} must have fields, such as `command: audit`")
-    lines = {key.value: key.start_mark.line + 1 for key, _ in node.value}
+    lines: dict[str, int] = {}
+    for key, _ in node.value:
+        line = key.start_mark.line + 1
+        if key.value in lines:
+            raise UserError(f"{path}, line {line}, field {key.value!r}: stands there twice")
+        lines[key.value] = line
     return content, lines.get

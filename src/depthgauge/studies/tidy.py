@@ -17,19 +17,25 @@ from depthgauge.studies.status import check_study
 Row = list[Any]
 
 CONFIGURED = (
-    *("run", "k", "seed", "task", "evaluated_on", "rule", "label", "options"),
+    *("run", "k", "seed", "task", "evaluated_on", "rule", "label", "options", "source"),
     *("net", "width", "blocks", "epochs", "batch_size", "dtype"),
     *("learning_rate", "weight_decay", "penalty", "targets"),
 )
 MEASURED = ("epoch", "train_loss", "accuracy", "g_over_e", "diverged")
 PER_LAYER = ("h_norm", "g_norm")
+EPOCHS = CONFIGURED.index("epochs") - len(("run", "k", "seed"))
+"""Where the number of epochs stands in what runs of one kind have in common."""
 
 
 class TidyTable:
-    """One row for each run and epoch, planned runs first; a run without metrics has one row."""
+    """One row for each run and epoch, planned runs first; a run without metrics has one row.
+
+    `torn` are the runs that are done and have lost epochs, of those whose rows were made.
+    """
 
     def __init__(self, folder: Path) -> None:
         check_study(folder)
+        self.torn: list[str] = []
         self._runs = folder / "runs"
         self._plan = PlanFiles(folder / "plan").read()
         planned = self._plan.cohort_of
@@ -73,8 +79,10 @@ class TidyTable:
 
     def _run(self, identity: str, k: int, seed: int, described: Row) -> tuple[Row, list[Row]]:
         run = f"{self._runs}/{identity}"
-        lines = _lines(f"{run}/{METRICS}") or ({},)
-        return [identity, k, seed, *described, _state(run)], [self._rest(line) for line in lines]
+        lines, state = _lines(f"{run}/{METRICS}") or ({},), _state(run)
+        if state == "done" and len(lines) != described[EPOCHS] + 1:
+            self.torn.append(identity)
+        return [identity, k, seed, *described, state], [self._rest(line) for line in lines]
 
     def _rest(self, line: Line) -> Row:
         """What was measured at an epoch."""
@@ -90,6 +98,7 @@ def _described(task: TaskConfig, net: NetConfig, rule: RuleConfig, recipe: Recip
     return [
         *(task.name, task.evaluated_on),
         *(rule.name, rule.label, json.dumps(rule.options, sort_keys=True)),
+        rule.source or None,
         *(net.name, net.width, net.blocks, recipe.epochs, recipe.batch_size, recipe.dtype),
         *(recipe.learning_rate, recipe.weight_decay, recipe.penalty, recipe.targets),
     ]
