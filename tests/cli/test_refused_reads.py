@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 from cli.audits import run_audit, run_files
@@ -13,7 +13,7 @@ from cli.stopped_studies import STOPPED_AT, command, results, resumed_from
 from store.small_runs_on_disk import contents
 from studies.small_grids import outcome
 
-from depthgauge.store import checkpoint
+from depthgauge.store import checkpoint, study_folder
 
 REFUSALS = [(errno.EACCES, "Permission denied"), (errno.EIO, "Input/output error")]
 
@@ -28,8 +28,14 @@ def test_a_result_that_may_not_be_read_ends_the_command(study, monkeypatch, refu
             raise OSError(*refusal, str(path))
         return read(this)
 
+    def refuse_to_open(place: str, *more: object, **options: object) -> Any:
+        if Path(place) == path:
+            raise OSError(*refusal, str(path))
+        return open(place, *more, **options)
+
     with monkeypatch.context() as patch:
         patch.setattr(Path, "read_bytes", refuse)
+        patch.setattr(study_folder, "open", refuse_to_open, raising=False)
         for done in (run_ladder(study), run("resume", study)):
             assert_bad_input(done, refusal[1], str(path))
     assert contents(study) == before

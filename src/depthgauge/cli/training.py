@@ -133,11 +133,13 @@ def prepare(
 
     device, cluster = choose_device(args.device, args.executor), args.executor != "local"
     study = StudyFolder(folder)
-    usual = size_cohorts(grid, device, args.threads, cluster=cluster).threads
-    opened = study.open(grid.base, device.partition(":")[0], args.threads, usual)
-    sizing = size_cohorts(grid, device, opened.threads, cluster=cluster)
+    sizing = size_cohorts(grid, device, args.threads, cluster=cluster)
+    opened = study.open(grid.base, device.partition(":")[0], args.threads, sizing.threads)
+    if opened.threads != sizing.threads:
+        sizing = size_cohorts(grid, device, opened.threads, cluster=cluster)
     for run in grid.runs():
-        study.run(run.config).mend(network=networks)
+        if networks or study.has_bad_result(run.config.identity):
+            study.run(run.config).mend(network=networks)
     task = str(Path(args.task).resolve()) if Path(args.task).is_file() else args.task
     planned = plan_runs(study, grid, task, args.validation, sizing.runs)
     cohorts = [cohort for cohort in planned if study.open_runs(cohort)]

@@ -29,6 +29,14 @@ def result_of(
     }
 
 
+def is_whole(content: bytes, identity: str) -> bool:
+    """Whether a file's content is the whole result of the run; quicker than saying what is not."""
+    try:
+        return _ResultFile.model_validate_json(content).identity == identity
+    except ValidationError:
+        return False
+
+
 def what_is_wrong(result: Any, identity: str) -> str | None:
     """Why it is not the whole result of the run, as the end of a sentence; None if it is."""
     version = result.get("schema_version") if isinstance(result, dict) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal
@@ -13,8 +14,9 @@ from depthgauge.errors import UserError
 from depthgauge.store.claims import Claims
 from depthgauge.store.files import as_json, create_exclusively, make_folder, read_json
 from depthgauge.store.plan_files import CohortPlan, PlanFiles
+from depthgauge.store.result_file import is_whole
 from depthgauge.store.run_folder import RunFolder
-from depthgauge.store.run_paths import RunPaths, read_config
+from depthgauge.store.run_paths import FAILED, RESULT, RunPaths, read_config
 
 
 class StudyFile(BaseModel):
@@ -121,12 +123,28 @@ class StudyFolder:
         """Where a run's files are; takes less than its folder does."""
         return RunPaths(self.runs / identity)
 
+    def is_done(self, identity: str) -> bool:
+        """Whether a run has its result; asked of many runs, so without paths being made."""
+        return os.path.exists(f"{self.runs}/{identity}/{RESULT}")
+
+    def has_bad_result(self, identity: str) -> bool:
+        """Whether a run has a result that cannot be used."""
+        try:
+            with open(f"{self.runs}/{identity}/{RESULT}", "rb", buffering=0) as handle:
+                return not is_whole(handle.read(), identity)
+        except FileNotFoundError:
+            return False
+
+    def has_failed(self, identity: str) -> bool:
+        """Whether a run raised an error."""
+        return os.path.exists(f"{self.runs}/{identity}/{FAILED}")
+
     def open_runs(self, cohort: CohortPlan) -> list[int]:
         """Which runs of a cohort are neither done nor failed."""
         return [
             position
             for position, identity in enumerate(cohort.identities)
-            if not self.paths(identity).ended
+            if not self.is_done(identity) and not self.has_failed(identity)
         ]
 
     def open_cohorts(self, names: Iterable[str]) -> list[CohortPlan]:

@@ -41,7 +41,7 @@ def _known_and_new(
     study: StudyFolder, grid: Grid, plan: Plan, size: int
 ) -> tuple[list[CohortPlan], list[CohortPlan]]:
     """The cohorts in the plan that have runs of the grid, and those of the runs not planned yet."""
-    runs = [run for run in grid.runs() if not study.paths(run.config.identity).result_path.exists()]
+    runs = [run for run in grid.runs() if not study.is_done(run.config.identity)]
     names = dict.fromkeys(
         plan.cohort_of[run.config.identity].name
         for run in runs
@@ -76,7 +76,8 @@ def alike(runs: Sequence[PlannedRun], begun: Begun = lambda run: None) -> list[l
     """
     groups: dict[tuple[object, ...], list[PlannedRun]] = {}
     for run in runs:
-        shared = (run.choice.rule_class, run.config.net, run.config.recipe, begun(run))
+        config = run.config
+        shared = (run.choice.rule_class, config.net.as_text, config.recipe.as_text, begun(run))
         groups.setdefault(shared, []).append(run)
     return list(groups.values())
 
