@@ -6,6 +6,7 @@ are its worker processes, where it has any.
 
 from __future__ import annotations
 
+import importlib
 import multiprocessing
 import os
 import pathlib
@@ -216,6 +217,7 @@ def _start(
 ) -> int:
     torch.set_num_threads(1)
     torch.optim.AdamW([torch.zeros(1, requires_grad=True)])  # loads what takes seconds to load
+    importlib.import_module("depthgauge.report.ladder_figure")
     sys.stdout.flush()
     child = os.fork()
     if child:
