@@ -24,6 +24,7 @@ from depthgauge.store.plan_files import PlanFiles
 from depthgauge.store.run_folder import RunFolder
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.studies import runner
+from depthgauge.training.engine import StoppedEarlyError
 
 OPENS = """
 from pathlib import Path
@@ -168,3 +169,31 @@ def test_whoever_was_taken_for_dead_neither_parts_a_cohort_nor_marks_a_run(
     work(again_from_scratch(job, tmp_path / "again"))
     assert outcome(study.path) == outcome(tmp_path / "again")
     assert len(outcome(study.path)) == len(ks)
+
+
+def test_when_runs_at_their_end_raise_those_that_go_back_stay_planned(tmp_path, monkeypatch):
+    """Two have lost their results, two their networks too, and one is done."""
+    job = prepare(tmp_path / "study", "dfa", ks=(2,), seeds=range(5))
+    study = work(job)
+    runs = [study.run(config) for config in study.plan_files.read().current[0].configs]
+    for run in runs[:4]:
+        run.result_path.unlink()
+    for run in runs[2:4]:
+        run.checkpoint_path.unlink()
+    stopping: list[bool] = []
+
+    def raise_and_stop(*_: Any, **__: Any) -> None:
+        stopping.append(True)
+        raise ZeroDivisionError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(runner, "train_cohort", raise_and_stop)
+        with pytest.raises(StoppedEarlyError):
+            work(job, lambda: bool(stopping))
+    planned = [
+        identity for cohort in study.plan_files.read().current for identity in cohort.identities
+    ]
+    assert sorted(planned) == sorted(run.config.identity for run in runs[:4])
+    work(job)
+    assert all(run.result is not None for run in runs)
+    assert failed_labels(study) == []

@@ -90,14 +90,17 @@ class Worker:
         if claim is None:
             return False
         try:
-            if self._study.plan_files.read().in_effect([cohort.name]) == [cohort]:
+            if self._is_in_effect(cohort):
                 self._train(cohort, claim)
         finally:
             claim.release()
-        in_effect = self._study.plan_files.read().in_effect([cohort.name]) == [cohort]
-        if not in_effect or not self._study.open_runs(cohort):
+        if not self._is_in_effect(cohort) or not self._study.open_runs(cohort):
             self._study.claims.forget(cohort.name)
         return True
+
+    def _is_in_effect(self, cohort: CohortPlan) -> bool:
+        """Whether nothing stands in its place."""
+        return self._study.plan_files.read().in_effect([cohort.name]) == [cohort]
 
     def _train(self, cohort: CohortPlan, claim: Claim) -> None:
         """All its runs together, or what is left of them.
@@ -108,7 +111,7 @@ class Worker:
         with storing():
             ended = [one for one in left if len(left) < whole and self._is_at_the_end(cohort, one)]
         for runs in (ended, [one for one in left if one not in ended]):
-            if runs:
+            if runs and claim.is_held() and self._is_in_effect(cohort):
                 self._train_runs(cohort, runs, claim)
 
     def _is_at_the_end(self, cohort: CohortPlan, position: int) -> bool:
@@ -156,9 +159,10 @@ class Worker:
             folder.fail(one_line(error), traceback.format_exc(), environment())
             return
         middle = len(left) // 2
-        halves = [cohort.part(left[:middle]), cohort.part(left[middle:])]
+        others = [one for one in self._study.open_runs(cohort) if one not in left]
+        parts = [cohort.part(part) for part in (left[:middle], left[middle:], others) if part]
         while True:
             plan = self._study.plan_files.read()
-            file = plan.file_of(cohort).with_cohorts(halves)
+            file = plan.file_of(cohort).with_cohorts(parts)
             if plan.in_effect([cohort.name]) != [cohort] or self._study.plan_files.add(plan, file):
                 return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import torch
 from torch import Tensor
 
 from depthgauge.config import RuleConfig
-from depthgauge.errors import UserError
+from depthgauge.errors import UserError, one_line
 from depthgauge.gauges.norms import BATCH_READ, BATCHES_READ
 from depthgauge.nets.factory import load_weights
 from depthgauge.nets.from_state_dict import residual_mlp_from
@@ -27,6 +28,8 @@ from depthgauge.tasks.base import Task
 from depthgauge.tasks.inputs import as_inputs
 from depthgauge.training.cohort import DTYPES
 from depthgauge.training.engine import RunState
+
+log = logging.getLogger("depthgauge")
 
 
 @dataclass(frozen=True)
@@ -129,8 +132,10 @@ def _checked(trained: Trained) -> Trained:
     try:
         with torch.random.fork_rng(devices=[]):
             wanted = trained.rule.feedback(trained.net, torch.default_generator)
-    except Exception:
-        return trained  # a rule may raise for some networks; there is nothing to compare with
+    except Exception as error:
+        why = one_line(error)
+        log.warning("the feedback of %s is not compared with its rule: %s", trained.name, why)
+        return trained
     shapes = [{name: tuple(t.shape) for name, t in f.items()} for f in (wanted, trained.feedback)]
     if shapes[0] != shapes[1]:
         raise UserError(
