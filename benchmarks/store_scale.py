@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import resource
 import subprocess
 import sys
 import tempfile
@@ -102,7 +101,9 @@ def main() -> None:
     if args.job:
         began = time.perf_counter()
         do(args.job, args.folder, args.runs[0])
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        from depthgauge.store.peak_memory import peak_memory_bytes
+
+        peak = peak_memory_bytes() / 2**20
         print(f"{time.perf_counter() - began:.3f} {peak:.0f}", file=sys.stderr)
         return
     table: dict[str, list[tuple[float, float]]] = {job: [] for job in JOBS}

@@ -113,14 +113,13 @@ def _train(args: argparse.Namespace, opened: _Opened, cohorts: list[CohortPlan])
 
     study = opened.study
     configs = [config for cohort in cohorts for config in cohort.configs]
-    for config in configs:
-        study.run(config).mend()
+    study.mend(configs)
     left = [cohort for cohort in cohorts if study.open_runs(cohort)]
     names, folder = tuple(cohort.name for cohort in left), study.path.resolve()
     job = Job(folder, names, opened.device, opened.threads, args.save_every, command_line())
     train_job(study, left, job, opened.execute)
     failed = say_failures(study, configs)
     planned = study.plan_files.read().cohort_of
-    done = sum(study.paths(identity).result_path.exists() for identity in planned)
+    done = sum(study.is_done(identity) for identity in planned)
     print(f"{done} of {len(planned)} runs in {study.path} are done")
     return int(failed)

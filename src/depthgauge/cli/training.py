@@ -137,9 +137,7 @@ def prepare(
     opened = study.open(grid.base, device.partition(":")[0], args.threads, sizing.threads)
     if opened.threads != sizing.threads:
         sizing = size_cohorts(grid, device, opened.threads, cluster=cluster)
-    for run in grid.runs():
-        if networks or study.has_bad_result(run.config.identity):
-            study.run(run.config).mend(network=networks)
+    study.mend((run.config for run in grid.runs()), networks=networks)
     task = str(Path(args.task).resolve()) if Path(args.task).is_file() else args.task
     planned = plan_runs(study, grid, task, args.validation, sizing.runs)
     cohorts = [cohort for cohort in planned if study.open_runs(cohort)]

@@ -65,7 +65,7 @@ def deliver(study: StudyFolder, cohort: CohortPlan, files: Files) -> None:
     Runs that are done already are left as they are.
     """
     known = set(cohort.identities)
-    done = {identity for identity in known if study.paths(identity).result_path.exists()}
+    done = {identity for identity in known if study.is_done(identity)}
     for place in files:
         identity, _, name = place.partition("/")
         if identity not in known or name not in NAMES:

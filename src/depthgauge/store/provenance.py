@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import resource
 import shlex
 import subprocess
 import sys
@@ -18,6 +17,7 @@ import psutil
 import torch
 
 from depthgauge import __version__
+from depthgauge.store.peak_memory import peak_memory_bytes
 
 LIBRARIES = ("numpy", "pydantic", "safetensors", "scipy")
 """Besides torch, those that results pass through."""
@@ -96,9 +96,3 @@ class Cost:
 def command_line() -> str:
     """The command as it was typed, whatever way the program was started."""
     return shlex.join(["depthgauge", *sys.argv[1:]])
-
-
-def peak_memory_bytes() -> int:
-    """The most memory this process has held."""
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit

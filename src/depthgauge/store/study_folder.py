@@ -135,6 +135,12 @@ class StudyFolder:
         except FileNotFoundError:
             return False
 
+    def mend(self, configs: Iterable[RunConfig], *, networks: bool = False) -> None:
+        """Put results that cannot be used aside; with `networks`, damaged networks too."""
+        for config in configs:
+            if networks or self.has_bad_result(config.identity):
+                self.run(config).mend(network=networks)
+
     def has_failed(self, identity: str) -> bool:
         """Whether a run raised an error."""
         return os.path.exists(f"{self.runs}/{identity}/{FAILED}")
