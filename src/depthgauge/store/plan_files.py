@@ -107,7 +107,8 @@ class PlanFile(BaseModel):
     """One file of the plan.
 
     The task stands there as it was typed, so that others can load it, with how many training
-    samples are held out and how many are left to learn from.
+    samples are held out and how many are left to learn from; and the accuracy of chance, which
+    plans older than that field do not know.
     """
 
     schema_version: Literal[1] = SCHEMA_VERSION
@@ -115,6 +116,7 @@ class PlanFile(BaseModel):
     validation: int
     samples: int
     cohorts: list[CohortPlan]
+    chance: float | None = None
 
     def with_cohorts(self, cohorts: Sequence[CohortPlan]) -> PlanFile:
         """The same task, with other cohorts."""

@@ -84,13 +84,13 @@ class _LadderFile(BaseModel):
 
 def _results(folders: Iterable[RunFolder], rules: Sequence[RuleConfig]) -> Rungs:
     started = sorted(folders, key=lambda f: (f.config.rule.label, f.config.k, f.config.seed))
-    names = _names([*rules, *(folder.config.rule for folder in started)])
+    names = rule_names([*rules, *(folder.config.rule for folder in started)])
     results: Rungs = {name: {} for name in names.values()}
     for folder in started:
         config, result = folder.config, folder.result
         if result is None:
             continue
-        rungs = results[names[config.rule.model_dump_json()]]
+        rungs = results[names[config.rule.as_text]]
         rungs.setdefault(str(config.k), {})[str(config.seed)] = {
             "final_acc": result["final_acc"],
             "status": result["status"],
@@ -103,13 +103,16 @@ def _results(folders: Iterable[RunFolder], rules: Sequence[RuleConfig]) -> Rungs
     return {name: rungs for name, rungs in results.items() if rungs}
 
 
-def _names(rules: Iterable[RuleConfig]) -> dict[str, str]:
-    """How tables call each rule: by its label, the first one that has it."""
+def rule_names(rules: Iterable[RuleConfig]) -> dict[str, str]:
+    """How tables call each rule, by its configuration as text.
+
+    By its label, the first one that has it; others that share it, by the start of their hash too.
+    """
     names: dict[str, str] = {}
     for rule in rules:
         taken = rule.label in names.values()
         name = f"{rule.label}@{rule.source[:7]}" if taken else rule.label
-        names.setdefault(rule.model_dump_json(), name)
+        names.setdefault(rule.as_text, name)
     return names
 
 

@@ -26,7 +26,13 @@ def plan_runs(
     while True:
         plan = study.plan_files.read()
         known, new = _known_and_new(study, grid, plan, size)
-        file = PlanFile(task=task, validation=validation, samples=len(grid.task.train), cohorts=new)
+        file = PlanFile(
+            task=task,
+            validation=validation,
+            samples=len(grid.task.train),
+            cohorts=new,
+            chance=grid.task.chance,
+        )
         if not new or study.plan_files.add(plan, file):
             return known + new
 

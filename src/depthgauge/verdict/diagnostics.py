@@ -21,14 +21,14 @@ class SeedReadings:
     Attributes:
         growth: D1, max over l of median‖h_{l+1}‖/median‖h_l‖.
         gradient: D2, median ‖g_L‖ of each sample's own loss.
-        error_share: D2, median ‖g_L‖/‖e‖.
+        error_share: D2, median ‖g_L‖/‖e‖; None where it was not recorded.
         numerics: D2n, cosine with the float64 gradient; None where not measured or undefined.
         depth_gain: D3, accuracy less that of the frozen baseline of the same seed; None if unknown.
     """
 
     growth: float
     gradient: float
-    error_share: float
+    error_share: float | None
     numerics: float | None = None
     depth_gain: float | None = None
 
@@ -67,7 +67,10 @@ def scale_over_seeds(seeds: Sequence[SeedReadings], t: Thresholds) -> Diagnostic
 def reference_over_seeds(seeds: Sequence[SeedReadings], t: Thresholds) -> Diagnostic:
     """D2: both readings must be low; or the gradient must be numerically wrong in every seed."""
     rate = t.error_rate / DIAGNOSTICS
-    gradients, shares = [s.gradient for s in seeds], [s.error_share for s in seeds]
+    gradients = [s.gradient for s in seeds]
+    shares = [s.error_share for s in seeds if s.error_share is not None]
+    if len(shares) < len(seeds):
+        return _reference_without_shares(interval(gradients, rate, log=True), t)
     gradient, share = interval(gradients, rate, log=True), interval(shares, rate, log=True)
     wrong = [s.numerics is not None and s.numerics < t.numerics for s in seeds]
     finding: Finding = "straddles"
@@ -92,12 +95,27 @@ def reference_over_seeds(seeds: Sequence[SeedReadings], t: Thresholds) -> Diagno
     )
 
 
+def _reference_without_shares(gradient: Interval, t: Thresholds) -> Diagnostic:
+    """D2 where ‖g_L‖/‖e‖ is not known: a gradient that is not low passes, a low one may be either.
+
+    A network that is right and sure of it has a low gradient too.
+    """
+    sentence = f"reference: the last gradient is {_shown(gradient)} (floor {t.gradient:g})"
+    if gradient.is_above(t.gradient):
+        return Diagnostic("D2", "passes", {"gradient": gradient}, sentence)
+    sentence += (
+        "; its share of the error was not recorded, so it cannot be told whether that is bad"
+    )
+    return Diagnostic("D2", "untested", {"gradient": gradient}, sentence)
+
+
 def _seeds_for_reference(seeds: Sequence[SeedReadings], t: Thresholds) -> int | None:
     """The first reading that is clearly above lets D2 pass; for it to fire both must be clear."""
     counts, passing = [], []
+    shares = [seed.error_share for seed in seeds if seed.error_share is not None]
     for values, floor in (
         ([seed.gradient for seed in seeds], t.gradient),
-        ([seed.error_share for seed in seeds], t.error_share),
+        (shares, t.error_share),
     ):
         rate = t.error_rate / DIAGNOSTICS
         more = seeds_to_settle(values, floor, rate, log=True)

@@ -1,0 +1,121 @@
+"""Networks with all their blocks trained, and what was read off each."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from depthgauge.studies.gathered import Gathered, GatheredRun
+from depthgauge.verdict.diagnostics import SeedReadings
+from depthgauge.verdict.over_training import first_fired, from_metrics
+from depthgauge.verdict.thresholds import Thresholds
+
+
+@dataclass(frozen=True)
+class ReadNetwork:
+    """A network with all its blocks trained, and what was read off it.
+
+    Attributes:
+        method, seed: which it is.
+        run, frozen_run: identities of the runs that it and its baseline came from; None for a
+            network from elsewhere, or without a baseline.
+        accuracy, frozen: on the whole evaluation split.
+        growth, gradient, error_share, stability: D1, D2 and D2s; None where not read.
+        first_fired: the epoch at which D1 and D2 first fired in training.
+        report: the audit's report of it, None where the training record is all there is.
+        diverged: whether its training did.
+    """
+
+    method: str
+    seed: int
+    run: str | None
+    frozen_run: str | None
+    accuracy: float | None
+    frozen: float | None
+    growth: float | None
+    gradient: float | None
+    error_share: float | None
+    stability: float | None
+    first_fired: dict[str, int | None]
+    report: dict[str, Any] | None
+    diverged: bool
+
+    @property
+    def seed_readings(self) -> SeedReadings:
+        """What a verdict needs of it; one that diverged has grown without bound."""
+        if self.growth is None or self.gradient is None:
+            return SeedReadings(growth=math.inf, gradient=0.0, error_share=0.0)
+        return SeedReadings(self.growth, self.gradient, self.error_share, None, self.gain)
+
+    @property
+    def gain(self) -> float | None:
+        """Accuracy less that of the frozen baseline of the same seed."""
+        if self.accuracy is None or self.frozen is None:
+            return None
+        return self.accuracy - self.frozen
+
+
+def audited_networks(audit: dict[str, Any], method: str) -> tuple[ReadNetwork, ...]:
+    """The networks of a rule as an audit read them."""
+    rows = [row for row in audit["summary"] if row["method"] == method]
+    return tuple(_audited(row, audit["reports"]) for row in rows)
+
+
+def _audited(row: dict[str, Any], reports: dict[str, Any]) -> ReadNetwork:
+    report = reports.get(f"{row['method']}_s{row['seed']}")
+    reference = report["readings"]["reference"] if report else {}
+    source = row["source"]
+    return ReadNetwork(
+        method=row["method"],
+        seed=row["seed"],
+        run=_identity(source.get("run")),
+        frozen_run=_identity(source.get("frozen_run")),
+        accuracy=row["acc"],
+        frozen=row["frozen_acc"],
+        growth=row.get("growth"),
+        gradient=row["g_L"],
+        error_share=reference.get("over_error"),
+        stability=row["stability"],
+        first_fired=row["first_fired"] or {},
+        report=report,
+        diverged=report is None,
+    )
+
+
+def _identity(run: str | None) -> str | None:
+    return None if run is None else run.removeprefix("runs/")
+
+
+def recorded_networks(study: Gathered, method: str) -> tuple[ReadNetwork, ...]:
+    """The finished networks of a rule by their last epoch's metrics."""
+    runs = [run for run in study.runs if run.method == method]
+    frozen = {run.config.seed: run for run in runs if run.config.k == 0}
+    thresholds = study.thresholds
+    return tuple(
+        _recorded(run, frozen.get(run.config.seed), thresholds)
+        for run in runs
+        if run.is_full and run.done
+    )
+
+
+def _recorded(run: GatheredRun, frozen: GatheredRun | None, thresholds: Thresholds) -> ReadNetwork:
+    readings, last = from_metrics(run.lines), None
+    if run.state == "finished" and readings:
+        last = readings[-1]
+    learns = run.config.recipe.targets == "true"
+    return ReadNetwork(
+        method=run.method,
+        seed=run.config.seed,
+        run=run.identity,
+        frozen_run=frozen.identity if frozen else None,
+        accuracy=run.accuracy,
+        frozen=frozen.accuracy if frozen and learns else None,
+        growth=last.growth if last else None,
+        gradient=last.gradient if last else None,
+        error_share=last.error_share if last else None,
+        stability=None,
+        first_fired=first_fired(readings, thresholds),
+        report=None,
+        diverged=run.state == "diverged",
+    )

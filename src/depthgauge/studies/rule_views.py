@@ -1,0 +1,155 @@
+"""Each rule of a study as a reader wants it: verdict, evidence, its networks, its ladder."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from depthgauge.studies.gathered import Gathered, GatheredRun
+from depthgauge.studies.read_networks import ReadNetwork, audited_networks, recorded_networks
+from depthgauge.studies.spread import mean_and_spread
+from depthgauge.verdict.intervals import Interval, interval
+from depthgauge.verdict.judge import judge
+from depthgauge.verdict.thresholds import Thresholds
+
+NOT_JUDGED = "not judged"
+LADDER_ERROR_RATE = 0.05
+
+Basis = Literal["audit", "training record", "nothing"]
+
+
+@dataclass(frozen=True)
+class Rung:
+    """Accuracy with the last k blocks trained, over seeds; `runs` are the finished ones.
+
+    `mean` and `interval` (95 %, Student's t; None for one seed) are over those; `lost` counts runs
+    that diverged or failed.
+    """
+
+    k: int
+    runs: tuple[GatheredRun, ...]
+    mean: float | None
+    std: float | None
+    interval: Interval | None
+    lost: int
+
+
+@dataclass(frozen=True)
+class RuleView:
+    """A rule of a study.
+
+    Attributes:
+        method: what it is called.
+        control: which control it was trained under, if any.
+        verdict: the verdict's word; `not judged` where nothing can be said.
+        in_words: with what fired, and whether it rests on one seed.
+        diagnostics: D1, D2, D3: name, finding, intervals, sentence.
+        basis: whether the readings are an audit's, or those that training wrote down.
+        accuracy, frozen: mean, sample standard deviation and n over seeds.
+        networks: with all blocks trained, one for each seed.
+        ladder: accuracy by k.
+    """
+
+    method: str
+    control: str | None
+    verdict: str
+    in_words: str
+    fired: tuple[str, ...]
+    diagnostics: tuple[dict[str, Any], ...]
+    basis: Basis
+    accuracy: dict[str, Any]
+    frozen: dict[str, Any]
+    networks: tuple[ReadNetwork, ...]
+    ladder: tuple[Rung, ...]
+
+
+def rule_views(study: Gathered) -> list[RuleView]:
+    """Every rule: judged by the audit where it was, else by what training wrote down."""
+    recorded = {method: recorded_networks(study, method) for method in study.methods}
+    bp_gain = _gain_of_bp(recorded, study)
+    return [_view(study, method, recorded[method], bp_gain) for method in study.methods]
+
+
+def _view(
+    study: Gathered, method: str, recorded: tuple[ReadNetwork, ...], bp_gain: float | None
+) -> RuleView:
+    runs = [run for run in study.runs if run.method == method]
+    ladder = _ladder(runs)
+    judged = study.audit["verdicts"].get(method) if study.audit else None
+    if judged is not None and study.audit is not None:
+        networks = audited_networks(study.audit, method)
+        verdict, in_words, fired = judged["verdict"], judged["verdict_in_words"], judged["fired"]
+        diagnostics, control = judged["diagnostics"], judged.get("control")
+        basis: Basis = "audit"
+    else:
+        networks, control = recorded, runs[0].control
+        verdict, in_words, fired, diagnostics = _by_record(networks, study.thresholds, bp_gain)
+        basis = "training record" if diagnostics else "nothing"
+    return RuleView(
+        method=method,
+        control=control,
+        verdict=verdict,
+        in_words=in_words,
+        fired=tuple(fired),
+        diagnostics=tuple(diagnostics),
+        basis=basis,
+        accuracy=mean_and_spread([n.accuracy for n in networks if n.accuracy is not None]),
+        frozen=mean_and_spread([n.frozen for n in networks if n.frozen is not None]),
+        networks=networks,
+        ladder=ladder,
+    )
+
+
+def _by_record(
+    networks: Sequence[ReadNetwork], thresholds: Thresholds, bp_gain: float | None
+) -> tuple[str, str, Sequence[str], list[dict[str, Any]]]:
+    """Verdict, the same in words, what fired, and the diagnostics.
+
+    Where D2 could not be told, only an alarm of the others stands.
+    """
+    seeds = [network.seed_readings for network in networks]
+    if not seeds:
+        return NOT_JUDGED, f"{NOT_JUDGED}: no run with all blocks trained is done", (), []
+    verdict = judge(seeds, thresholds, bp_gain)
+    diagnostics = [asdict(diagnostic) for diagnostic in verdict.diagnostics]
+    untold = verdict.diagnostics[1].finding == "untested"
+    if untold and verdict.word != "walk back":
+        return NOT_JUDGED, f"{NOT_JUDGED}: D2 cannot be told", (), diagnostics
+    return verdict.word, str(verdict), verdict.fired, diagnostics
+
+
+def _gain_of_bp(recorded: dict[str, tuple[ReadNetwork, ...]], study: Gathered) -> float | None:
+    """What backpropagation gains from depth in the mean, at its most accurate setting."""
+    if study.audit is not None:
+        known = study.audit["config"].get("bp_depth_gain")
+        if known is not None:
+            return float(known)
+    settings = []
+    bp = {r.method for r in study.runs if r.config.rule.name == "bp" and r.control is None}
+    for method in bp:
+        pairs = [
+            (network.accuracy, network.gain)
+            for network in recorded[method]
+            if network.accuracy is not None and network.gain is not None
+        ]
+        if pairs:
+            settings.append(
+                tuple(math.fsum(part) / len(pairs) for part in zip(*pairs, strict=True))
+            )
+    return max(settings)[1] if settings else None
+
+
+def _ladder(runs: Sequence[GatheredRun]) -> tuple[Rung, ...]:
+    ks = sorted({run.config.k for run in runs})
+    return tuple(_rung(k, [run for run in runs if run.config.k == k]) for k in ks)
+
+
+def _rung(k: int, runs: Sequence[GatheredRun]) -> Rung:
+    finished = tuple(run for run in runs if run.accuracy is not None)
+    accuracies = [run.accuracy for run in finished if run.accuracy is not None]
+    spread = mean_and_spread(accuracies)
+    over_seeds = interval(accuracies, LADDER_ERROR_RATE) if len(accuracies) > 1 else None
+    lost = sum(run.state in ("diverged", "failed") for run in runs)
+    return Rung(k, finished, spread["mean"], spread["std"], over_seeds, lost)
