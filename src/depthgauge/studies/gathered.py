@@ -178,7 +178,7 @@ def _chance(study: StudyFolder, audit: dict[str, Any] | None) -> float | None:
 
 
 def _runs(study: StudyFolder) -> Iterator[GatheredRun]:
-    """All that were planned or begun, rule by rule; of a rule's versions the newest has its label."""
+    """All that were planned or begun, rule by rule; a rule's newest version has the plain label."""
     plan = study.plan_files.read()
     configs = [config for cohort in plan.current for config in cohort.configs]
     planned = {config.identity for config in configs}

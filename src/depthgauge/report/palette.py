@@ -1,0 +1,45 @@
+"""One look for every figure: a rule has the same colour, sign and line everywhere.
+
+The colours are those of Okabe and Ito, which people with any colour vision can tell apart, the
+dark ones made lighter for dark pages; signs and lines differ too, so that colour is never alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+LIGHT = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#B8860B", "#56B4E9", "#555555")
+DARK = ("#4BA3DB", "#F0803C", "#2BC49A", "#E59AC6", "#E6B800", "#8FD0F5", "#BBBBBB")
+MARKERS = ("o", "s", "D", "^", "v", "P", "X")
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "triangle-down", "cross", "x")
+"""The same signs as `MARKERS`, as the page's library calls them."""
+
+LINES = ("-", "--", ":", "-.")
+DASHES = ("solid", "dash", "dot", "dashdot")
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a rule is drawn: for matplotlib (`marker`, `line`) and on the page (`symbol`, `dash`)."""
+
+    light: str
+    dark: str
+    marker: str
+    symbol: str
+    line: str
+    dash: str
+
+
+def looks(methods: Sequence[str]) -> dict[str, Look]:
+    """A look for each rule; no two of the first 28 share both colour and line."""
+    return {method: _look(index) for index, method in enumerate(methods)}
+
+
+def _look(index: int) -> Look:
+    round_, colour = divmod(index, len(LIGHT))
+    sign = (colour + round_) % len(MARKERS)
+    line = round_ % len(LINES)
+    return Look(
+        LIGHT[colour], DARK[colour], MARKERS[sign], SYMBOLS[sign], LINES[line], DASHES[line]
+    )
