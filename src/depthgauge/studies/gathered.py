@@ -92,9 +92,10 @@ class Gathered:
 
     @property
     def methods(self) -> list[str]:
-        """The rules, in the order in which they were planned, then those of the audit alone."""
+        """The rules in the order of the audit, then of the plan; controls come last."""
         audited = self.audit["verdicts"] if self.audit else ()
-        return list(dict.fromkeys([*(run.method for run in self.runs), *audited]))
+        every = dict.fromkeys([*audited, *(run.method for run in self.runs)])
+        return sorted(every, key=lambda method: control_in(method) is not None)
 
     @property
     def seeds(self) -> list[int]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
+from depthgauge.controls import control_in
 from depthgauge.studies.gathered import Gathered, GatheredRun
 from depthgauge.studies.read_networks import ReadNetwork, audited_networks, recorded_networks
 from depthgauge.studies.spread import mean_and_spread
@@ -15,9 +16,14 @@ from depthgauge.verdict.judge import judge
 from depthgauge.verdict.thresholds import Thresholds
 
 NOT_JUDGED = "not judged"
+NO_BLOCKS = "no blocks"
+"""Instead of a verdict: a network without blocks has no depth to be judged."""
+
 LADDER_ERROR_RATE = 0.05
 
 Basis = Literal["audit", "training record", "nothing"]
+AUDIT: Basis = "audit"
+RECORD: Basis = "training record"
 
 
 @dataclass(frozen=True)
@@ -76,48 +82,58 @@ def _view(
     study: Gathered, method: str, recorded: tuple[ReadNetwork, ...], bp_gain: float | None
 ) -> RuleView:
     runs = [run for run in study.runs if run.method == method]
-    ladder = _ladder(runs)
-    judged = study.audit["verdicts"].get(method) if study.audit else None
-    if judged is not None and study.audit is not None:
-        networks = audited_networks(study.audit, method)
-        verdict, in_words, fired = judged["verdict"], judged["verdict_in_words"], judged["fired"]
-        diagnostics, control = judged["diagnostics"], judged.get("control")
-        basis: Basis = "audit"
+    networks, basis = recorded, RECORD
+    if study.audit is not None and method in study.audit["verdicts"]:
+        networks, basis = audited_networks(study.audit, method), AUDIT
+        judged = _by_audit(study.audit["verdicts"][method])
+    elif not runs[0].config.net.blocks:
+        judged = _Judged(NO_BLOCKS, "no blocks: nothing to judge")
     else:
-        networks, control = recorded, runs[0].control
-        verdict, in_words, fired, diagnostics = _by_record(networks, study.thresholds, bp_gain)
-        basis = "training record" if diagnostics else "nothing"
+        judged = _by_record(networks, study.thresholds, bp_gain)
+    reached = [one.accuracy for one in networks or runs if one.accuracy is not None]
     return RuleView(
         method=method,
-        control=control,
-        verdict=verdict,
-        in_words=in_words,
-        fired=tuple(fired),
-        diagnostics=tuple(diagnostics),
-        basis=basis,
-        accuracy=mean_and_spread([n.accuracy for n in networks if n.accuracy is not None]),
+        control=control_in(method),
+        verdict=judged.word,
+        in_words=judged.in_words,
+        fired=tuple(judged.fired),
+        diagnostics=tuple(judged.diagnostics),
+        basis=basis if judged.diagnostics else "nothing",
+        accuracy=mean_and_spread(reached if networks or judged.word == NO_BLOCKS else []),
         frozen=mean_and_spread([n.frozen for n in networks if n.frozen is not None]),
         networks=networks,
-        ladder=ladder,
+        ladder=_ladder(runs),
+    )
+
+
+class _Judged(NamedTuple):
+    """A verdict, and what it rests on."""
+
+    word: str
+    in_words: str
+    fired: Sequence[str] = ()
+    diagnostics: Sequence[dict[str, Any]] = ()
+
+
+def _by_audit(entry: dict[str, Any]) -> _Judged:
+    return _Judged(
+        entry["verdict"], entry["verdict_in_words"], entry["fired"], entry["diagnostics"]
     )
 
 
 def _by_record(
     networks: Sequence[ReadNetwork], thresholds: Thresholds, bp_gain: float | None
-) -> tuple[str, str, Sequence[str], list[dict[str, Any]]]:
-    """Verdict, the same in words, what fired, and the diagnostics.
-
-    Where D2 could not be told, only an alarm of the others stands.
-    """
+) -> _Judged:
+    """By what training wrote down. Where D2 could not be told, only an alarm of others stands."""
     seeds = [network.seed_readings for network in networks]
     if not seeds:
-        return NOT_JUDGED, f"{NOT_JUDGED}: no run with all blocks trained is done", (), []
+        return _Judged(NOT_JUDGED, f"{NOT_JUDGED}: no run with all blocks trained is done")
     verdict = judge(seeds, thresholds, bp_gain)
     diagnostics = [asdict(diagnostic) for diagnostic in verdict.diagnostics]
     untold = verdict.diagnostics[1].finding == "untested"
     if untold and verdict.word != "walk back":
-        return NOT_JUDGED, f"{NOT_JUDGED}: D2 cannot be told", (), diagnostics
-    return verdict.word, str(verdict), verdict.fired, diagnostics
+        return _Judged(NOT_JUDGED, f"{NOT_JUDGED}: D2 cannot be told", (), diagnostics)
+    return _Judged(verdict.word, str(verdict), verdict.fired, diagnostics)
 
 
 def _gain_of_bp(recorded: dict[str, tuple[ReadNetwork, ...]], study: Gathered) -> float | None:

@@ -1,0 +1,69 @@
+// Where a reading is better: above or below its threshold.
+const PANELS = {
+  growth: { diagnostic: "D1", threshold: "growth", log: true, fires: "above", scale: 1, unit: "times" },
+  gradient: { diagnostic: "D2", threshold: "gradient", log: true, fires: "below", scale: 1, unit: "" },
+  stability: { diagnostic: null, threshold: "stability", log: false, fires: "above", scale: 1, unit: "", word: "drift" },
+  gain: { diagnostic: "D3", interval: "depth_gain", threshold: "depth_gain", log: false, fires: "below", scale: 100, unit: "points" },
+};
+
+function panelChart(name) {
+  const panel = PANELS[name];
+  const usable = (value) => finite(value) && (!panel.log || value > 0);
+  const middle = (rule) => {
+    const values = rule.networks.map((n) => n[name]).filter(usable);
+    return values.length ? values.reduce((a, b) => a + (panel.log ? Math.log(b) : b), 0) / values.length : null;
+  };
+  const worst = panel.fires === "above" ? 1 : -1;
+  const sorted = rules.shown().filter((rule) => rule.networks.length)
+    .map((rule) => ({ rule, at: middle(rule) }))
+    .sort((a, b) => worst * ((b.at ?? worst * Infinity) - (a.at ?? worst * Infinity)));
+  if (!sorted.some((entry) => entry.at !== null)) {
+    return { empty: name === "stability" ? "Not read: depthgauge audit reads it." : "Not measured." };
+  }
+  const threshold = panel.scale * data.thresholds[panel.threshold];
+  const position = (value) => (panel.log ? Math.log10(value) : value);
+  const traces = [], lost = [];
+  sorted.forEach(({ rule }, row) => {
+    const interval = rule.diagnostics[panel.diagnostic]?.intervals?.[panel.interval ?? name];
+    if (interval && interval.n > 1 && [interval.low, interval.high].every(usable)) {
+      traces.push({ x: [interval.low, interval.high].map((v) => panel.scale * v), y: [row, row], mode: "lines",
+        line: { color: rules.colour(rule), width: 7 }, opacity: 0.3, hoverinfo: "skip" });
+    }
+    const seen = rule.networks.filter((n) => usable(n[name]));
+    traces.push({
+      x: seen.map((n) => panel.scale * n[name]), y: seen.map(() => row), mode: "markers",
+      marker: rules.marker(rule), customdata: seen.map((n) => n.run),
+      hovertemplate: seen.map((n) => `<b>${label(rule.method)}</b>, seed ${n.seed}<br>${shown(panel.scale * n[name])} ${panel.unit}<extra></extra>`),
+    });
+    const missing = rule.networks.filter((n) => !usable(n[name]));
+    if (missing.length) {
+      const why = missing.every((n) => n.diverged) ? "diverged" : "not read or zero";
+      lost.push({ xref: "paper", x: panel.fires === "above" ? 1 : 0, xanchor: panel.fires === "above" ? "right" : "left",
+        y: row, yanchor: "bottom", yshift: 4, showarrow: false, text: `${missing.length} ${why}`, font: { size: 11, color: theme.colour("--bad") } });
+    }
+  });
+  const all = [threshold, ...traces.flatMap((t) => t.x)].map(position);
+  const low = Math.min(...all), high = Math.max(...all), room = 0.08 * (high - low || 1);
+  const range = [low - room, high + room];
+  const drawn = line("x", threshold, `${panel.word ?? "fires"} ${panel.fires} ${shown(threshold)}`);
+  const at = panel.log ? position(threshold) : threshold;
+  drawn.annotation.x = at;
+  drawn.annotation.xanchor = (at - range[0]) / (range[1] - range[0]) > 0.6 ? "right" : "left";
+  return {
+    traces,
+    height: 78 + 34 * sorted.length,
+    layout: {
+      margin: { l: 10, r: 14, t: 22, b: 10 },
+      xaxis: { ...(panel.log ? logAxis(range) : {}), range, title: { text: panel.unit } },
+      yaxis: { tickvals: sorted.map((_, i) => i), ticktext: sorted.map(({ rule }) => short(rule.method, window.innerWidth < 600 ? 14 : 26)),
+        range: [-0.6, sorted.length - 0.4], showgrid: false },
+      shapes: [drawn.shape, {
+        type: "rect", yref: "paper", y0: 0, y1: 1, layer: "below", line: { width: 0 },
+        fillcolor: theme.colour("--bad-back"), opacity: 0.55,
+        x0: panel.fires === "above" ? threshold : (panel.log ? 10 ** range[0] : range[0]),
+        x1: panel.fires === "above" ? (panel.log ? 10 ** range[1] : range[1]) : threshold,
+      }],
+      annotations: [drawn.annotation, ...lost],
+    },
+  };
+}

@@ -1,0 +1,80 @@
+// Text for the chart library, which would otherwise read tags in it.
+const label = (text) => String(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+const short = (text, most = 26) => label(text.length > most ? `${text.slice(0, most - 1)}…` : text);
+
+const charts = (() => {
+  const drawn = new Map();
+  const settings = { displayModeBar: false, responsive: true, doubleClick: false, showTips: false };
+
+  function layout(own) {
+    const axis = {
+      gridcolor: theme.colour("--line"), linecolor: theme.colour("--line"), zeroline: false,
+      automargin: true, fixedrange: true, exponentformat: "power", minexponent: 4,
+    };
+    const whole = {
+      paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", showlegend: false,
+      font: { color: theme.colour("--ink"), family: getComputedStyle(document.body).fontFamily, size: 13 },
+      margin: { l: 10, r: 14, t: 10, b: 10 }, hovermode: "closest", dragmode: false,
+      hoverlabel: { align: "left" }, shapes: [], annotations: [],
+      ...own,
+    };
+    whole.xaxis = { ...axis, ...own.xaxis };
+    whole.yaxis = { ...axis, ...own.yaxis };
+    return whole;
+  }
+
+  function draw(id) {
+    const div = byId(id);
+    const { traces, layout: own, empty, height } = drawn.get(id)();
+    if (empty) {
+      Plotly.purge(div);
+      div.replaceChildren(make("p", { className: "empty" }, empty));
+      return;
+    }
+    if (div.querySelector(".empty")) div.replaceChildren();
+    if (height) div.style.height = `${height}px`;
+    Plotly.react(div, traces, layout(own), settings).then(() => {
+      if (div.dataset.listens) return;
+      div.dataset.listens = "yes";
+      div.on("plotly_click", (event) => {
+        const run = event.points[0]?.customdata;
+        if (run) openRun(run);
+      });
+    });
+  }
+
+  return {
+    add(id, describe) {
+      if (!byId(id)) return;
+      drawn.set(id, describe);
+      draw(id);
+    },
+    draw,
+    drawAll: () => { for (const id of drawn.keys()) if (byId(id)) draw(id); },
+    remove: (id) => drawn.delete(id),
+  };
+})();
+
+// Powers of ten alone where there are several.
+const logAxis = ([low, high]) => ({ type: "log", ...(high - low > 1.5 ? { dtick: 1 } : {}) });
+
+function logRange(traces) {
+  const all = traces.flatMap((trace) => trace.y).filter((value) => finite(value) && value > 0).map(Math.log10);
+  const low = Math.min(...all), high = Math.max(...all), room = 0.06 * (high - low || 1);
+  return [low - room, high + room];
+}
+
+const line = (axis, value, text, side = {}) => ({
+  shape: {
+    type: "line", [axis + "0"]: value, [axis + "1"]: value,
+    ...(axis === "x" ? { yref: "paper", y0: 0, y1: 1 } : { xref: "paper", x0: 0, x1: 1 }),
+    line: { color: theme.colour("--soft"), dash: "dot", width: 1.5 },
+  },
+  annotation: {
+    text: label(text), showarrow: false, font: { size: 11, color: theme.colour("--soft") },
+    ...(axis === "x"
+      ? { x: value, yref: "paper", y: 1, yanchor: "bottom", xanchor: "center" }
+      : { y: value, xref: "paper", x: 1, xanchor: "right", yanchor: "bottom" }),
+    ...side,
+  },
+});

@@ -1,0 +1,53 @@
+function flat(value, prefix = "") {
+  if (value === null || typeof value !== "object") return [[prefix, value === null ? "–" : String(value)]];
+  if (Array.isArray(value)) return [[prefix, value.map((v) => (typeof v === "object" ? JSON.stringify(v) : String(v))).join(", ")]];
+  return Object.entries(value).flatMap(([name, inner]) => flat(inner, prefix ? `${prefix}.${name}` : name));
+}
+
+function pairs(title, rows) {
+  if (!rows.length) return [];
+  const body = make("tbody", {}, ...rows.map(([name, value]) => make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, value))));
+  return [make("h3", {}, title), make("div", { className: "wide" }, make("table", {}, body))];
+}
+
+function openRun(id) {
+  const run = runOf.get(id);
+  if (!run) return;
+  const network = data.rules.flatMap((rule) => rule.networks).find((one) => one.run === id);
+  const readings = (network?.readings ?? []).map((one) => [
+    one.name,
+    `${shown(one.value, 4)}${one.per_layer.length ? ` (by layer: ${one.per_layer.map((v) => shown(v)).join(", ")})` : ""}; ${one.unit}; ${one.convention}; ${one.measured_on}${one.note ? `; ${one.note}` : ""}`,
+  ]);
+  const became = [["folder", `runs/${run.id}`], ["state", run.state], ["accuracy", run.accuracy === null ? "–" : `${percent(run.accuracy)} %`],
+    ["epochs recorded", String(Math.max(series.epochs(run.index) - 1, 0))], ...(run.reason ? [["reason", run.reason]] : [])];
+  byId("run-title").textContent = `${run.method}, k = ${run.k}, seed ${run.seed}`;
+  byId("run-body").replaceChildren(
+    ...pairs("What became of it", became), ...pairs("What was read off it", readings),
+    ...pairs("Configuration", flat(run.config)), ...pairs("Provenance", flat(run.provenance)),
+  );
+  const dialog = byId("run-dialog");
+  if (!dialog.open) dialog.showModal();
+  dialog.scrollTop = 0;
+}
+
+const dialogs = (() => {
+  function fromAddress() {
+    const id = decodeURIComponent(location.hash).replace(/^#run-/, "");
+    if (location.hash.startsWith("#run-")) openRun(id);
+  }
+  return {
+    start() {
+      const dialog = byId("run-dialog");
+      byId("run-close").addEventListener("click", () => dialog.close());
+      dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
+      document.addEventListener("click", (event) => {
+        const link = event.target.closest("[data-run]");
+        if (!link) return;
+        event.preventDefault();
+        openRun(link.dataset.run);
+      });
+      window.addEventListener("hashchange", fromAddress);
+      fromAddress();
+    },
+  };
+})();

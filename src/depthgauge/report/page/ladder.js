@@ -1,0 +1,56 @@
+// A rule's name beside the end of its line, moved up as far as it would cover another.
+function endLabels(ends, top) {
+  let last = -Infinity;
+  return [...ends].sort((a, b) => a.y - b.y).map(({ rule, k, y }) => {
+    last = Math.max(y, last + top / 24);
+    return {
+      x: [k], y: [last], mode: "text", text: [`  ${short(rule.method)}`], textposition: "middle right",
+      textfont: { color: rules.colour(rule) }, hoverinfo: "skip", cliponaxis: false,
+    };
+  });
+}
+
+function ladderChart() {
+  const traces = [], ends = [];
+  for (const rule of rules.shown()) {
+    const rungs = rule.ladder.filter((rung) => rung.mean !== null && rung.blocks === data.blocks);
+    if (!rungs.length) continue;
+    const seeds = rungs.flatMap((rung) => rung.seeds.map(([seed, accuracy, run]) => ({ k: rung.k, seed, accuracy, run })));
+    const spread = rungs.some((rung) => rung.low !== null);
+    traces.push({
+      x: seeds.map((s) => s.k), y: seeds.map((s) => 100 * s.accuracy), mode: "markers",
+      marker: rules.marker(rule, { size: 5, opacity: 0.45 }), customdata: seeds.map((s) => s.run),
+      hovertemplate: seeds.map((s) => `${label(rule.method)}, k = ${s.k}, seed ${s.seed}: ${percent(s.accuracy)} %<extra></extra>`),
+    });
+    traces.push({
+      x: rungs.map((r) => r.k), y: rungs.map((r) => 100 * r.mean), mode: "lines+markers",
+      line: rules.line(rule), marker: rules.marker(rule), name: label(rule.method),
+      error_y: spread ? {
+        type: "data", symmetric: false, thickness: 1.4, width: 5, color: rules.colour(rule),
+        array: rungs.map((r) => (r.high === null ? 0 : 100 * (r.high - r.mean))),
+        arrayminus: rungs.map((r) => (r.low === null ? 0 : 100 * (r.mean - r.low))),
+      } : undefined,
+      hovertemplate: rungs.map((r) => {
+        const interval = r.low === null ? "one seed" : `95 % [${percent(r.low)}, ${percent(r.high)}], ${r.seeds.length} seeds`;
+        return `<b>${label(rule.method)}</b>, k = ${r.k}<br>${percent(r.mean)} %, ${interval}<extra></extra>`;
+      }),
+    });
+    ends.push({ rule, k: rungs.at(-1).k, y: 100 * rungs.at(-1).mean });
+  }
+  if (!traces.length) return { empty: "None of the chosen runs is done." };
+  const top = 1.08 * Math.max(...traces.flatMap((t) => t.y));
+  traces.push(...endLabels(ends, top));
+  const lines = [];
+  if (data.chance !== null) lines.push(line("y", 100 * data.chance, `chance ${percent(data.chance)} %`, { x: 0, xanchor: "left" }));
+  const blocks = data.blocks ?? Math.max(...traces.flatMap((t) => t.x));
+  const longest = Math.max(...rules.shown().map((rule) => Math.min(rule.method.length, 26)));
+  return {
+    traces,
+    layout: {
+      margin: { l: 10, r: Math.min(window.innerWidth / 4, 24 + 8 * longest), t: 14, b: 10 },
+      xaxis: { title: { text: `k: trained blocks, counted from the last of ${blocks}` }, dtick: 1, range: [-0.25, blocks + 0.25] },
+      yaxis: { title: { text: "accuracy, %" }, range: [0, top] },
+      shapes: lines.map((l) => l.shape), annotations: lines.map((l) => l.annotation),
+    },
+  };
+}

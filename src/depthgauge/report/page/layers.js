@@ -1,0 +1,87 @@
+const layers = (() => {
+  const seed = byId("layers-seed"), blocks = byId("layers-k"), epoch = byId("layers-epoch");
+  const options = (values) => values.map((value) => make("option", { value: String(value) }, String(value)));
+  const chosen = () => data.runs.map((run, index) => ({ ...run, index }))
+    .filter((run) => run.k === Number(blocks.value) && run.seed === Number(seed.value) && series.epochs(run.index) > 0);
+
+  function normChart(which) {
+    const traces = [];
+    for (const rule of rules.shown()) {
+      for (const run of chosen().filter((r) => r.method === rule.method)) {
+        const at = Math.min(Number(epoch.value), series.epochs(run.index) - 1);
+        const y = series.norms(run.index, at)[which].map((v) => (finite(v) && v > 0 ? v : null));
+        traces.push({
+          x: y.map((_, layer) => layer), y, mode: "lines+markers", line: rules.line(rule), marker: rules.marker(rule, { size: 7 }),
+          customdata: y.map(() => run.id),
+          hovertemplate: y.map((v, layer) => `<b>${label(rule.method)}</b>, epoch ${at}, layer ${layer}<br>${shown(v)}<extra></extra>`),
+        });
+      }
+    }
+    if (!traces.length) return { empty: "No such run has been begun." };
+    return { traces, layout: { xaxis: { title: { text: "layer" }, dtick: 1 }, yaxis: { ...logAxis(logRange(traces)), range: logRange(traces) } } };
+  }
+
+  function creditChart(which) {
+    const traces = [];
+    const full = data.runs.length === 0 || Number(blocks.value) === data.blocks;
+    for (const rule of full ? rules.shown() : []) {
+      for (const network of rule.networks.filter((n) => n.seed === Number(seed.value) && n[which])) {
+        const x = network[which].map((_, layer) => (layer ? `block ${layer - 1}` : "embed"));
+        if (which === "alignment" && network.null && rules.shown().length <= 4) {
+          const edge = (side) => network.null.mean.map((m, i) => m + side * 2 * network.null.spread[i]);
+          traces.push({ x: [...x, ...[...x].reverse()], y: [...edge(1), ...edge(-1).reverse()], fill: "toself", mode: "none",
+            fillcolor: rules.colour(rule), opacity: 0.16, hoverinfo: "skip", line: { width: 0 } });
+        }
+        traces.push({
+          x, y: network[which], mode: "lines+markers", line: rules.line(rule), marker: rules.marker(rule, { size: 7 }),
+          customdata: x.map(() => network.run),
+          hovertemplate: network[which].map((v, i) => {
+            const null_ = which === "alignment" && network.null ? `<br>null ${shown(network.null.mean[i])} ± ${shown(network.null.spread[i])}` : "";
+            return `<b>${label(rule.method)}</b>, ${x[i]}<br>${shown(v)}${null_}<extra></extra>`;
+          }),
+        });
+      }
+    }
+    if (!traces.length) return { empty: full ? "Not read: depthgauge audit reads it." : "Read off networks with all blocks trained alone." };
+    const zero = line("y", 0, "");
+    return { traces, layout: { yaxis: { range: bounds(traces) }, shapes: [zero.shape] } };
+  }
+
+  function bounds(traces) {
+    const all = traces.flatMap((t) => t.y).filter(finite);
+    const low = Math.min(0, ...all), high = Math.max(0.1, ...all);
+    return [low - 0.06 * (high - low), high + 0.06 * (high - low)];
+  }
+
+  function update() {
+    const most = Math.max(0, ...chosen().map((run) => series.epochs(run.index) - 1));
+    const atEnd = Number(epoch.value) >= Number(epoch.max);
+    epoch.max = String(most);
+    if (atEnd) epoch.value = String(most);
+    show();
+  }
+
+  function show() {
+    byId("layers-epoch-shown").textContent = `${epoch.value} of ${epoch.max}`;
+    for (const id of ["layers-h", "layers-g", "layers-gamma", "layers-rho"]) charts.draw(id);
+  }
+
+  function start() {
+    if (!seed) return;
+    const networks = data.rules.flatMap((rule) => rule.networks);
+    seed.append(...options(unique([...data.runs, ...networks].map((one) => one.seed))));
+    const ks = unique(data.runs.map((run) => run.k));
+    blocks.append(...options(ks.length ? ks : [data.blocks ?? 0]));
+    blocks.value = String(ks.length ? ks.at(-1) : data.blocks ?? 0);
+    epoch.max = "0";
+    charts.add("layers-h", () => normChart("h"));
+    charts.add("layers-g", () => normChart("g"));
+    charts.add("layers-gamma", () => creditChart("alignment"));
+    charts.add("layers-rho", () => creditChart("perturbation"));
+    update();
+    seed.addEventListener("change", update);
+    blocks.addEventListener("change", update);
+    epoch.addEventListener("input", show);
+  }
+  return { start };
+})();

@@ -1,0 +1,81 @@
+"""The page: template, style, scripts and data put into one file."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2.utils import htmlsafe_json_dumps
+from markupsafe import Markup
+from plotly.offline import get_plotlyjs
+
+SCRIPTS = (
+    *("data.js", "theme.js", "chart.js", "rules.js", "ladder.js", "audit.js", "layers.js"),
+    *("training.js", "null.js", "runs.js", "dialog.js", "copy.js", "start.js"),
+)
+
+
+@cache
+def _environment() -> Environment:
+    """Everything that comes from data is escaped, and a name that is not given is an error."""
+    return Environment(
+        loader=PackageLoader("depthgauge.report", "page"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def render_page(template: str, data: Any, context: Mapping[str, Any]) -> str:
+    """One HTML file.
+
+    A policy in its head allows the two scripts in it, by their hashes, and nothing from anywhere
+    else: what slipped in could not run.
+    """
+    library, own = get_plotlyjs(), _joined(SCRIPTS)
+    return (
+        _environment()
+        .get_template(template)
+        .render(
+            **context,
+            policy=_policy((library, own)),
+            style=Markup(_text("page.css")),  # noqa: S704
+            library=Markup(library),  # noqa: S704
+            script=Markup(own),  # noqa: S704
+            data=htmlsafe_json_dumps(data, dumps=_compact),
+        )
+    )
+
+
+def _compact(value: Any, **_: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), allow_nan=False)
+
+
+def _policy(scripts: Sequence[str]) -> str:
+    allowed = " ".join(f"'sha256-{_sha256(script)}'" for script in scripts)
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; "
+        "img-src data: blob:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _sha256(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _joined(names: Sequence[str]) -> str:
+    """The scripts as one, none of whose names can be seen from outside."""
+    parts = "\n".join(_text(name) for name in names)
+    return f"(() => {{\n'use strict';\n{parts}}})();"
+
+
+@cache
+def _text(name: str) -> str:
+    return files("depthgauge.report.page").joinpath(name).read_text(encoding="utf-8")

@@ -1,0 +1,56 @@
+const runsTable = (() => {
+  const table = byId("runs-table"), filter = byId("runs-filter");
+
+  function words(row) {
+    return [...row.cells].map((cell, i) => {
+      const text = cell.textContent.trim().toLowerCase();
+      return i === 2 ? `k=${text} ` : i === 3 ? `seed=${text} ` : text;
+    });
+  }
+
+  // Each word must be one of a row's cells, or be in one: "k=4" does not find k = 14.
+  function apply() {
+    const wanted = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+    let count = 0;
+    for (const row of table.tBodies[0].rows) {
+      const cells = words(row);
+      row.hidden = !wanted.every((word) => (word.includes("=") && !word.includes("[")
+        ? cells.some((cell) => cell.trim() === word) : cells.some((cell) => cell.includes(word))));
+      if (!row.hidden) count += 1;
+    }
+    byId("runs-count").textContent = `${count} of ${table.tBodies[0].rows.length} runs`;
+  }
+
+  function sort(column) {
+    const header = table.tHead.rows[0].cells[column];
+    const rising = header.getAttribute("aria-sort") !== "ascending";
+    for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+    header.setAttribute("aria-sort", rising ? "ascending" : "descending");
+    const key = (row) => {
+      const cell = row.cells[column];
+      return "order" in cell.dataset ? Number(cell.dataset.order) : cell.textContent.trim();
+    };
+    const missing = (value) => value === "–" || value === "n/a" || value === "never";
+    const compare = (a, b) => {
+      if (missing(a) || missing(b)) return missing(a) - missing(b);
+      const less = typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b));
+      return rising ? less : -less;
+    };
+    const rows = [...table.tBodies[0].rows].map((row) => [key(row), row]).sort(([a], [b]) => compare(a, b));
+    table.tBodies[0].append(...rows.map(([, row]) => row));
+  }
+
+  function show({ rule, k }) {
+    filter.value = [rule, k === undefined ? null : `k=${k}`].filter(Boolean).join(" ");
+    apply();
+  }
+
+  function start() {
+    if (!table) return;
+    [...table.tHead.rows[0].cells].forEach((cell, column) => cell.firstElementChild.addEventListener("click", () => sort(column)));
+    filter.addEventListener("input", apply);
+    apply();
+    for (const link of document.querySelectorAll("[data-runs]")) link.addEventListener("click", () => show(JSON.parse(link.dataset.runs)));
+  }
+  return { start };
+})();

@@ -1,0 +1,58 @@
+"""What was read after every epoch of every run, packed: a large study stays a small page."""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from depthgauge.studies.gathered import GatheredRun
+from depthgauge.verdict.over_training import from_metrics
+
+SCALARS = ("accuracy", "train_loss", "growth", "gradient", "error_share")
+
+
+def packed_series(runs: Sequence[GatheredRun]) -> dict[str, Any]:
+    """All numbers one after the other as little-endian 32-bit floats in base64, NaN for none.
+
+    A run begins at its `start` and has `epochs` rows of the columns named in `scalars`, then its
+    `layers` values of ‖h_l‖, then those of ‖g_l‖.
+    """
+    blocks = [_rows(run) for run in runs]
+    starts = [0]
+    for block in blocks:
+        starts.append(starts[-1] + block.size)
+    flat = np.concatenate([block.ravel() for block in blocks]) if blocks else np.zeros(0)
+    return {
+        "scalars": SCALARS,
+        "start": starts[:-1],
+        "epochs": [len(block) for block in blocks],
+        "layers": [run.config.net.blocks + 1 for run in runs],
+        "values": base64.b64encode(flat.astype("<f4").tobytes()).decode(),
+    }
+
+
+def _rows(run: GatheredRun) -> np.ndarray[Any, np.dtype[np.float64]]:
+    layers = run.config.net.blocks + 1
+    rows = [
+        [
+            *map(_number, (line["accuracy"], line.get("train_loss"))),
+            *(read.growth, read.gradient, _number(read.error_share)),
+            *_layered(line.get("h_norm"), layers),
+            *_layered(line.get("g_norm"), layers),
+        ]
+        for line, read in zip(run.lines, from_metrics(run.lines), strict=True)
+    ]
+    with np.errstate(over="ignore"):
+        return np.array(rows, dtype=np.float64).reshape(len(rows), len(SCALARS) + 2 * layers)
+
+
+def _layered(values: Sequence[float | None] | None, layers: int) -> list[float]:
+    return [_number(value) for value in values] if values else [math.nan] * layers
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else float(value)

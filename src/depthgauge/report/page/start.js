@@ -1,0 +1,11 @@
+rules.legends();
+charts.add("ladder-chart", ladderChart);
+for (const name of Object.keys(PANELS)) charts.add(`audit-${name}`, () => panelChart(name));
+layers.start();
+training.start();
+nulls.start();
+runsTable.start();
+dialogs.start();
+copying.start();
+theme.onChange(() => { rules.legends(); charts.drawAll(); });
+document.documentElement.dataset.ready = "yes";

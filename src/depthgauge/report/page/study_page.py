@@ -1,0 +1,71 @@
+"""The report of one study."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from depthgauge import __version__
+from depthgauge.report.audit_comparison import audit_comparison_tables, audit_comparison_words
+from depthgauge.report.audit_words import audit_words
+from depthgauge.report.comparison_table import HEADER, comparison_rows, comparison_words
+from depthgauge.report.page import tables, words
+from depthgauge.report.page.data import page_data
+from depthgauge.report.page.render import render_page
+from depthgauge.report.thirty_comparison import thirty_comparison_tables, thirty_comparison_words
+from depthgauge.store.files import write_text
+from depthgauge.studies.counterparts import (
+    audit_counterpart,
+    ladder_counterpart,
+    thirty_counterpart,
+)
+from depthgauge.studies.gathered import Gathered, gather
+from depthgauge.studies.rule_views import rule_views
+
+
+def write_study_page(folder: Path, output: Path | None = None) -> Path:
+    """Write the report of a study, as far as it is done; into its folder if nowhere else."""
+    path = output or folder / "report.html"
+    write_text(path, study_page(gather(folder)))
+    return path
+
+
+def study_page(study: Gathered) -> str:
+    """The report as HTML."""
+    views = rule_views(study)
+    context: dict[str, Any] = {
+        "study": study,
+        "views": views,
+        "version": __version__,
+        "answer": words.answer(views),
+        "meanings": words.MEANINGS,
+        "diagnostics": words.DIAGNOSTICS,
+        "evidence": {view.method: words.evidence(view) for view in views},
+        "state": words.state_of_study(study),
+        "identity": words.identity(study, words.dates_of(study), words.versions_of(study)),
+        "ladder": tables.ladder_table(views),
+        "networks": tables.network_table(views),
+        "runs": tables.runs_table(study),
+        "utility": tables.utility_rows(study),
+        "published": _published(study),
+        "reasons": audit_words(study.audit) if study.audit else [],
+    }
+    return render_page("study.html.j2", page_data(study, views), context)
+
+
+def _published(study: Gathered) -> list[tuple[tables.PageTable, list[str]]]:
+    """Tables of what was published beside what was measured, each with what it comes to."""
+    found: list[tuple[tables.PageTable, list[str]]] = []
+    if (ladder := ladder_counterpart(study)) is not None:
+        rows = [*ladder["rungs"], *ladder["cross_checks"]]
+        shown = tables.plain_table(HEADER, comparison_rows(rows))
+        found.append((shown, comparison_words(ladder)))
+    for compared, tables_of, words_of in (
+        (audit_counterpart(study), audit_comparison_tables, audit_comparison_words),
+        (thirty_counterpart(study), thirty_comparison_tables, thirty_comparison_words),
+    ):
+        if compared is not None:
+            made = [tables.plain_table(*table) for table in tables_of(compared) if table[1]]
+            found += [(table, []) for table in made[:-1]]
+            found += [(table, words_of(compared)) for table in made[-1:]]
+    return found

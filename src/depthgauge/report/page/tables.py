@@ -1,0 +1,130 @@
+"""The page's tables, every number with the run that it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from depthgauge.report.audit_table import percent, utility_table
+from depthgauge.studies.gathered import Gathered, GatheredRun
+from depthgauge.studies.rule_views import RuleView
+from depthgauge.verdict.over_training import first_fired, from_metrics
+from depthgauge.verdict.thresholds import Thresholds
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Text, where it leads (a run's identity, or a filter of the runs), and what sorts it."""
+
+    text: str
+    run: str | None = None
+    runs: dict[str, str] | None = None
+    order: float | str | None = None
+
+
+@dataclass(frozen=True)
+class PageTable:
+    """Header and rows of cells."""
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+
+
+def ladder_table(views: Sequence[RuleView]) -> PageTable:
+    """Accuracy in per cent by rule and k; each mean leads to its runs."""
+    ks = sorted({rung.k for view in views for rung in view.ladder})
+    rows = []
+    for view in views:
+        rungs = {rung.k: rung for rung in view.ladder}
+        cells = [Cell(view.method, runs={"rule": view.method})]
+        for k in ks:
+            rung = rungs.get(k)
+            if rung is None or (rung.mean is None and not rung.lost):
+                cells.append(Cell("–"))
+                continue
+            lost = f" ({rung.lost} lost)" if rung.lost else ""
+            text = "" if rung.mean is None else percent(rung.mean)
+            spread = "" if rung.std is None else f" ± {percent(rung.std)}"
+            cells.append(Cell(f"{text}{spread}{lost}", runs={"rule": view.method, "k": str(k)}))
+        rows.append(cells)
+    return PageTable(["rule", *(f"k = {k}" for k in ks)], rows)
+
+
+def network_table(views: Sequence[RuleView]) -> PageTable:
+    """The networks with all blocks trained: what each diagnostic read, seed by seed."""
+    header = ["rule", "seed", "accuracy, %", "frozen, %", "gain, points", "growth (D1)"]
+    header += ["‖g_L‖ (D2)", "stability (D2s)", "D1 first fired", "D2 first fired"]
+    rows = []
+    for view in views:
+        for network in view.networks:
+            gain = None if network.gain is None else 100 * network.gain
+            values = [
+                Cell("diverged" if network.diverged else percent(network.accuracy), network.run),
+                Cell(percent(network.frozen), network.frozen_run),
+                Cell("–" if gain is None else f"{gain:+.1f}", network.run),
+                Cell(_short(network.growth), network.run),
+                Cell(_short(network.gradient), network.run),
+                Cell(_short(network.stability), network.run),
+                *(Cell(_epoch(network.first_fired, name), network.run) for name in ("D1", "D2")),
+            ]
+            rows.append([Cell(view.method), Cell(str(network.seed)), *values])
+    return PageTable(header, rows)
+
+
+def runs_table(study: Gathered) -> PageTable:
+    """Every run, also those that failed, diverged, or were not begun."""
+    header = ["run", "rule", "k", "seed", "state", "epochs", "accuracy, %", "growth", "‖g_L‖"]
+    header += ["D1 fired", "D2 fired", "time", "commit"]
+    return PageTable(header, [_run_cells(run, study.thresholds) for run in study.runs])
+
+
+def _run_cells(run: GatheredRun, thresholds: Thresholds) -> list[Cell]:
+    readings = from_metrics(run.lines)
+    last = readings[-1] if readings else None
+    fired = first_fired(readings, thresholds)
+    seconds, commit = run.provenance.get("wall_seconds"), run.provenance.get("commit") or ""
+    accuracy = run.lines[-1]["accuracy"] if run.lines else None
+    shown = accuracy if run.accuracy is None and run.state != "diverged" else run.accuracy
+    so_far = "" if run.accuracy is not None or shown is None else " so far"
+    return [
+        Cell(run.identity[:8], run.identity),
+        Cell(run.method),
+        Cell(str(run.config.k), order=run.config.k),
+        Cell(str(run.config.seed), order=run.config.seed),
+        Cell(run.state),
+        Cell(f"{max(len(run.lines) - 1, 0)} of {run.config.recipe.epochs}", order=len(run.lines)),
+        Cell(percent(shown) + so_far, run.identity, order=_order(shown)),
+        Cell(_short(last.growth if last else None), order=_order(last and last.growth)),
+        Cell(_short(last.gradient if last else None), order=_order(last and last.gradient)),
+        *(Cell(_epoch(fired, name), order=_order(fired.get(name))) for name in ("D1", "D2")),
+        Cell("–" if seconds is None else f"{seconds:.0f} s", order=_order(seconds)),
+        Cell(commit[:7] or "–"),
+    ]
+
+
+def utility_rows(study: Gathered) -> PageTable | None:
+    """How many of each rule's runs each way of reporting walks back; None without an audit."""
+    if study.audit is None:
+        return None
+    header, rows = utility_table(study.audit)
+    return PageTable(header, [[Cell(text) for text in row] for row in rows])
+
+
+def plain_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> PageTable:
+    """A table of texts."""
+    return PageTable(header, [[Cell(text) for text in row] for row in rows])
+
+
+def _order(value: Any) -> float | None:
+    return None if value is None else float(value)
+
+
+def _short(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3g}"
+
+
+def _epoch(fired: dict[str, int | None], name: str) -> str:
+    if name not in fired:
+        return "n/a"
+    return "never" if fired[name] is None else f"epoch {fired[name]}"

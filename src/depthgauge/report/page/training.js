@@ -1,0 +1,69 @@
+const training = (() => {
+  const reading = byId("training-reading"), blocks = byId("training-k");
+  const FLOORS = { growth: ["growth"], gradient: ["gradient"], error_share: ["error_share"] };
+  const FIRED = { growth: "D1", gradient: "D2", error_share: "D2" };
+  const scaleOf = { accuracy: 100 };
+
+  function mean(rows, log) {
+    const most = Math.max(...rows.map((row) => row.length));
+    return Array.from({ length: most }, (_, e) => {
+      const there = rows.map((row) => row[e]).filter((v) => finite(v) && (!log || v > 0));
+      if (!there.length) return null;
+      const sum = there.reduce((a, v) => a + (log ? Math.log(v) : v), 0) / there.length;
+      return log ? Math.exp(sum) : sum;
+    });
+  }
+
+  function chart() {
+    const name = reading.value, log = name in FLOORS, scale = scaleOf[name] ?? 1;
+    const traces = [];
+    const clean = (v) => (finite(v) && (!log || v > 0) ? scale * v : null);
+    for (const rule of rules.shown()) {
+      const runs = data.runs.map((run, index) => ({ ...run, index }))
+        .filter((run) => run.method === rule.method && run.k === Number(blocks.value) && series.epochs(run.index) > 0);
+      const rows = runs.map((run) => series.scalar(run.index, name).map(clean));
+      if (!rows.length) continue;
+      rows.forEach((row, i) => traces.push({
+        x: row.map((_, e) => e), y: row, mode: "lines", line: rules.line(rule, { width: 1 }), opacity: 0.35,
+        customdata: row.map(() => runs[i].id),
+        hovertemplate: `${label(rule.method)}, seed ${runs[i].seed}, epoch %{x}: %{y:.3g}<extra></extra>`,
+      }));
+      const middle = mean(rows, log);
+      traces.push({ x: middle.map((_, e) => e), y: middle, mode: "lines", line: rules.line(rule, { width: 2.8 }),
+        hovertemplate: `<b>${label(rule.method)}</b>, mean of ${rows.length}, epoch %{x}: %{y:.3g}<extra></extra>` });
+      const marks = runs.flatMap((run, i) => Object.entries(run.fired)
+        .filter(([which, at]) => at !== null && (FIRED[name] === undefined || FIRED[name] === which))
+        .map(([which, at]) => ({ x: at, y: rows[i][at], text: which, run: run.id, seed: run.seed })))
+        .filter((mark) => mark.y !== null && mark.y !== undefined);
+      traces.push({ x: marks.map((m) => m.x), y: marks.map((m) => m.y), mode: "markers",
+        marker: { symbol: "x-thin", size: 10, line: { width: 2.4, color: theme.colour("--ink") } }, customdata: marks.map((m) => m.run),
+        hovertemplate: marks.map((m) => `${m.text} first fires: ${label(rule.method)}, seed ${m.seed}, epoch ${m.x}<extra></extra>`) });
+    }
+    if (!traces.length) return { empty: "No such run has been begun." };
+    const lines = [];
+    if (log) {
+      const floor = line("y", data.thresholds[FLOORS[name][0]], `threshold ${shown(data.thresholds[FLOORS[name][0]])}`);
+      floor.annotation.y = Math.log10(floor.annotation.y);
+      lines.push(floor);
+    }
+    if (name === "accuracy" && data.chance !== null) lines.push(line("y", 100 * data.chance, "chance"));
+    return {
+      traces,
+      layout: {
+        xaxis: { title: { text: "epoch" } },
+        yaxis: { ...(log ? logAxis(logRange(traces)) : {}), title: { text: reading.selectedOptions[0].textContent + (name === "accuracy" ? ", %" : "") } },
+        shapes: lines.map((l) => l.shape), annotations: lines.map((l) => l.annotation),
+      },
+    };
+  }
+
+  function start() {
+    if (!reading) return;
+    const ks = unique(data.runs.map((run) => run.k));
+    blocks.append(...ks.map((k) => make("option", { value: String(k) }, String(k))));
+    blocks.value = String(ks.at(-1));
+    charts.add("training-chart", chart);
+    for (const control of [reading, blocks]) control.addEventListener("change", () => charts.draw("training-chart"));
+  }
+  return { start };
+})();

@@ -1,0 +1,171 @@
+"""The words at the top of the page: the answer, the evidence, and what the study is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from depthgauge.report.audit_table import percent
+from depthgauge.studies.gathered import Gathered
+from depthgauge.studies.rule_views import NO_BLOCKS, NOT_JUDGED, RuleView
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What a verdict's word means to somebody who sees it for the first time, and its sign."""
+
+    sign: str
+    style: str
+    gloss: str
+
+
+DIAGNOSTICS = {"D1": "D1 scale", "D2": "D2 reference", "D3": "D3 depth"}
+"""What each one is called where it has fired."""
+
+NOTHING_YET = "No run with all blocks trained is done yet."
+
+THOUSAND, MILLION = 1e3, 1e6
+"""Numbers between these are written out, not with a power of ten."""
+
+MEANINGS = {
+    "trustworthy": Meaning("✓", "good", "its blocks are trained, and they earn its accuracy"),
+    "walk back": Meaning("✗", "bad", "a claim that it trains the depth does not stand"),
+    "inconclusive": Meaning("~", "unclear", "more seeds are needed to tell"),
+    "no alarm, depth untested": Meaning(
+        "–", "untested", "no alarm, but depth was not put to the test"
+    ),
+    NO_BLOCKS: Meaning("–", "untested", "there is no depth to be judged"),
+    NOT_JUDGED: Meaning("?", "untested", "not enough of it is done to tell"),
+}
+
+
+def answer(views: Sequence[RuleView]) -> list[tuple[Meaning, str, list[str]]]:
+    """For each word that was given: what it means, the word, and which rules got it."""
+    found = []
+    for word, meaning in MEANINGS.items():
+        methods = [v.method for v in views if v.verdict == word and not v.control]
+        if methods:
+            found.append((meaning, word, methods))
+    return found
+
+
+def evidence(view: RuleView) -> str:
+    """One sentence: what fired or is unclear, and what the blocks are worth."""
+    by_name = {d["name"]: d for d in view.diagnostics}
+    alarming = [d for d in view.diagnostics if d["finding"] in ("fires", "straddles")]
+    parts = [_finding(d) for d in alarming if d["name"] != "D3"]
+    depth = by_name.get("D3")
+    if depth is not None:
+        parts.append(_depth(depth))
+    if not alarming and "D1" in by_name and "D2" in by_name:
+        parts.append("its stream keeps its scale and the gradient arrives")
+    if not parts:
+        return NOTHING_YET if view.verdict == NOT_JUDGED else "What embedding and readout do alone."
+    sentence = "; ".join(parts)
+    return sentence[0].upper() + sentence[1:] + "."
+
+
+def _finding(diagnostic: dict[str, Any]) -> str:
+    fires = diagnostic["finding"] == "fires"
+    name = diagnostic["name"]
+    if name == "D1":
+        growth = _interval(diagnostic["intervals"]["growth"], "{:.3g}")
+        return f"the stream {'blows up' if fires else 'may blow up'}: {growth} times in one block"
+    gradient = _interval(diagnostic["intervals"]["gradient"], "{:.2g}")
+    return f"the gradient {'has vanished' if fires else 'may have vanished'}: {gradient} at the top"
+
+
+def _depth(diagnostic: dict[str, Any]) -> str:
+    if "depth_gain" not in diagnostic["intervals"]:
+        return "what its blocks are worth was not measured"
+    gain = _interval(diagnostic["intervals"]["depth_gain"], "{:+.1f}", 100)
+    text = f"training the blocks changes accuracy by {gain} points"
+    return {
+        "fires": f"{text}, too little",
+        "straddles": f"{text}, which leaves open whether they help",
+        "untested": f"{text}, but depth does not help on this task",
+    }.get(diagnostic["finding"], text)
+
+
+def _interval(found: dict[str, Any], form: str, scale: float = 1.0) -> str:
+    """The value, and the interval where there is one; None stands for what has no bound."""
+    center = _number(found["center"], form, scale)
+    if found["n"] == 1:
+        return center
+    return f"{center} [{_number(found['low'], form, scale)}, {_number(found['high'], form, scale)}]"
+
+
+def _number(value: float | None, form: str, scale: float) -> str:
+    if value is None or abs(value) == float("inf"):
+        return "∞"
+    if THOUSAND <= abs(scale * value) < MILLION:
+        return f"{float(form.format(scale * value)):,.0f}"
+    mantissa, e, exponent = form.format(scale * value).replace("-", "−", 1).partition("e")
+    return mantissa + (f"e{int(exponent)}" if e else "")
+
+
+def state_of_study(study: Gathered) -> str | None:
+    """What is missing, None if nothing is."""
+    lost = [f"{count} {state}" for state, count in study.counts.items() if state != "finished"]
+    if not lost:
+        return None
+    finished = study.counts.get("finished", 0)
+    half = "" if study.complete else "This study is not complete: "
+    return f"{half}{finished} of {len(study.runs)} runs have finished; {', '.join(lost)}."
+
+
+def identity(study: Gathered, dates: str, versions: str) -> list[tuple[str, str]]:
+    """What the study is, as pairs of a name and a value."""
+    task, net, recipe = (study.base.get(name, {}) for name in ("task", "net", "recipe"))
+    pairs = [("Study", study.name), ("Task", _task(task, study.chance))]
+    if net:
+        pairs.append(("Network", f"{net['name']}, width {net['width']}, {net['blocks']} blocks"))
+    if recipe:
+        pairs.append(("Recipe", _recipe(recipe)))
+    pairs += [
+        ("Seeds", ", ".join(map(str, study.seeds)) or "none"),
+        ("Runs", ", ".join(f"{n} {s}" for s, n in study.counts.items()) or "none of its own"),
+        ("Date", dates),
+        ("Version", versions),
+    ]
+    return pairs
+
+
+def _task(task: dict[str, Any], chance: float | None) -> str:
+    words = task.get("name", "not known")
+    if "evaluated_on" in task:
+        words += f", judged on its {task['evaluated_on']} samples"
+    return words + ("" if chance is None else f", chance {percent(chance)} %")
+
+
+def _recipe(recipe: dict[str, Any]) -> str:
+    words = (
+        f"{recipe['epochs']} epochs, batch {recipe['batch_size']}, AdamW, "
+        f"learning rate {recipe['learning_rate']:g}, weight decay {recipe['weight_decay']:g}, "
+        f"{recipe['dtype']}"
+    )
+    return words + (f", penalty {recipe['penalty']:g}" if recipe.get("penalty") else "")
+
+
+def dates_of(study: Gathered) -> str:
+    """From the first to the last day on which something was recorded."""
+    known = sorted(str(p["date"])[:10] for p in _provenances(study) if p.get("date"))
+    if not known:
+        return "not recorded"
+    return known[0] if known[0] == known[-1] else f"{known[0]} to {known[-1]}"
+
+
+def versions_of(study: Gathered) -> str:
+    """The versions and commits of the software that made the results."""
+    made = dict.fromkeys(
+        f"depthgauge {p['version']}" + (f" ({p['commit'][:7]})" if p.get("commit") else "")
+        for p in _provenances(study)
+        if "version" in p
+    )
+    return ", ".join(made) or "not recorded"
+
+
+def _provenances(study: Gathered) -> list[dict[str, Any]]:
+    audit = [study.audit.get("provenance", {})] if study.audit else []
+    return [run.provenance for run in study.runs if run.provenance] + audit
