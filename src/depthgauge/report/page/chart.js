@@ -43,15 +43,52 @@ const charts = (() => {
     });
   }
 
+  // Charts in sight come first; the others are drawn one by one while nothing else happens.
+  const waiting = new Set();
+  const inSight = (div) => {
+    const { top, bottom } = div.getBoundingClientRect();
+    return bottom > 0 && top < window.innerHeight;
+  };
+  const whenIdle = window.requestIdleCallback ?? ((next) => setTimeout(next, 1));
+
+  function drawNext() {
+    const [id] = waiting;
+    if (id === undefined) {
+      document.documentElement.dataset.drawn = "yes";
+      return;
+    }
+    waiting.delete(id);
+    draw(id);
+    whenIdle(drawNext);
+  }
+
+  function drawSoon(ids) {
+    const idle = waiting.size === 0;
+    delete document.documentElement.dataset.drawn;
+    for (const id of ids) {
+      if (inSight(byId(id))) draw(id);
+      else waiting.add(id);
+    }
+    if (idle) whenIdle(drawNext);
+  }
+
+  window.addEventListener("beforeprint", () => {
+    for (const id of waiting) draw(id);
+    waiting.clear();
+  });
+
   return {
     add(id, describe) {
       if (!byId(id)) return;
       drawn.set(id, describe);
-      draw(id);
+      drawSoon([id]);
     },
-    draw,
-    drawAll: () => { for (const id of drawn.keys()) if (byId(id)) draw(id); },
-    remove: (id) => drawn.delete(id),
+    draw: (...ids) => drawSoon(ids),
+    drawAll: () => drawSoon([...drawn.keys()]),
+    remove(id) {
+      drawn.delete(id);
+      waiting.delete(id);
+    },
   };
 })();
 

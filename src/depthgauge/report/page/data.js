@@ -5,7 +5,8 @@ const runOf = new Map(data.runs.map((run, index) => [run.id, { ...run, index }])
 // Everything is held in one array of 32-bit floats: see series.py for where what is.
 const series = (() => {
   const { scalars, start, epochs, layers, values } = data.series;
-  const bytes = Uint8Array.from(atob(values), (letter) => letter.charCodeAt(0));
+  const letters = atob(values), bytes = new Uint8Array(letters.length);
+  for (let i = 0; i < letters.length; i += 1) bytes[i] = letters.charCodeAt(i);
   const numbers = new Float32Array(bytes.buffer);
   const width = (run) => scalars.length + 2 * layers[run];
   const row = (run, epoch) => start[run] + epoch * width(run);

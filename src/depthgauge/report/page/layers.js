@@ -63,7 +63,7 @@ const layers = (() => {
 
   function show() {
     byId("layers-epoch-shown").textContent = `${epoch.value} of ${epoch.max}`;
-    for (const id of ["layers-h", "layers-g", "layers-gamma", "layers-rho"]) charts.draw(id);
+    charts.draw("layers-h", "layers-g", "layers-gamma", "layers-rho");
   }
 
   function start() {

@@ -101,8 +101,8 @@ def _number(value: float | None, form: str, scale: float) -> str:
         return "∞"
     if THOUSAND <= abs(scale * value) < MILLION:
         return f"{float(form.format(scale * value)):,.0f}"
-    mantissa, e, exponent = form.format(scale * value).replace("-", "−", 1).partition("e")
-    return mantissa + (f"e{int(exponent)}" if e else "")
+    mantissa, e, exponent = form.format(scale * value).partition("e")
+    return mantissa.replace("-", "−") + (f"e{int(exponent)}" if e else "")
 
 
 def state_of_study(study: Gathered) -> str | None:
@@ -133,7 +133,7 @@ def identity(study: Gathered, dates: str, versions: str) -> list[tuple[str, str]
 
 
 def _task(task: dict[str, Any], chance: float | None) -> str:
-    words = task.get("name", "not known")
+    words = str(task.get("name", "not known"))
     if "evaluated_on" in task:
         words += f", judged on its {task['evaluated_on']} samples"
     return words + ("" if chance is None else f", chance {percent(chance)} %")
