@@ -92,7 +92,7 @@ def seconds_to_open(browser: Browser, page: Path) -> float:
     tab = browser.new_page(viewport={"width": 1280, "height": 900})
     began = time.perf_counter()
     tab.goto(page.as_uri())
-    tab.wait_for_function("document.documentElement.dataset.drawn === 'yes'")
+    tab.wait_for_selector("html[data-drawn=yes]", state="attached")
     seconds = time.perf_counter() - began
     tab.close()
     return seconds

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from report.ladders import curve, make_ladder
 
-from depthgauge.report.ladder_table import caption, ladder_rows
+from depthgauge.report.ladder_table import caption, ladder_rows, rows_with_curves
+from depthgauge.report.sparkline import BLOCKS, DIGITS
 
 
 def test_one_row_for_each_rule_one_column_for_each_k():
@@ -54,3 +55,32 @@ def test_nothing_finished_is_an_empty_table():
     ladder = make_ladder({})
     assert ladder_rows(ladder) == (["rule"], [])
     assert "none" in caption(ladder)
+
+
+# With curves
+
+
+def test_each_rule_has_its_curve_beside_its_name_on_one_scale():
+    ladder = make_ladder({"dfa": curve(0.25, 0.26, 0.25), "bp": curve(0.25, 0.5, 0.75)})
+    assert rows_with_curves(ladder, BLOCKS) == (
+        ["rule", "ladder", "k = 0", "k = 1", "k = 2"],
+        [["dfa", "▁▁▁", "25.0", "26.0", "25.0"], ["bp", "▁▄█", "25.0", "50.0", "75.0"]],
+    )
+
+
+def test_a_curve_is_of_the_means():
+    ladder = make_ladder({"bp": {0: [0.0, 0.2], 1: [0.3, 0.5], 2: [1.0, 1.2]}})
+    ((_, line, *_),) = rows_with_curves(ladder, DIGITS)[1]
+    assert line == "027"
+
+
+def test_rungs_that_are_missing_or_have_diverged_are_missing_in_the_curve():
+    ladder = make_ladder({"bp": {0: [0.2], 10: [0.9]}, "fa": {2: [0.2], 10: [None]}}, blocks=10)
+    header, rows = rows_with_curves(ladder, DIGITS)
+    assert header[2:] == ["k = 0", "k = 2", "k = 10"]
+    assert [row[1] for row in rows] == ["0.7", ".0."]
+
+
+def test_one_rung_alone_and_none_at_all_have_no_curve():
+    for ladder in (make_ladder({"bp": {0: [0.3]}, "fa": {0: [0.2]}}), make_ladder({})):
+        assert rows_with_curves(ladder, BLOCKS) == ladder_rows(ladder)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import io
 import re
+from collections import Counter
 
 import pytest
 from rich.console import Console
+from rich.text import Text
 
 from depthgauge.report.table import markdown_table, terminal_table
 
 
-def shown(header: list[str], rows: list[list[str]]) -> str:
+def shown(header: list[str], rows: list[list[str | Text]], width: int = 120) -> str:
     out = io.StringIO()
-    Console(file=out, width=120).print(terminal_table(header, rows))
+    Console(file=out, width=width).print(terminal_table(header, rows))
     return out.getvalue()
 
 
@@ -53,3 +55,36 @@ def test_brackets_are_not_taken_for_markup(where):
 
 def test_something_that_looks_like_a_closing_tag_is_shown():
     assert "mine[/]" in shown(["rule"], [["mine[/]"]])
+
+
+def test_a_styled_cell_keeps_its_style_and_brackets_in_it_are_text():
+    out = io.StringIO()
+    console = Console(file=out, width=80, force_terminal=True, color_system="standard")
+    console.print(terminal_table(["rule", "word"], [["bp", Text("[b]good[/]", "green")]]))
+    assert "\x1b[32m[b]good[/]\x1b[0m" in out.getvalue()
+
+
+def test_numbers_end_at_the_right_and_styled_words_begin_at_the_left():
+    rows = [["bp", "7.1", Text("good")], ["dfa", "26.0", Text("bad")]]
+    _, header, _, bp, dfa, *_ = shown(["rule", "acc", "verdict over seeds"], rows).splitlines()
+    begin = header.index("verdict")
+    assert bp.index("good") == dfa.index("bad") == begin
+    assert bp.index("7.1") + 3 == dfa.index("26.0") + 4 == header.index("acc") + 3
+
+
+@pytest.mark.parametrize("width", [20, 30, 60])
+def test_in_a_narrow_terminal_nothing_is_cut(width):
+    cells = ["dfa[normalise=batch,penalty=0.01]", "10/10", "25.7", "D1 in 2 of 3 from epoch 4"]
+    text = shown(["rule", "runs", "acc", "fired"], [cells], width)
+    assert max(map(len, text.splitlines())) <= width
+    assert "…" not in text
+    for cell in cells:
+        assert Counter(text) >= Counter(cell.replace(" ", ""))
+
+
+def test_the_widest_columns_are_folded_first():
+    text = shown(
+        ["rule", "runs", "acc"], [["dfa[normalise=batch,penalty=0.01]", "10/10", "25.7"]], 40
+    )
+    assert "10/10" in text
+    assert "25.7" in text

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from depthgauge.cli.options import (
     add_grid_options,
+    add_k,
     add_run_options,
     add_task,
     build_grid,
@@ -37,6 +38,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     add_task(parser)
     add_grid_options(parser, fewest_blocks=1)
+    add_k(parser, "0 and all blocks, which are always trained")
     add_select(parser)
     add_run_options(parser)
     add_verdict_options(parser)
@@ -66,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
         raise UserError("--frozen-acc goes with --checkpoints; a study trains its own baseline")
     thresholds = build_thresholds(args)
     args.rules, args.seeds = args.rules or DEFAULT_RULES, args.seeds or DEFAULT_SEEDS
-    args.k = [0, args.blocks]
+    args.k = list(dict.fromkeys([0, args.blocks, *args.k]))
     held_out = args.validation
     args.validation = 0 if args.select else held_out
     grid = build_grid(args)
@@ -93,7 +95,7 @@ def audit_study(
     *,
     as_in_the_record: bool = False,
 ) -> tuple[dict[str, Any], bool]:
-    """Train what is left, read everything, write `audit.json` and `audit.md`."""
+    """Train what is left, read everything, write `audit.json`, `audit.md` and the page."""
     from depthgauge.studies.audit import untrained_reports
     from depthgauge.studies.audit_subjects import shallow_accuracies, subjects_of_study
 
@@ -144,9 +146,10 @@ def read_subjects(
 
 
 def write_audit(document: dict[str, Any], folder: Path) -> None:
-    """`audit.json` and `audit.md`."""
+    """`audit.json`, `audit.md` and `report.html`."""
     from depthgauge.report.audit_table import TABLES
     from depthgauge.report.audit_words import audit_words
+    from depthgauge.report.page.study_page import write_study_page
     from depthgauge.report.table import markdown_table
     from depthgauge.store.files import write_json, write_text
 
@@ -155,6 +158,7 @@ def write_audit(document: dict[str, Any], folder: Path) -> None:
     tables = [markdown_table(header, rows) for header, rows in made if rows]
     words = "".join(f"- {sentence}\n" for sentence in audit_words(document))
     write_text(folder / "audit.md", "\n".join([*tables, words]))
+    write_study_page(folder)
 
 
 def show_audit(document: dict[str, Any], folder: Path | None, as_json: bool) -> None:
@@ -171,14 +175,16 @@ def print_audit(document: dict[str, Any], folder: Path | None) -> None:
     from depthgauge.report.audit_table import TABLES
     from depthgauge.report.audit_words import audit_words
     from depthgauge.report.table import terminal_table
+    from depthgauge.report.verdict_text import with_styled_verdicts
 
     console = output()
-    verdicts, *others = (table(document) for table in TABLES)
+    signs = not console.options.ascii_only
+    verdicts, *others = (with_styled_verdicts(table(document), signs=signs) for table in TABLES)
     for header, rows in others:
         if rows:
             console.print(terminal_table(header, rows))
     for sentence in audit_words(document):
         console.print(sentence, markup=False)
     console.print(terminal_table(*verdicts))
-    for name in ("audit.json", "audit.md") if folder is not None else ():
+    for name in ("audit.json", "audit.md", "report.html") if folder is not None else ():
         console.print(f"{folder}/{name}", markup=False, soft_wrap=True)

@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def train_ladder(grid: Grid, folder: Path, args: argparse.Namespace) -> tuple[dict[str, Any], int]:
-    """Train what is left and write `ladder.json`, `ladder.md` and the figure; also the status."""
+    """Train what is left and write `ladder.json`, its figure and the page; also the status."""
     from depthgauge.store.provenance import environment
     from depthgauge.studies.ladder import collect_ladder, has_diverged
 
@@ -61,10 +61,11 @@ def train_ladder(grid: Grid, folder: Path, args: argparse.Namespace) -> tuple[di
 
 
 def write_ladder(ladder: dict[str, Any], folder: Path) -> None:
-    """`ladder.json`, `ladder.md`, `ladder.png` and `ladder.svg`."""
-    from depthgauge.report.ladder_figure import draw_ladders
+    """`ladder.json`, `ladder.md`, `ladder.png`, `ladder.svg` and `report.html`."""
+    from depthgauge.report.figures.ladder import draw_ladders
     from depthgauge.report.ladder_table import caption, ladder_rows
     from depthgauge.report.ladder_words import ladder_words
+    from depthgauge.report.page.study_page import write_study_page
     from depthgauge.report.table import markdown_table
     from depthgauge.store.files import write_json, write_text
 
@@ -74,21 +75,26 @@ def write_ladder(ladder: dict[str, Any], folder: Path) -> None:
     write_text(folder / "ladder.md", f"{caption(ladder)}\n\n{table}\n{words}")
     if ladder["results"]:
         draw_ladders([ladder], [folder / "ladder.png", folder / "ladder.svg"])
+    write_study_page(folder)
 
 
 def print_ladder(ladder: dict[str, Any], folder: Path) -> None:
     """The table, the words, and where everything is."""
     from depthgauge.cli.console import output
-    from depthgauge.report.ladder_table import caption, ladder_rows
+    from depthgauge.report.ladder_table import caption, rows_with_curves
     from depthgauge.report.ladder_words import ladder_words
+    from depthgauge.report.sparkline import BLOCKS, DIGITS
     from depthgauge.report.table import terminal_table
 
     console = output()
+    signs = DIGITS if console.options.ascii_only else BLOCKS
     console.print(caption(ladder), markup=False)
-    console.print(terminal_table(*ladder_rows(ladder)))
+    console.print(terminal_table(*rows_with_curves(ladder, signs)))
     for sentence in ladder_words(ladder):
         console.print(sentence, markup=False)
     console.print()
-    for path in (folder / name for name in ("ladder.json", "ladder.md", "ladder.png")):
+    for path in (
+        folder / name for name in ("ladder.json", "ladder.md", "ladder.png", "report.html")
+    ):
         if path.exists():
             console.print(f"{path}", markup=False, soft_wrap=True)

@@ -14,6 +14,7 @@ from depthgauge import __version__
 from depthgauge.cli import (
     audit,
     check_rule,
+    compare,
     data,
     diagnose,
     export,
@@ -24,6 +25,7 @@ from depthgauge.cli import (
     new_rule,
     null,
     plot,
+    report,
     reproduce,
     resume,
     run,
@@ -57,9 +59,9 @@ def build_parser() -> Parser:
     )
     parser.add_argument("--version", action="version", version=f"depthgauge {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for module in (audit, ladder, null, diagnose, identity, reproduce, plot, data, lists):
+    for module in (audit, ladder, report, null, diagnose, identity, reproduce, plot, data, lists):
         module.add_parser(commands)
-    for module in (run, status, resume, show, export, gc, new_rule, check_rule):
+    for module in (run, status, resume, show, compare, export, gc, new_rule, check_rule):
         module.add_parser(commands)
     return parser
 

@@ -96,15 +96,15 @@ def add_validation(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_k(parser: argparse.ArgumentParser) -> None:
-    """`--k`, all rungs by default."""
+def add_k(parser: argparse.ArgumentParser, otherwise: str = "all") -> None:
+    """`--k`; what is trained `otherwise` is up to the command."""
     parser.add_argument(
         "--k",
         nargs="+",
         type=rung,
-        default=["all"],
+        default=["all"] if otherwise == "all" else [],
         metavar="K",
-        help="how many of the last blocks are trained: numbers, or all (all)",
+        help=f"how many of the last blocks are trained: numbers, or all ({otherwise})",
     )
 
 

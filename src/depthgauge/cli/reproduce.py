@@ -127,7 +127,8 @@ def _audit_and_compare(
         console.print(terminal_table(*table))
     for word in words:
         console.print(word, markup=False)
-    console.print(f"{folder / 'audit_comparison.md'}", markup=False, soft_wrap=True)
+    for name in ("audit_comparison.md", "report.html"):
+        console.print(f"{folder / name}", markup=False, soft_wrap=True)
     return int(failed)
 
 
@@ -163,4 +164,5 @@ def _print(comparison: dict[str, Any], folder: Path) -> None:
             console.print(terminal_table(HEADER, comparison_rows(comparison[key])))
     for sentence in comparison_words(comparison):
         console.print(sentence)
-    console.print(f"{folder / 'comparison.md'}", markup=False, soft_wrap=True)
+    for name in ("comparison.md", "report.html"):
+        console.print(f"{folder / name}", markup=False, soft_wrap=True)

@@ -170,15 +170,16 @@ def train_job(study: StudyFolder, cohorts: list[CohortPlan], job: Job, execute: 
     from depthgauge.errors import StoppedError
     from depthgauge.executors.interrupt import interruptible
     from depthgauge.studies.progress import ProgressReader
+    from depthgauge.studies.so_far import SoFarReader
     from depthgauge.training.engine import StoppedEarlyError
 
     if not cohorts:
         return
     reader = ProgressReader(study, cohorts)
-    before = reader.read()
+    before, so_far = reader.read(), SoFarReader(study).read
     with (
         interruptible() as interrupt,
-        study_progress(before.total, "training", before.done) as progress,
+        study_progress(before.total, "training", before.done, so_far) as progress,
     ):
 
         def on_look() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich import box
 from rich.table import Table
 from rich.text import Text
@@ -14,15 +16,16 @@ def markdown_table(header: list[str], rows: list[list[str]]) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in escaped)
 
 
-def terminal_table(header: list[str], rows: list[list[str]]) -> Table:
+def terminal_table(header: Sequence[str], rows: Sequence[Sequence[str | Text]]) -> Table:
     """The same table for a terminal; brackets in it are text, not markup.
 
-    Where the terminal is narrow the last column is folded: that is where words are.
+    Cells that come as `Text` keep their style; a column with such cells is of words, which begin
+    at the left. Where the terminal is narrow the widest columns are folded, and nothing is cut.
     """
     table = Table(box=box.SIMPLE_HEAD)
     for index, name in enumerate(header):
-        last = index == len(header) - 1
-        table.add_column(Text(name), justify="right" if index else "left", no_wrap=not last)
+        words = index == 0 or any(isinstance(row[index], Text) for row in rows)
+        table.add_column(Text(name), justify="left" if words else "right", overflow="fold")
     for row in rows:
-        table.add_row(*map(Text, row))
+        table.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row))
     return table

@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sys
 import time
+from datetime import datetime, timezone
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -60,9 +61,10 @@ def processor() -> str:
 
 
 def environment() -> dict[str, Any]:
-    """Software and machine; `dirty` says whether the checkout had changes, None if installed."""
+    """Date, software and machine; `dirty`: whether the checkout had changes, None if installed."""
     commit = git_commit()
     return {
+        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "version": __version__,
         "commit": commit,
         "dirty": None if commit is None else commit.endswith("-dirty"),

@@ -107,11 +107,12 @@ class StudyFolder:
 
     def _check_base(self, base: dict[str, Any]) -> StudyFile | None:
         study = self.read()
-        different = sorted(_differences(study.base, base)) if study is not None else []
+        different = differences(study.base, base) if study is not None else {}
         if different:
+            words = [f"{name} ({was} there, {now} here)" for name, (was, now) in different.items()]
             raise UserError(
                 f"{self.path} belongs to another study, which differs in: "
-                f"{'; '.join(different)}; choose another --out"
+                f"{'; '.join(sorted(words))}; choose another --out"
             )
         return study
 
@@ -169,12 +170,15 @@ def _is_ours(path: Path) -> bool:
     return (path / "study.json").is_file() or path.name.startswith(".")
 
 
-def _differences(old: dict[str, Any], new: dict[str, Any], prefix: str = "") -> list[str]:
-    different = []
-    for name in old.keys() | new.keys():
+def differences(
+    old: dict[str, Any], new: dict[str, Any], prefix: str = ""
+) -> dict[str, tuple[Any, Any]]:
+    """Old and new values by dotted name where they differ; None where there is no such name."""
+    different: dict[str, tuple[Any, Any]] = {}
+    for name in sorted(old.keys() | new.keys()):
         before, after = old.get(name), new.get(name)
         if isinstance(before, dict) and isinstance(after, dict):
-            different += _differences(before, after, f"{prefix}{name}.")
+            different |= differences(before, after, f"{prefix}{name}.")
         elif before != after:
-            different.append(f"{prefix}{name} ({before} there, {after} here)")
+            different[f"{prefix}{name}"] = (before, after)
     return different

@@ -58,7 +58,7 @@ def _check_thresholds(given: dict[str, float]) -> None:
 
 Whole = Annotated[int, Field(ge=1)]
 Some = Field(min_length=1)
-ONLY_OF = {"k": "ladder", "select": "audit", "threshold": "audit", "strict": "audit"}
+ONLY_OF = {"select": "audit", "threshold": "audit", "strict": "audit"}
 """Options that one command has alone."""
 
 
@@ -78,7 +78,7 @@ class StudySpec(BaseModel):
     )
     controls: Annotated[list[str], Some, _checked(_check_controls)] | None = None
     k: Annotated[list[Annotated[int, Field(ge=0)]], Some] | None = Field(
-        None, description="how many of the last blocks are trained; with command = ladder"
+        None, description="how many of the last blocks are trained"
     )
     seeds: Annotated[list[Annotated[int, Field(ge=0, lt=2**63)]], Some] | None = None
     epochs: Whole | None = None
@@ -106,7 +106,7 @@ class StudySpec(BaseModel):
             raise ValueError(f"{twice[0]} stands there twice")
         return value
 
-    @field_validator(*ONLY_OF, "blocks", "vary", "submit", "address")
+    @field_validator(*ONLY_OF, "k", "blocks", "vary", "submit", "address")
     @classmethod
     def _fits_the_others(cls, value: Any, info: ValidationInfo) -> Any:
         """What depends on the command, on the rules, or on the executor."""
