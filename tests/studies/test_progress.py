@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from store.claiming import ended_owner, put_claim
 from studies.small_grids import (
     RECIPE,
     STEPS_PER_EPOCH,
     grid,
-    plan,
-    study_of,
     train,
     train_without_claims,
 )
 
-from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.studies.plan import Grid
 from depthgauge.studies.progress import Progress, ProgressReader
@@ -32,16 +27,6 @@ class Killed(BaseException):
 def planned() -> Grid:
     """Two cohorts of four runs."""
     return grid("dfa", "bp", ks=(0, 2), seeds=(1, 2))
-
-
-@pytest.fixture
-def study(planned: Grid, tmp_path: Path) -> StudyFolder:
-    return study_of(planned, tmp_path)
-
-
-@pytest.fixture
-def cohorts(study: StudyFolder, planned: Grid) -> list[CohortPlan]:
-    return plan(study, planned)
 
 
 def kill_after(steps: int, study: StudyFolder, planned: Grid) -> None:

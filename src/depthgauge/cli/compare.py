@@ -1,0 +1,111 @@
+"""`depthgauge compare`: several studies side by side, with differences paired by seed."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from depthgauge.errors import UserError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table as RichTable
+
+    from depthgauge.report.audit_table import Table
+    from depthgauge.studies.side_by_side import SideBySide
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add `compare` to the command line."""
+    parser = subparsers.add_parser(
+        "compare",
+        help="several studies side by side, with differences paired by seed",
+        description="Every rule of every study; the same rule in several studies; and each rule "
+        "against backpropagation. Differences are paired over common seeds.",
+    )
+    parser.add_argument("studies", nargs="+", metavar="DIR", help="folders of studies")
+    parser.add_argument("--to", metavar="RULE", help="the rule to compare the others with (bp)")
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read the folders and print what they have in common, and in what they differ."""
+    from depthgauge.studies.side_by_side import side_by_side
+
+    if len(args.studies) == 1:
+        raise UserError(
+            f"{args.studies[0]} is the only study given; compare needs two or more, and "
+            "`depthgauge report` shows one"
+        )
+    compared = side_by_side([Path(study) for study in args.studies], args.to)
+    if args.json:
+        print(json.dumps(compared.as_dict(), indent=2, ensure_ascii=False, allow_nan=False))
+    else:
+        print_comparison(compared)
+    return 0
+
+
+def print_comparison(compared: SideBySide) -> None:
+    """The studies, three tables with their words, and how they are to be read."""
+    from depthgauge.cli.console import output
+    from depthgauge.report import side_by_side_table as tables
+    from depthgauge.report import side_by_side_words as words
+
+    console = output()
+    for sentence in words.study_words(compared):
+        console.print(sentence, markup=False)
+    console.print()
+    show = partial(_print_table, console)
+    show("Every rule of every study", tables.rule_table(compared), {}, words.NO_RULE)
+    show(
+        "The same rule in several studies",
+        tables.same_rule_table(compared),
+        words.same_rule_words(compared),
+        words.NO_SAME_RULE,
+    )
+    show(
+        f"Each rule against {compared.to}",
+        tables.against_table(compared),
+        words.against_words(compared),
+        words.nothing_against(compared),
+    )
+    console.print(words.HOW_TO_READ, markup=False)
+
+
+def _print_table(
+    console: Console, title: str, table: Table, sentences: dict[str, list[str]], otherwise: str
+) -> None:
+    """In as many parts as its first column has values, each below the sentences about it."""
+    from depthgauge.report.side_by_side_table import by_first_column
+
+    parts = by_first_column(table)
+    headings = list(dict.fromkeys([*sentences, *parts]))
+    console.print(f"{title}\n", markup=False, style="bold")
+    for heading in headings:
+        for sentence in (heading, *sentences.get(heading, ())):
+            console.print(sentence, markup=False)
+        if heading in parts:
+            console.print(_terminal_table(parts[heading], not console.options.ascii_only))
+        else:
+            console.print()
+    if not headings:
+        console.print(f"{otherwise}\n", markup=False)
+
+
+def _terminal_table(table: Table, signs: bool) -> RichTable:
+    from rich.text import Text
+
+    from depthgauge.report.side_by_side_table import WORDS
+    from depthgauge.report.table import terminal_table
+    from depthgauge.report.verdict_text import with_styled_verdicts
+
+    header, rows = with_styled_verdicts(table, signs=signs)
+    cells = [
+        [Text(str(cell)) if name in WORDS else cell for name, cell in zip(header, row, strict=True)]
+        for row in rows
+    ]
+    return terminal_table(header, cells)

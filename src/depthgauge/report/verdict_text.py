@@ -1,0 +1,40 @@
+"""Verdicts in a terminal: a colour, and a sign for those who do not see it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from rich.text import Text
+
+from depthgauge.report.audit_table import Table
+
+
+class _Look(NamedTuple):
+    sign: str
+    style: str
+
+
+LOOKS = {
+    "trustworthy": _Look("✓", "bold green"),
+    "walk back": _Look("✗", "bold red"),
+    "diverged": _Look("✗", "bold red"),
+    "inconclusive": _Look("~", "bold yellow"),
+    "no alarm, depth untested": _Look("?", "bold blue"),
+}
+
+
+def verdict_text(words: str, *, signs: bool) -> Text:
+    """A verdict with its sign, its word coloured, the evidence after it plain."""
+    for word, (sign, style) in LOOKS.items():
+        if words.startswith(word):
+            coloured = f"{sign} {word}" if signs else word
+            return Text.assemble((coloured, style), words.removeprefix(word))
+    return Text(words)
+
+
+def with_styled_verdicts(table: Table, *, signs: bool) -> tuple[list[str], list[list[str | Text]]]:
+    """A table whose last column is a verdict, with that column styled; any other as it is."""
+    header, rows = table
+    if not header[-1].startswith("verdict"):
+        return header, [list(row) for row in rows]
+    return header, [[*cells, verdict_text(words, signs=signs)] for *cells, words in rows]

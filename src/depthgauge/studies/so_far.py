@@ -1,0 +1,167 @@
+"""What each rule of a study has come to so far, read off its folder while it is trained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from depthgauge.store.plan_files import Plan
+from depthgauge.store.run_paths import METRICS
+from depthgauge.store.study_folder import StudyFolder
+from depthgauge.studies.growing_metrics import GrowingMetrics
+from depthgauge.studies.ladder import rule_names
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where some runs are: those that were begun, each at its newest epoch.
+
+    Attributes:
+        begun: how many.
+        epochs: the lowest and the highest of them; None where there are none.
+        accuracy: mean over those that have not diverged; None where there are none.
+        diverged: how many have.
+    """
+
+    begun: int
+    epochs: tuple[int, int] | None
+    accuracy: float | None
+    diverged: int
+
+
+@dataclass(frozen=True)
+class Fired:
+    """A diagnostic that fired, in how many runs with all blocks trained, and from which epoch on.
+
+    The epoch is that of the first such run.
+    """
+
+    name: str
+    runs: int
+    epoch: int
+
+
+@dataclass(frozen=True)
+class RuleSoFar:
+    """What one rule has come to.
+
+    Attributes:
+        rule: what tables call it.
+        epochs: how many each run will have.
+        runs, done, failed: how many were planned, have their result, raised an error.
+        full: of the runs with all blocks trained.
+        frozen: of those with none, where there are blocks.
+        fired: by the point values of the runs with all blocks trained, where there are blocks.
+    """
+
+    rule: str
+    epochs: int
+    runs: int
+    done: int
+    failed: int
+    full: Standing
+    frozen: Standing
+    fired: tuple[Fired, ...]
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is anything to see of it."""
+        return bool(self.done or self.failed or self.full.begun or self.frozen.begun)
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing of it is left to train."""
+        return self.done + self.failed == self.runs
+
+
+class _Run:
+    """One run; when it is done it is read for the last time."""
+
+    def __init__(self, study: StudyFolder, identity: str, k: int, blocks: int) -> None:
+        self._study, self._identity = study, identity
+        self.full, self.frozen = k == blocks, k == 0 < blocks
+        self.done, self.failed = False, False
+        self.metrics = GrowingMetrics(f"{study.runs}/{identity}/{METRICS}")
+
+    def look(self) -> None:
+        """See how far it is."""
+        if self.done:
+            return
+        done = self._study.is_done(self._identity)
+        if self.full or self.frozen:
+            self.metrics.look()
+        self.done, self.failed = done, not done and self._study.has_failed(self._identity)
+
+
+@dataclass(frozen=True)
+class _Rule:
+    name: str
+    epochs: int
+    blocks: int
+    runs: list[_Run]
+
+
+class SoFarReader:
+    """Reads what has become of every rule in a study's plan; each look reads only what is new."""
+
+    def __init__(self, study: StudyFolder) -> None:
+        self._study, self._plan = study, Plan([])
+        self._runs: dict[str, _Run] = {}
+        self._rules: list[_Rule] = []
+
+    def read(self) -> list[RuleSoFar]:
+        """Every rule as it is now, in the order of planning."""
+        plan = self._study.plan_files.read()
+        if plan is not self._plan:
+            self._plan, self._rules = plan, list(self._arranged(plan))
+        for run in self._runs.values():
+            run.look()
+        return [_so_far(rule) for rule in self._rules]
+
+    def _arranged(self, plan: Plan) -> Iterator[_Rule]:
+        """The plan rule by rule; runs that are known already stay."""
+        cohorts = plan.current
+        newest_first = [rule.config for cohort in reversed(cohorts) for rule in cohort.rules]
+        names = rule_names(newest_first)
+        rules: dict[str, _Rule] = {}
+        for cohort in cohorts:
+            blocks = cohort.net.blocks
+            for identity, (rule, k, _) in zip(cohort.identities, cohort.runs, strict=True):
+                run = self._runs.setdefault(identity, _Run(self._study, identity, k, blocks))
+                name = names[cohort.rules[rule].config.as_text]
+                new = _Rule(name, cohort.recipe.epochs, blocks, [])
+                rules.setdefault(name, new).runs.append(run)
+        yield from rules.values()
+
+
+def _so_far(rule: _Rule) -> RuleSoFar:
+    full = [run.metrics for run in rule.runs if run.full]
+    return RuleSoFar(
+        rule.name,
+        rule.epochs,
+        len(rule.runs),
+        sum(run.done for run in rule.runs),
+        sum(run.failed for run in rule.runs),
+        _standing(full),
+        _standing([run.metrics for run in rule.runs if run.frozen]),
+        tuple(_fired(full)) if rule.blocks else (),
+    )
+
+
+def _standing(runs: Sequence[GrowingMetrics]) -> Standing:
+    epochs = [run.epoch for run in runs if run.epoch is not None]
+    known = [run.accuracy for run in runs if run.accuracy is not None and not run.diverged]
+    return Standing(
+        len(epochs),
+        (min(epochs), max(epochs)) if epochs else None,
+        fmean(known) if known else None,
+        sum(run.diverged for run in runs),
+    )
+
+
+def _fired(runs: Sequence[GrowingMetrics]) -> Iterator[Fired]:
+    for name in ("D1", "D2"):
+        epochs = [at for run in runs if (at := run.fired.get(name)) is not None]
+        if epochs:
+            yield Fired(name, len(epochs), min(epochs))

@@ -1,0 +1,70 @@
+"""Verdicts in a terminal."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+from report.audits import make_audit, make_entry
+from rich.style import Style
+
+from depthgauge.report.audit_table import TABLES, rule_table, run_table
+from depthgauge.report.verdict_text import LOOKS, verdict_text, with_styled_verdicts
+from depthgauge.verdict.judge import Word
+
+COLOURS = {
+    "trustworthy": "green",
+    "walk back": "red",
+    "diverged": "red",
+    "inconclusive": "yellow",
+    "no alarm, depth untested": "blue",
+}
+
+
+def test_every_word_of_a_verdict_has_a_look():
+    assert {*get_args(Word), "diverged"} == LOOKS.keys()
+
+
+def test_words_that_mean_different_things_have_different_signs():
+    signs = [LOOKS[word].sign for word in get_args(Word)]
+    assert len(set(signs)) == len(signs)
+
+
+@pytest.mark.parametrize(("word", "colour"), COLOURS.items())
+def test_sign_and_word_are_coloured_and_the_evidence_is_plain(word, colour):
+    text = verdict_text(f"{word} (D1, single seed)", signs=True)
+    assert text.plain == f"{LOOKS[word].sign} {word} (D1, single seed)"
+    (span,) = text.spans
+    assert text.plain[span.start : span.end] == f"{LOOKS[word].sign} {word}"
+    style = Style.parse(str(span.style))
+    assert style.color is not None
+    assert style.color.name == colour
+
+
+def test_without_signs_the_words_stay_as_they_are():
+    for word in LOOKS:
+        assert verdict_text(f"{word} (D3)", signs=False).plain == f"{word} (D3)"
+
+
+@pytest.mark.parametrize("words", ["no blocks: nothing to judge", "", "[red]mine[/]"])
+def test_what_is_no_verdict_stays_as_it_is(words):
+    text = verdict_text(words, signs=True)
+    assert (text.plain, text.spans) == (words, [])
+
+
+@pytest.mark.parametrize("table", [rule_table, run_table])
+def test_the_last_column_of_a_table_of_verdicts_is_styled(table):
+    document = make_audit(verdicts={"dfa": make_entry()})
+    header, plain = table(document)
+    styled_header, ((*cells, verdict),) = with_styled_verdicts((header, plain), signs=True)
+    assert styled_header == header
+    assert cells == plain[0][:-1]
+    assert str(verdict) == f"✗ {plain[0][-1]}"
+    assert verdict.spans
+
+
+def test_other_tables_stay_as_they_are():
+    document = make_audit(utility={"all": {"dfa": [3, 3]}})
+    for table in TABLES:
+        if table not in (rule_table, run_table):
+            assert with_styled_verdicts(table(document), signs=True) == table(document)

@@ -1,0 +1,80 @@
+"""Studies on disk with the accuracies that a test wants, made without training."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from store.small_runs_on_disk import BASE, RECIPE, finished, run_config
+
+from depthgauge.config import NetConfig, Recipe, TaskConfig
+from depthgauge.store.study_folder import StudyFolder
+
+Accuracies = Mapping[str, Mapping[int, Mapping[int, float | None]]]
+"""By rule, k and seed; None for a run that diverged."""
+
+
+def write_study(
+    folder: Path,
+    accuracies: Accuracies,
+    *,
+    recipe: Recipe = RECIPE,
+    task: TaskConfig | None = None,
+    net: NetConfig | None = None,
+    source: str = "",
+    **provenance: Any,
+) -> Path:
+    """A finished study of these runs."""
+    parts = {"recipe": recipe, "task": task, "net": net}
+    given = {name: part for name, part in parts.items() if part is not None}
+    base = BASE | {name: part.model_dump(mode="json") for name, part in given.items()}
+    study = StudyFolder(folder)
+    study.open(base, "cpu", None, 1)
+    for rule, rungs in accuracies.items():
+        for k, seeds in rungs.items():
+            for seed, accuracy in seeds.items():
+                config = run_config(rule, k, seed, source).model_copy(update=given)
+                diverged = 1 if accuracy is None else None
+                done = finished(study.runs, config, accuracy or 0.0, diverged)
+                change_json(done.result_path, provenance=provenance)
+    return folder
+
+
+def change_json(path: Path, **fields: Any) -> None:
+    """Change some fields of a file."""
+    path.write_text(json.dumps(json.loads(path.read_text()) | fields))
+
+
+def change_records(study: Path, train_loss: float) -> None:
+    """As another machine would leave them: the same accuracies, another loss in the last digits."""
+    for path in study.glob("runs/*/metrics.jsonl"):
+        lines = [json.loads(line) | {"train_loss": train_loss} for line in path.open()]
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def write_audit(folder: Path, accuracies: Mapping[str, Mapping[int, tuple[float, float]]]) -> Path:
+    """An audit of networks from elsewhere, with accuracy and frozen accuracy by rule and seed."""
+    folder.mkdir()
+    summary = [
+        {"method": rule, "seed": seed, "acc": accuracy, "frozen_acc": frozen, "g_L": 0.1}
+        | {"growth": 2.0, "stability": None, "first_fired": None, "source": {}}
+        for rule, seeds in accuracies.items()
+        for seed, (accuracy, frozen) in seeds.items()
+    ]
+    verdict = {"verdict": "trustworthy", "verdict_in_words": "trustworthy", "fired": []}
+    document = {
+        "schema_version": 1,
+        "config": {"chance": 0.1, "task": BASE["task"], "frozen_acc": {"bp": 0.3}},
+        "thresholds": {},
+        "provenance": {"version": "1.0", "processor": "one"},
+        "reports": {
+            f"{row['method']}_s{row['seed']}": {"readings": {"reference": {}}} for row in summary
+        },
+        "summary": summary,
+        "verdicts": {rule: verdict | {"diagnostics": [{"name": "D1"}]} for rule in accuracies},
+        "decision_utility": {},
+    }
+    (folder / "audit.json").write_text(json.dumps(document))
+    return folder
