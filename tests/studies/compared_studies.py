@@ -11,9 +11,17 @@ from store.small_runs_on_disk import BASE, RECIPE, finished, run_config
 
 from depthgauge.config import NetConfig, Recipe, TaskConfig
 from depthgauge.store.study_folder import StudyFolder
+from depthgauge.studies.side_by_side import SideBySide, side_by_side
 
 Accuracies = Mapping[str, Mapping[int, Mapping[int, float | None]]]
 """By rule, k and seed; None for a run that diverged."""
+
+BP = {0: {1: 0.30, 2: 0.30}, 1: {1: 0.4, 2: 0.4}, 2: {1: 0.60, 2: 0.64}}
+SIX_EPOCHS = RECIPE.model_copy(update={"epochs": 6})
+
+
+def compared(*folders: Path) -> SideBySide:
+    return side_by_side(folders)
 
 
 def write_study(

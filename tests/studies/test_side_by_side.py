@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import stats
-from store.small_runs_on_disk import RECIPE, TASK, finished, run_config
-from studies.compared_studies import change_json, write_audit, write_study
+from store.small_runs_on_disk import TASK, finished, run_config
+from studies.compared_studies import SIX_EPOCHS, change_json, write_audit, write_study
 
 from depthgauge.errors import UserError
 from depthgauge.studies.side_by_side import side_by_side
@@ -26,7 +26,6 @@ LONGER = {
     1: {2: 0.50, 3: 0.45, 4: 0.49},
     2: {2: 0.66, 3: 0.64, 4: 0.65},
 }
-SIX_EPOCHS = RECIPE.model_copy(update={"epochs": 6})
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,121 @@
+"""Several studies as tables: every rule, the same rule in several, each rule against one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from depthgauge.report.audit_table import Table, percent
+from depthgauge.studies.measured_rule import MeasuredRule
+from depthgauge.studies.paired import Difference
+from depthgauge.studies.side_by_side import AgainstRule, SameRule, SideBySide
+
+DIFFERENCE = ["of", "n", "change", "95 % interval", "reading"]
+
+WORDS = ("of", "reading")
+"""Columns of words, which begin at the left."""
+
+BASES = {"training record": ", by training record"}
+
+
+def rule_table(compared: SideBySide) -> Table:
+    """Study, rule, seeds, accuracy, frozen baseline, gain from depth, verdict and its basis."""
+    header = ["study", "rule", "n", "acc", "frozen", "gain", "verdict"]
+    return header, [_rule_row(rule) for rule in compared.rules]
+
+
+def same_rule_table(compared: SideBySide) -> Table:
+    """For each two studies and each rule of both: what changes from the first to the other."""
+    rows = (
+        [studies_of(pair), pair.other.rule, *cells]
+        for pair in compared.same_rules
+        for cells in _difference_rows(pair.differences)
+    )
+    return ["studies", "rule", *DIFFERENCE], list(rows)
+
+
+def against_table(compared: SideBySide) -> Table:
+    """For each rule that has something to be compared with: in what it differs from that."""
+    rows = (
+        [reference_of(one), one.rule.rule, *cells]
+        for one in compared.against
+        for cells in _difference_rows(one.differences)
+    )
+    return ["study", "rule", *DIFFERENCE], list(rows)
+
+
+def by_first_column(table: Table) -> dict[str, Table]:
+    """One table for each value of the first column, without it; a rule is named once in each."""
+    header, rows = table
+    parts: dict[str, list[list[str]]] = {}
+    named: set[tuple[str, str]] = set()
+    for name, rule, *cells in rows:
+        parts.setdefault(name, []).append(["" if (name, rule) in named else rule, *cells])
+        named.add((name, rule))
+    return {name: (header[1:], part) for name, part in parts.items()}
+
+
+def studies_of(pair: SameRule) -> str:
+    """The two studies, from the first to the other."""
+    return f"{pair.first.study} → {pair.other.study}"
+
+
+def reference_of(one: AgainstRule) -> str:
+    """A study, and whose reference rule its rules are compared with where that is not its own."""
+    if one.reference is None or one.reference.study == one.rule.study:
+        return one.rule.study
+    return f"{one.rule.study}, against {one.reference.rule} of {one.reference.study}"
+
+
+def points(share: float) -> str:
+    """A difference of shares in percentage points, with its sign."""
+    return f"{round(100 * share, 2) + 0.0:+.2f}"
+
+
+def _rule_row(rule: MeasuredRule) -> list[str]:
+    accuracy, frozen, gain = map(rule.spread, ("accuracy", "frozen", "gain"))
+    diverged = f"; diverged: seed {', '.join(map(str, rule.diverged))}" if rule.diverged else ""
+    return [
+        rule.study,
+        rule.rule,
+        str(accuracy["n"]),
+        percent(accuracy["mean"]) + _spread(accuracy),
+        percent(frozen["mean"]),
+        "–" if gain["mean"] is None else f"{100 * gain['mean']:+.1f}",
+        rule.view.in_words + BASES.get(rule.view.basis, "") + diverged,
+    ]
+
+
+def _spread(entry: dict[str, Any]) -> str:
+    return "" if entry["std"] is None else f" ± {100 * entry['std']:.1f}"
+
+
+def _difference_rows(differences: Sequence[Difference]) -> Iterable[list[str]]:
+    """One for each quantity; a rung that is the full run or the frozen one again is left out."""
+    shown: list[Difference] = []
+    for one in differences:
+        if not any(_equal(one, before) for before in shown):
+            shown.append(one)
+    return map(_difference_row, shown)
+
+
+def _equal(one: Difference, before: Difference) -> bool:
+    return (one.first, one.other, one.by_seed) == (before.first, before.other, before.by_seed)
+
+
+def _difference_row(one: Difference) -> list[str]:
+    between = one.interval
+    return [
+        one.of,
+        str(len(one.by_seed)),
+        _change(one),
+        "–" if between is None else f"[{points(between.low)}, {points(between.high)}]",
+        one.reading,
+    ]
+
+
+def _change(one: Difference) -> str:
+    """The difference; where no seed is common, the means themselves."""
+    if one.mean is None:
+        return f"{percent(one.first)} → {percent(one.other)}"
+    return "0" if one.identical else points(one.mean)

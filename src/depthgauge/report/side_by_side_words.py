@@ -1,0 +1,155 @@
+"""Several studies in words: what each is, in what they differ, and what cannot be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from depthgauge.report.side_by_side_table import reference_of, studies_of
+from depthgauge.studies.same_runs import Settings
+from depthgauge.studies.side_by_side import AgainstRule, ComparedStudy, SameRule, SideBySide
+
+LONGEST_VALUE = 24
+COMMIT_DIGITS = 7
+NOTHING = "nothing is measured of both yet"
+
+HOW_TO_READ = (
+    "Verdicts are those of an audit where nothing else is said. Changes are in percentage points, "
+    "paired by the n seeds that both have. Each interval is a 95 % one by itself (Student's t): "
+    "among many, some exclude zero by chance."
+)
+
+NO_RULE = "No study has a run yet."
+NO_SAME_RULE = "No rule is in more than one of the studies."
+
+Words = dict[str, list[str]]
+"""Sentences by what stands in the first column of the table that they belong to."""
+
+
+def study_words(compared: SideBySide) -> list[str]:
+    """For each study what was trained, how much of it is done, and where it comes from."""
+    return [
+        f"{study.name}: {'; '.join(filter(None, (_what(study), _runs(study), _origin(study))))}."
+        for study in compared.studies
+    ]
+
+
+def _what(study: ComparedStudy) -> str:
+    base, seeds = study.study.base, study.study.seeds
+    parts = [base["task"]["name"]]
+    if "net" in base:
+        parts += [f"width {base['net']['width']}", _counted(base["net"]["blocks"], "block")]
+    if "recipe" in base:
+        parts.append(_counted(base["recipe"]["epochs"], "epoch"))
+    parts.append(_several("seed", seeds) or "no seeds")
+    if base.get("frozen_acc"):
+        parts.append("frozen baselines given as one number for each rule")
+    return ", ".join(parts)
+
+
+def _runs(study: ComparedStudy) -> str:
+    counts = study.study.counts
+    if not counts:
+        return "no runs yet" if study.study.audit is None else "networks from elsewhere"
+    known = ", ".join(f"{count} {state}" for state, count in counts.items())
+    return f"runs: {known}{'' if study.study.complete else ' (not complete)'}"
+
+
+def _origin(study: ComparedStudy) -> str:
+    found = study.provenance
+    parts = [
+        _several("version", found["version"]),
+        _several("commit", [_short_commit(commit) for commit in found["commit"]]),
+        _several("torch", found["torch"], plural=""),
+        *(", ".join(map(str, found[name])) for name in ("processor", "gpu", "device")),
+    ]
+    return ", ".join(filter(None, parts))
+
+
+def _counted(count: int, name: str) -> str:
+    return f"{count} {name}{'' if count == 1 else 's'}"
+
+
+def _several(name: str, values: list[Any], plural: str = "s") -> str:
+    ending = plural if len(values) > 1 else ""
+    return f"{name}{ending} {', '.join(map(str, values))}" if values else ""
+
+
+def _short_commit(commit: str) -> str:
+    digits, _, dirty = commit.partition("-")
+    return digits[:COMMIT_DIGITS] + (f"-{dirty}" if dirty else "")
+
+
+def same_rule_words(compared: SideBySide) -> Words:
+    """For each two studies, which rules are the same runs, and in what the others differ."""
+    return _by_heading(
+        (studies_of(pair), pair.other.rule, _relation(pair)) for pair in compared.same_rules
+    )
+
+
+def _relation(pair: SameRule) -> str:
+    found = pair.agreement
+    alike = "none with the same accuracy"
+    if found.same_record == found.common:
+        alike = "all the same bit for bit"
+    elif found.same_accuracy:
+        alike = f"{found.same_accuracy} with the same accuracy, {found.same_record} bit for bit"
+    done = f"{found.common} done in both, {alike}"
+    if pair.same_runs:
+        return f"the same runs, {done}"
+    if pair.settings.same:
+        return "the same configuration, but no run of equal k and seed is done in both"
+    doubt = "" if pair.settings.differ_in else "perhaps "
+    parts = [f"{doubt}other runs: {settings_words(pair.settings)}"]
+    if found.same_accuracy:
+        parts.append(f"of equal k and seed {done}")
+    return "; ".join([*parts, *([] if pair.differences else [NOTHING])])
+
+
+def settings_words(settings: Settings) -> str:
+    """In what two configurations differ, and what is not known of them."""
+    parts = [
+        f"{name} {_value(first)} → {_value(other)}"
+        for name, (first, other) in settings.differ_in.items()
+    ]
+    return ", ".join([*parts, *(f"{name} not known" for name in settings.not_known)])
+
+
+def _value(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= LONGEST_VALUE else f"{text[:8]}…"
+
+
+def against_words(compared: SideBySide) -> Words:
+    """For each study, which rules could not be compared with the reference rule, and why."""
+    return _by_heading(
+        (reference_of(one), one.rule.rule, _why_not(one, compared.to)) for one in compared.against
+    )
+
+
+def _why_not(one: AgainstRule, to: str) -> str:
+    if one.differences:
+        return ""
+    why = NOTHING
+    if one.settings is not None:
+        why = f"there is none here, and {one.nearest} differs in {settings_words(one.settings)}"
+    return f"not compared with {to}: {why}"
+
+
+def nothing_against(compared: SideBySide) -> str:
+    """Why there is nothing at all to compare with the reference rule."""
+    if any(compared.to in study.rules for study in compared.studies):
+        return f"There is no rule but {compared.to}."
+    return f"None of the studies has {compared.to}; --to names another rule."
+
+
+def _by_heading(found: Iterable[tuple[str, str, str]]) -> Words:
+    """Every heading, with one sentence for all rules of which the same is to be said."""
+    rules: dict[tuple[str, str], list[str]] = {}
+    for heading, rule, sentence in found:
+        rules.setdefault((heading, sentence), []).append(rule)
+    words: Words = {heading: [] for heading, _ in rules}
+    for (heading, sentence), some in rules.items():
+        if sentence:
+            words[heading].append(f"{', '.join(some)}: {sentence}.")
+    return words

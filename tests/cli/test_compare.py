@@ -1,0 +1,130 @@
+"""`depthgauge compare`: several studies side by side."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from cli.commands import assert_bad_input, run
+from rich.console import Console
+from studies.compared_studies import write_study
+
+from depthgauge.cli import console
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Path:
+    """A study of another task: bp and fa, seeds 2 and 3."""
+    rungs = {0: {2: 0.3, 3: 0.31}, 2: {2: 0.5, 3: 0.55}}
+    worse = {0: {2: 0.3, 3: 0.31}, 2: {2: 0.3, 3: 0.2}}
+    return write_study(tmp_path / "other", {"bp": rungs, "fa": worse})
+
+
+@pytest.fixture
+def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(console, "output", lambda: Console(highlight=False, width=80))
+
+
+def test_what_the_studies_are_three_tables_and_how_to_read_them(trained, other):
+    done = run("compare", trained, other)
+    assert (done.status, done.err) == (0, "")
+    places = [
+        done.out.index(words)
+        for words in (
+            "study: digits, width 8, 2 blocks, 1 epoch, seeds 1, 2; runs: 12 finished; version",
+            "other: tiny, width 3, 2 blocks, 3 epochs, seeds 2, 3; runs: 8 finished",
+            "Every rule of every study",
+            "The same rule in several studies",
+            "study → other\nbp: other runs: net.width 8 → 3, recipe.epochs 1 → 3, ",
+            "single seed",
+            "Each rule against bp",
+            "identical",
+            "Each interval is a 95 %",
+        )
+    ]
+    assert places == sorted(places)
+
+
+def test_a_copy_is_the_same_runs_bit_for_bit(trained, tmp_path):
+    copy = shutil.copytree(trained, tmp_path / "copy")
+    done = run("compare", trained, copy)
+    assert "bp, dfa: the same runs, 6 done in both, all the same bit for bit." in done.out
+    assert "excludes zero" not in done.out.partition("Each rule against")[0]
+
+
+def test_as_one_json_document(trained, other):
+    document = run("compare", trained, other, "--json").document
+    assert document["schema_version"] == 1
+    assert [study["name"] for study in document["studies"]] == ["study", "other"]
+    (pair,) = document["same_rules"]
+    assert (pair["rule"], pair["differences"][0]["n"]) == ("bp", 1)
+    assert document["studies"][0]["provenance"]["device"] == ["cpu"]
+
+
+def test_against_another_rule(trained, other):
+    done = run("compare", trained, other, "--to", "dfa")
+    assert "Each rule against dfa" in done.out
+    assert ": not compared with dfa: there is none here, and study differs in net.width" in done.out
+
+
+@pytest.mark.slow
+def test_audited_studies_are_judged_by_their_audit(trained, audited):
+    verdicts = audited.document["verdicts"]
+    rows = run("compare", trained, audited.folder, "--json").document["rules"]
+    judged = {row["rule"]: row for row in rows if row["basis"] == "audit"}
+    assert {rule: row["verdict_in_words"] for rule, row in judged.items()} == {
+        rule: entry["verdict_in_words"] for rule, entry in verdicts.items()
+    }
+    assert {row["study"] for row in judged.values()} == {"/".join(audited.folder.parts[-2:])}
+
+
+@pytest.mark.usefixtures("narrow")
+def test_eighty_columns_are_enough_for_every_number(trained, other):
+    out = run("compare", trained, other).out
+    assert max(map(len, out.splitlines())) <= 80
+    assert "-27.50   [-122.80, +67.80]   includes zero" in out
+    rows = [line.split() for line in out.splitlines() if line.startswith("  bp  ")]
+    assert [row[:2] for row in rows] == [["bp", "2"], ["bp", "2"], ["bp", "accuracy"]]
+
+
+def test_nothing_in_common(trained, tmp_path):
+    other = write_study(tmp_path / "other", {"mine": {2: {1: 0.5}}})
+    out = run("compare", trained, other).out
+    assert "No rule is in more than one of the studies." in out
+    assert "mine: not compared with bp: there is none here, and study differs in" in out
+
+
+def test_nothing_is_written(study, other):
+    before = {path: path.stat().st_mtime_ns for path in study.rglob("*")}
+    run("compare", study, other)
+    assert {path: path.stat().st_mtime_ns for path in study.rglob("*")} == before
+
+
+def test_one_study_alone(trained):
+    assert_bad_input(run("compare", trained), str(trained), "two or more")
+
+
+def test_the_same_study_twice(trained):
+    assert_bad_input(run("compare", trained, f"{trained}/."), str(trained), "given twice")
+
+
+@pytest.mark.parametrize("name", ["nothing", "runs"])
+def test_a_folder_that_is_not_a_study(trained, other, name):
+    done = run("compare", other, trained / name)
+    assert_bad_input(done, str(trained / name), "not the folder of a study")
+
+
+def test_a_rule_that_no_study_has(trained, other):
+    assert_bad_input(run("compare", trained, other, "--to", "ep"), "ep", "bp", "dfa")
+
+
+def test_no_study_at_all():
+    assert_bad_input(run("compare"), "DIR", "depthgauge compare --help")
+
+
+def test_help_names_the_options():
+    done = run("compare", "--help")
+    assert done.status == 0
+    assert "--to RULE" in done.out
+    assert "--json" in done.out

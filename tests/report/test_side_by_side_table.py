@@ -1,0 +1,97 @@
+"""Several studies as tables."""
+
+from __future__ import annotations
+
+import pytest
+from report.tables import columns
+from studies.compared_studies import BP, SIX_EPOCHS, compared, write_audit, write_study
+
+from depthgauge.report.side_by_side_table import (
+    against_table,
+    by_first_column,
+    points,
+    rule_table,
+    same_rule_table,
+)
+
+BETTER = {0: {1: 0.30, 2: 0.30}, 1: {1: 0.42, 2: 0.41}, 2: {1: 0.70, 2: 0.75}}
+
+
+@pytest.fixture(scope="module")
+def short(tmp_path_factory):
+    """Look, do not touch."""
+    return write_study(tmp_path_factory.mktemp("one") / "short", {"bp": BP})
+
+
+@pytest.fixture(scope="module")
+def longer(tmp_path_factory):
+    """Look, do not touch."""
+    return write_study(tmp_path_factory.mktemp("two") / "long", {"bp": BETTER}, recipe=SIX_EPOCHS)
+
+
+def test_a_row_for_each_rule_of_each_study(short, longer):
+    first, second = columns(rule_table(compared(short, longer)))
+    assert (first["study"], first["rule"], first["n"]) == ("short", "bp", "2")
+    assert (first["acc"], first["frozen"], first["gain"]) == ("62.0 ± 2.8", "30.0", "+32.0")
+    assert first["verdict"] == "inconclusive (D3: about 1 more seed needed), by training record"
+    assert (second["study"], second["acc"]) == ("long", "72.5 ± 3.5")
+
+
+def test_a_verdict_of_an_audit_stands_for_itself(short, tmp_path):
+    audit = write_audit(tmp_path / "audit", {"bp": {1: (0.5, 0.3)}})
+    row = columns(rule_table(compared(short, audit)))[1]
+    assert (row["acc"], row["verdict"]) == ("50.0", "trustworthy")
+
+
+def test_seeds_that_diverged_are_named(short, tmp_path):
+    lost = write_study(tmp_path / "lost", {"dfa": {2: {1: 0.5, 2: None, 3: None}}})
+    assert columns(rule_table(compared(short, lost)))[1]["verdict"].endswith("diverged: seed 2, 3")
+
+
+def test_changes_with_their_intervals(short, longer):
+    rows = {row["of"]: row for row in columns(same_rule_table(compared(short, longer)))}
+    accuracy = rows["accuracy"]
+    assert (accuracy["studies"], accuracy["rule"]) == ("short → long", "bp")
+    assert (accuracy["n"], accuracy["change"]) == ("2", "+10.50")
+    assert accuracy["95 % interval"] == "[+4.15, +16.85]"
+    assert accuracy["reading"] == "excludes zero"
+    assert rows["k = 1"]["reading"] == "includes zero"
+    assert (rows["frozen"]["change"], rows["frozen"]["reading"]) == ("0", "identical")
+
+
+def test_rungs_that_are_the_full_run_or_the_frozen_one_are_not_repeated(short, longer):
+    rows = columns(same_rule_table(compared(short, longer)))
+    assert [row["of"] for row in rows] == ["accuracy", "frozen", "gain", "k = 1"]
+
+
+@pytest.mark.parametrize(
+    ("seeds", "change", "reading"),
+    [({1: 0.5}, "-10.00", "single seed"), ({7: 0.5, 8: 0.6}, "62.0 → 55.0", "no common seed")],
+)
+def test_fewer_than_two_common_seeds_have_no_interval(short, tmp_path, seeds, change, reading):
+    other = write_study(tmp_path / "other", {"bp": {2: seeds}})
+    (row,) = columns(same_rule_table(compared(short, other)))
+    assert (row["change"], row["95 % interval"], row["reading"]) == (change, "–", reading)
+
+
+def test_each_rule_against_the_reference(short, tmp_path):
+    other = write_study(tmp_path / "other", {"dfa": BETTER})
+    rows = columns(against_table(compared(short, other)))
+    assert {row["study"] for row in rows} == {"other, against bp of short"}
+    assert (rows[0]["rule"], rows[0]["of"], rows[0]["change"]) == ("dfa", "accuracy", "+10.50")
+
+
+def test_one_table_for_each_value_of_the_first_column():
+    header = ["study", "rule", "of"]
+    rows = [["a", "bp", "x"], ["a", "bp", "y"], ["b", "bp", "x"], ["a", "fa", "x"]]
+    assert by_first_column((header, rows)) == {
+        "a": (["rule", "of"], [["bp", "x"], ["", "y"], ["fa", "x"]]),
+        "b": (["rule", "of"], [["bp", "x"]]),
+    }
+
+
+@pytest.mark.parametrize(
+    ("share", "text"), [(0.105, "+10.50"), (-0.00001, "+0.00"), (-0.0126, "-1.26")]
+)
+def test_points_have_a_sign_and_zero_is_not_negative(share, text):
+    assert points(share) == text
