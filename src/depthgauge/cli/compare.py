@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,12 +29,15 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     parser.add_argument("studies", nargs="+", metavar="DIR", help="folders of studies")
     parser.add_argument("--to", metavar="RULE", help="the rule to compare the others with (bp)")
+    parser.add_argument("-o", "--output", metavar="FILE", help="also write it as an HTML page")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Read the folders and print what they have in common, and in what they differ."""
+    from depthgauge.cli.report import page_path
+    from depthgauge.report.page.compared_page import write_compared_page
     from depthgauge.studies.side_by_side import side_by_side
 
     if len(args.studies) == 1:
@@ -41,11 +45,15 @@ def run(args: argparse.Namespace) -> int:
             f"{args.studies[0]} is the only study given; compare needs two or more, and "
             "`depthgauge report` shows one"
         )
+    output = page_path(args.output)
     compared = side_by_side([Path(study) for study in args.studies], args.to)
     if args.json:
         print(json.dumps(compared.as_dict(), indent=2, ensure_ascii=False, allow_nan=False))
     else:
         print_comparison(compared)
+    if output is not None:
+        write_compared_page(compared, output)
+        print(output, file=sys.stderr if args.json else sys.stdout)
     return 0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import logging
 import os
@@ -73,6 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         args = build_parser().parse_args(argv)
         as_json = getattr(args, "json", False)
+        _let_any_terminal_print(as_json)
         status: int = args.run(args)
         sys.stdout.flush()
     except HandedOnError as handed:
@@ -85,6 +87,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         sentence, status = _explained(error)
         print(f"depthgauge: {sentence}", file=sys.stderr)
     return status
+
+
+def _let_any_terminal_print(as_json: bool) -> None:
+    """Signs that standard output cannot encode are replaced; in JSON they are escaped."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace" if as_json else "replace")
 
 
 def _explained(error: BaseException) -> tuple[str, int]:

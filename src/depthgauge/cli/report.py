@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from depthgauge.errors import UserError
+
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add `report` to the command line."""
@@ -21,11 +23,18 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(args: argparse.Namespace) -> int:
     """Write the page and say where it is."""
-    from depthgauge.errors import UserError
     from depthgauge.report.page.study_page import write_study_page
 
-    output = Path(args.output) if args.output else None
-    if output is not None and (output.is_dir() or not output.resolve().parent.is_dir()):
-        raise UserError(f"-o {output} is not a file that can be written; name one, as in page.html")
+    output = page_path(args.output)
     print(write_study_page(Path(args.study), output))
     return 0
+
+
+def page_path(given: str | None) -> Path | None:
+    """Where a page goes, None if nowhere was said; refused before any work is done for it."""
+    if given is None:
+        return None
+    path = Path(given)
+    if path.is_dir() or not path.resolve().parent.is_dir():
+        raise UserError(f"-o {given} is not a file in a folder that is there, such as page.html")
+    return path

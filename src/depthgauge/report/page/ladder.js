@@ -13,7 +13,7 @@ function endLabels(ends, top) {
 function ladderChart() {
   const traces = [], ends = [];
   for (const rule of rules.shown()) {
-    const rungs = rule.ladder.filter((rung) => rung.mean !== null && rung.blocks === data.blocks);
+    const rungs = rule.ladder.filter((rung) => rung.mean !== null && (data.blocks === null || rung.blocks === data.blocks));
     if (!rungs.length) continue;
     const seeds = rungs.flatMap((rung) => rung.seeds.map(([seed, accuracy, run]) => ({ k: rung.k, seed, accuracy, run })));
     const spread = rungs.some((rung) => rung.low !== null);
@@ -43,12 +43,13 @@ function ladderChart() {
   const lines = [];
   if (data.chance !== null) lines.push(line("y", 100 * data.chance, `chance ${percent(data.chance)} %`, { x: 0, xanchor: "left" }));
   const blocks = data.blocks ?? Math.max(...traces.flatMap((t) => t.x));
+  const last = data.blocks === null ? "" : ` of ${blocks}`;
   const longest = Math.max(...rules.shown().map((rule) => Math.min(rule.method.length, 26)));
   return {
     traces,
     layout: {
       margin: { l: 10, r: Math.min(window.innerWidth / 4, 24 + 8 * longest), t: 14, b: 10 },
-      xaxis: { title: { text: `k: trained blocks, counted from the last of ${blocks}` }, dtick: 1, range: [-0.25, blocks + 0.25] },
+      xaxis: { title: { text: `k: trained blocks, counted from the last${last}` }, dtick: 1, range: [-0.25, blocks + 0.25] },
       yaxis: { title: { text: "accuracy, %" }, range: [0, top] },
       shapes: lines.map((l) => l.shape), annotations: lines.map((l) => l.annotation),
     },

@@ -41,6 +41,7 @@ const nulls = (() => {
   }
 
   function start() {
+    if (!panels) return;
     const seeds = unique(data.rules.flatMap((rule) => rule.networks.filter((n) => n.null).map((n) => n.seed)));
     byId("null-empty").hidden = seeds.length > 0;
     byId("null-controls").hidden = seeds.length === 0;

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +11,12 @@ from depthgauge import __version__
 from depthgauge.report.audit_comparison import audit_comparison_tables, audit_comparison_words
 from depthgauge.report.audit_words import audit_words
 from depthgauge.report.comparison_table import HEADER, comparison_rows, comparison_words
+from depthgauge.report.figures.all import figure_files
 from depthgauge.report.page import tables, words
 from depthgauge.report.page.data import page_data
 from depthgauge.report.page.render import render_page
+from depthgauge.report.paper.tables import paper_tables
+from depthgauge.report.paper.template import reporting_template
 from depthgauge.report.thirty_comparison import thirty_comparison_tables, thirty_comparison_words
 from depthgauge.store.files import write_text
 from depthgauge.studies.counterparts import (
@@ -20,7 +25,7 @@ from depthgauge.studies.counterparts import (
     thirty_counterpart,
 )
 from depthgauge.studies.gathered import Gathered, gather
-from depthgauge.studies.rule_views import rule_views
+from depthgauge.studies.rule_views import RuleView, rule_views
 
 
 def write_study_page(folder: Path, output: Path | None = None) -> Path:
@@ -49,8 +54,25 @@ def study_page(study: Gathered) -> str:
         "utility": tables.utility_rows(study),
         "published": _published(study),
         "reasons": audit_words(study.audit) if study.audit else [],
+        "template": reporting_template(study, views, words.dates_of(study)),
+        "paper": paper_tables(study, views),
+        "figures": _figures(study, views),
     }
     return render_page("study.html.j2", page_data(study, views), context)
+
+
+KINDS = {"svg": "image/svg+xml", "pdf": "application/pdf"}
+
+
+def _figures(study: Gathered, views: Sequence[RuleView]) -> dict[str, dict[str, str]]:
+    """Every figure as addresses that hold the files themselves."""
+    return {
+        name: {
+            kind: f"data:{KINDS[kind]};base64,{b64encode(content).decode()}"
+            for kind, content in files.items()
+        }
+        for name, files in figure_files(study, views, tuple(KINDS)).items()
+    }
 
 
 def _published(study: Gathered) -> list[tuple[tables.PageTable, list[str]]]:

@@ -33,10 +33,10 @@ MEANINGS = {
     "walk back": Meaning("✗", "bad", "a claim that it trains the depth does not stand"),
     "inconclusive": Meaning("~", "unclear", "more seeds are needed to tell"),
     "no alarm, depth untested": Meaning(
-        "–", "untested", "no alarm, but depth was not put to the test"
+        "?", "untested", "no alarm, but depth was not put to the test"
     ),
     NO_BLOCKS: Meaning("–", "untested", "there is no depth to be judged"),
-    NOT_JUDGED: Meaning("?", "untested", "not enough of it is done to tell"),
+    NOT_JUDGED: Meaning("…", "untested", "not enough of it is done to tell"),
 }
 
 

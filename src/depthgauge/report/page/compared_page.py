@@ -1,0 +1,82 @@
+"""Several studies on one page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from depthgauge import __version__
+from depthgauge.report import side_by_side_table as rows
+from depthgauge.report import side_by_side_words as words
+from depthgauge.report.page.data import page_data
+from depthgauge.report.page.render import render_page
+from depthgauge.report.page.tables import plain_table
+from depthgauge.report.palette import looks
+from depthgauge.store.files import write_text
+from depthgauge.studies.side_by_side import SideBySide
+
+
+def write_compared_page(compared: SideBySide, path: Path) -> None:
+    """Write the page."""
+    write_text(path, compared_page(compared))
+
+
+def compared_page(compared: SideBySide) -> str:
+    """The same tables and words as in the terminal, with ladders and diagnostics drawn."""
+    context: dict[str, Any] = {
+        "version": __version__,
+        "names": [study.name for study in compared.studies],
+        "to": compared.to,
+        "studies": words.study_words(compared),
+        "rules": plain_table(*rows.rule_table(compared)),
+        "no_rule": words.NO_RULE,
+        "differences": [
+            (
+                "same",
+                "The same rule in several studies",
+                plain_table(*rows.same_rule_table(compared)),
+                words.same_rule_words(compared),
+                words.NO_SAME_RULE,
+            ),
+            (
+                "against",
+                f"Each rule against {compared.to}",
+                plain_table(*rows.against_table(compared)),
+                words.against_words(compared),
+                words.nothing_against(compared),
+            ),
+        ],
+        "how_to_read": words.HOW_TO_READ,
+    }
+    return render_page("compared.html.j2", _data(compared), context)
+
+
+def _data(compared: SideBySide) -> dict[str, Any]:
+    """The rules of all studies as if they were of one; each is called by its study too.
+
+    Runs stay with their studies' own pages: two studies may have the same ones.
+    """
+    parts = [
+        page_data(study.study, [rule.view for rule in study.rules.values()])
+        for study in compared.studies
+    ]
+    named = [
+        rule | {"method": f"{rule['method']} · {study.name}"}
+        for study, part in zip(compared.studies, parts, strict=True)
+        for rule in part["rules"]
+    ]
+    found = looks([rule["method"] for rule in named])
+    shared = {"blocks": _common(parts, "blocks"), "chance": _common(parts, "chance")}
+    empty = {"scalars": [], "start": [], "epochs": [], "layers": [], "values": ""}
+    return shared | {
+        "thresholds": parts[0]["thresholds"],
+        "rules": [rule | {"look": vars(found[rule["method"]])} for rule in named],
+        "runs": [],
+        "series": empty,
+    }
+
+
+def _common(parts: list[dict[str, Any]], name: str) -> Any:
+    """What all have, None where they differ."""
+    values = {part[name] for part in parts}
+    return values.pop() if len(values) == 1 else None
