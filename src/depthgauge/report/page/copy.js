@@ -14,9 +14,11 @@ const copying = {
   start() {
     for (const button of document.querySelectorAll("[data-copy]")) {
       button.addEventListener("click", async () => {
+        if (button.textContent.startsWith("Copied")) return;
         await copyText(byId(button.dataset.copy).textContent);
-        button.textContent = "Copied";
-        setTimeout(() => { button.textContent = "Copy"; }, 1500);
+        const before = button.textContent;
+        button.textContent = "Copied ✓";
+        setTimeout(() => { button.textContent = before; }, 1500);
       });
     }
   },

@@ -1,3 +1,5 @@
+const MOST_LABELS = 8;
+
 // A rule's name beside the end of its line, moved up as far as it would cover another.
 function endLabels(ends, top) {
   let last = -Infinity;
@@ -39,12 +41,12 @@ function ladderChart() {
   }
   if (!traces.length) return { empty: "None of the chosen runs is done." };
   const top = 1.08 * Math.max(...traces.flatMap((t) => t.y));
-  traces.push(...endLabels(ends, top));
+  if (ends.length <= MOST_LABELS) traces.push(...endLabels(ends, top));
   const lines = [];
   if (data.chance !== null) lines.push(line("y", 100 * data.chance, `chance ${percent(data.chance)} %`, { x: 0, xanchor: "left" }));
   const blocks = data.blocks ?? Math.max(...traces.flatMap((t) => t.x));
   const last = data.blocks === null ? "" : ` of ${blocks}`;
-  const longest = Math.max(...rules.shown().map((rule) => Math.min(rule.method.length, 26)));
+  const longest = ends.length > MOST_LABELS ? 0 : Math.max(...rules.shown().map((rule) => Math.min(rule.method.length, 26)));
   return {
     traces,
     layout: {

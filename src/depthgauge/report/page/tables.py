@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,10 @@ from depthgauge.studies.gathered import Gathered, GatheredRun
 from depthgauge.studies.rule_views import RuleView
 from depthgauge.verdict.over_training import first_fired, from_metrics
 from depthgauge.verdict.thresholds import Thresholds
+
+
+NUMBER = re.compile(r"[-+−±\[]?[\d∞]|[–0]$|n/a$|never$|epoch \d|diverged$|$")
+"""What a number, an interval, or what stands in its place begins with."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,12 @@ class PageTable:
 
     header: Sequence[str]
     rows: Sequence[Sequence[Cell]]
+
+    @property
+    def numeric(self) -> list[bool]:
+        """Of each column whether it holds numbers, which are set to the right."""
+        columns = zip(*self.rows, strict=True) if self.rows else [()] * len(self.header)
+        return [all(NUMBER.match(cell.text) for cell in column) for column in columns]
 
 
 def ladder_table(views: Sequence[RuleView]) -> PageTable:
