@@ -51,6 +51,7 @@ class RuleView:
         control: which control it was trained under, if any.
         verdict: the verdict's word; `not judged` where nothing can be said.
         in_words: with what fired, and whether it rests on one seed.
+        single_seed: whether it rests on point values somewhere, so that it has no error rate.
         diagnostics: D1, D2, D3: name, finding, intervals, sentence.
         basis: whether the readings are an audit's, or those that training wrote down.
         accuracy, frozen: mean, sample standard deviation and n over seeds.
@@ -62,6 +63,7 @@ class RuleView:
     control: str | None
     verdict: str
     in_words: str
+    single_seed: bool
     fired: tuple[str, ...]
     diagnostics: tuple[dict[str, Any], ...]
     basis: Basis
@@ -96,6 +98,7 @@ def _view(
         control=control_in(method),
         verdict=judged.word,
         in_words=judged.in_words,
+        single_seed=judged.single_seed,
         fired=tuple(judged.fired),
         diagnostics=tuple(judged.diagnostics),
         basis=basis if judged.diagnostics else "nothing",
@@ -113,12 +116,12 @@ class _Judged(NamedTuple):
     in_words: str
     fired: Sequence[str] = ()
     diagnostics: Sequence[dict[str, Any]] = ()
+    single_seed: bool = False
 
 
 def _by_audit(entry: dict[str, Any]) -> _Judged:
-    return _Judged(
-        entry["verdict"], entry["verdict_in_words"], entry["fired"], entry["diagnostics"]
-    )
+    names = ("verdict", "verdict_in_words", "fired", "diagnostics", "single_seed")
+    return _Judged(*(entry[name] for name in names))
 
 
 def _by_record(
@@ -133,7 +136,7 @@ def _by_record(
     untold = verdict.diagnostics[1].finding == "untested"
     if untold and verdict.word != "walk back":
         return _Judged(NOT_JUDGED, f"{NOT_JUDGED}: D2 cannot be told", (), diagnostics)
-    return _Judged(verdict.word, str(verdict), verdict.fired, diagnostics)
+    return _Judged(verdict.word, str(verdict), verdict.fired, diagnostics, verdict.single_seed)
 
 
 def _gain_of_bp(recorded: dict[str, tuple[ReadNetwork, ...]], study: Gathered) -> float | None:

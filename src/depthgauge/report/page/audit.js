@@ -37,9 +37,10 @@ function panelChart(name) {
     });
     const missing = rule.networks.filter((n) => !usable(n[name]));
     if (missing.length) {
-      const why = missing.every((n) => n.diverged) ? "diverged" : "not read or zero";
+      const diverged = missing.some((n) => n.diverged);
+      const why = diverged ? "diverged" : missing.some((n) => n[name] === 0) ? "zero" : "not read";
       lost.push({ xref: "paper", x: panel.fires === "above" ? 1 : 0, xanchor: panel.fires === "above" ? "right" : "left",
-        y: row, yanchor: "bottom", yshift: 4, showarrow: false, text: `${missing.length} ${why}`, font: { size: 11, color: theme.colour("--bad") } });
+        y: row, yanchor: "bottom", yshift: 4, showarrow: false, text: `${missing.length} ${why}`, font: { size: 11, color: theme.colour(why === "not read" ? "--soft" : "--bad") } });
     }
   });
   const all = [threshold, ...traces.flatMap((t) => t.x)].map(position);

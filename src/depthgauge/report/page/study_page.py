@@ -44,6 +44,7 @@ def study_page(study: Gathered) -> str:
         "version": __version__,
         "answer": words.answer(views),
         "meanings": words.MEANINGS,
+        "shown_word": words.shown_word,
         "diagnostics": words.DIAGNOSTICS,
         "evidence": {view.method: words.evidence(view) for view in views},
         "state": words.state_of_study(study),
@@ -75,19 +76,32 @@ def _figures(study: Gathered, views: Sequence[RuleView]) -> dict[str, dict[str, 
     }
 
 
-def _published(study: Gathered) -> list[tuple[tables.PageTable, list[str]]]:
-    """Tables of what was published beside what was measured, each with what it comes to."""
-    found: list[tuple[tables.PageTable, list[str]]] = []
+Part = tuple[str, tables.PageTable, list[str]]
+
+
+def _published(study: Gathered) -> list[Part]:
+    """What was published beside what was measured: title, table, and what it comes to."""
+    found: list[Part] = []
     if (ladder := ladder_counterpart(study)) is not None:
         rows = [*ladder["rungs"], *ladder["cross_checks"]]
         shown = tables.plain_table(HEADER, comparison_rows(rows))
-        found.append((shown, comparison_words(ladder)))
-    for compared, tables_of, words_of in (
-        (audit_counterpart(study), audit_comparison_tables, audit_comparison_words),
-        (thirty_counterpart(study), thirty_comparison_tables, thirty_comparison_words),
+        found.append(("The ladder, accuracy in per cent", shown, comparison_words(ladder)))
+    for title, compared, tables_of, words_of in (
+        (
+            "The main audit",
+            audit_counterpart(study),
+            audit_comparison_tables,
+            audit_comparison_words,
+        ),
+        (
+            "Thirty epochs",
+            thirty_counterpart(study),
+            thirty_comparison_tables,
+            thirty_comparison_words,
+        ),
     ):
         if compared is not None:
             made = [tables.plain_table(*table) for table in tables_of(compared) if table[1]]
-            found += [(table, []) for table in made[:-1]]
-            found += [(table, words_of(compared)) for table in made[-1:]]
+            found += [(title, table, []) for table in made[:-1]]
+            found += [(title, table, words_of(compared)) for table in made[-1:]]
     return found

@@ -13,8 +13,7 @@ from depthgauge.studies.rule_views import RuleView
 from depthgauge.verdict.over_training import first_fired, from_metrics
 from depthgauge.verdict.thresholds import Thresholds
 
-
-NUMBER = re.compile(r"[-+−±\[]?[\d∞]|[–0]$|n/a$|never$|epoch \d|diverged$|$")
+NUMBER = re.compile(r"[-+−±\[ ]*[\d∞]|[–0]$|n/a$|never$|epoch \d|diverged$|$")
 """What a number, an interval, or what stands in its place begins with."""
 
 

@@ -44,10 +44,17 @@ def answer(views: Sequence[RuleView]) -> list[tuple[Meaning, str, list[str]]]:
     """For each word that was given: what it means, the word, and which rules got it."""
     found = []
     for word, meaning in MEANINGS.items():
-        methods = [v.method for v in views if v.verdict == word and not v.control]
-        if methods:
-            found.append((meaning, word, methods))
+        for single in (False, True):
+            own = [v for v in views if v.verdict == word and v.single_seed is single]
+            methods = [view.method for view in own if not view.control]
+            if methods:
+                found.append((meaning, shown_word(own[0]), methods))
     return found
+
+
+def shown_word(view: RuleView) -> str:
+    """The verdict's word, and a warning where one seed is all there is."""
+    return f"{view.verdict}, single seed" if view.single_seed else view.verdict
 
 
 def evidence(view: RuleView) -> str:

@@ -1,0 +1,50 @@
+"""All figures by name: for the command line, and for the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from matplotlib.figure import Figure
+
+from depthgauge.report.figures import audit, ladder, layers, null, training
+from depthgauge.report.figures.style import file_of
+from depthgauge.studies.gathered import Gathered
+from depthgauge.studies.rule_views import RuleView
+
+Draw = Callable[[Gathered, Sequence[RuleView]], Figure]
+Missing = Callable[[Gathered, Sequence[RuleView]], str | None]
+
+
+@dataclass(frozen=True)
+class FigureOfStudy:
+    """A figure.
+
+    Attributes:
+        draw: draws it.
+        missing: what follows the study's name in a sentence on why it cannot be drawn, else None.
+    """
+
+    draw: Draw
+    missing: Missing
+
+
+FIGURES: dict[str, FigureOfStudy] = {
+    "ladder": FigureOfStudy(ladder.draw, ladder.missing),
+    "audit": FigureOfStudy(audit.draw, audit.missing),
+    "layers": FigureOfStudy(layers.draw, layers.missing),
+    "training": FigureOfStudy(training.draw, training.missing),
+    "null": FigureOfStudy(null.draw, null.missing),
+}
+
+
+def figure_files(
+    study: Gathered, views: Sequence[RuleView], formats: Sequence[str] = ("svg", "pdf")
+) -> dict[str, dict[str, bytes]]:
+    """The files of every figure that the study has data for, by name and format."""
+    files = {}
+    for name, figure in FIGURES.items():
+        if figure.missing(study, views) is None:
+            drawn = figure.draw(study, views)
+            files[name] = {kind: file_of(drawn, kind) for kind in formats}
+    return files

@@ -1,0 +1,126 @@
+"""The ladder: accuracy over k, one curve for each rule with its interval, chance dotted."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+
+from depthgauge.report.figures.ladder_panel import (
+    LadderPanel,
+    Step,
+    panel_of_document,
+    panel_of_study,
+)
+from depthgauge.report.figures.style import (
+    FAINT,
+    GREY,
+    file_of,
+    key_of,
+    legend_below,
+    panels,
+    styled,
+)
+from depthgauge.report.palette import Look, looks
+from depthgauge.store.files import write_bytes
+from depthgauge.studies.gathered import Gathered
+from depthgauge.studies.rule_views import RuleView
+
+APART, SPREAD = 0.06, 0.15
+"""Rules stand side by side at each k, so that their intervals can be told apart."""
+
+HIGHEST = 103
+"""Per cent: an interval over two seeds may reach beyond what there is."""
+
+SEED: dict[str, Any] = {"alpha": FAINT, "markersize": 3, "linestyle": "none"}
+CHANCE: dict[str, Any] = {"color": GREY, "linestyle": (0, (1, 1.5)), "linewidth": 1.2}
+LOST: dict[str, Any] = {"color": GREY, "marker": "x", "linestyle": "none", "markeredgewidth": 1.4}
+
+
+def missing(study: Gathered, views: Sequence[RuleView]) -> str | None:
+    """Why there is nothing to draw."""
+    if panel_of_study(study, views).curves:
+        return None
+    return "has no finished runs, so there is no ladder to draw; `depthgauge ladder` trains them"
+
+
+def draw(study: Gathered, views: Sequence[RuleView]) -> Figure:
+    """One study's ladder."""
+    return draw_panels([panel_of_study(study, views)])
+
+
+def draw_ladders(ladders: Sequence[dict[str, Any]], paths: Sequence[Path]) -> None:
+    """Draw the contents of some `ladder.json` side by side and save them to every path."""
+    figure = draw_panels([panel_of_document(ladder) for ladder in ladders])
+    for path in paths:
+        write_bytes(path, file_of(figure, path.suffix[1:].lower()))
+
+
+@styled()
+def draw_panels(ladders: Sequence[LadderPanel]) -> Figure:
+    """One panel for each ladder; a rule keeps its colour and marker over all of them."""
+    seen = looks(list(dict.fromkeys(rule for ladder in ladders for rule in ladder.rules)))
+    drawn = dict.fromkeys(rule for ladder in ladders for rule in ladder.curves)
+    width = 4.8 if len(ladders) == 1 else 3.8
+    figure, axes_of = panels(1, len(ladders), width, 3.3, sharey=True)
+    for axes, ladder in zip(axes_of, ladders, strict=True):
+        _draw_panel(axes, ladder, seen)
+    axes_of[0].set_ylabel("accuracy (%)")
+    axes_of[0].set_ylim(0, min(HIGHEST, axes_of[0].get_ylim()[1]))
+    axes_of[0].yaxis.set_major_locator(MaxNLocator(8, steps=[1, 2, 5, 10]))
+    entries: list[tuple[str, Artist]] = [(rule, key_of(seen[rule])) for rule in drawn]
+    if any(ladder.chance is not None for ladder in ladders):
+        entries.append(("chance", Line2D([], [], **CHANCE)))
+    if any(s.lost for ladder in ladders for c in ladder.curves.values() for s in c.values()):
+        entries.append(("diverged or failed", Line2D([], [], **LOST)))
+    legend_below(figure, entries)
+    return figure
+
+
+def _draw_panel(axes: Axes, ladder: LadderPanel, seen: dict[str, Look]) -> None:
+    apart = min(APART, 2 * SPREAD / max(1, len(ladder.curves)))
+    for place, (rule, steps) in enumerate(ladder.curves.items()):
+        beside = apart * (place - (len(ladder.curves) - 1) / 2)
+        _draw_curve(axes, rule, steps, seen[rule], beside)
+    if ladder.chance is not None:
+        axes.axhline(100 * ladder.chance, label="chance", **CHANCE)
+    axes.set_xlim(-0.3, ladder.blocks + 0.3)
+    axes.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
+    axes.grid(visible=False, axis="x")
+    axes.set_xlabel(f"k: trained blocks, counted from the last of {ladder.blocks}")
+    axes.set_title(ladder.title, weight="bold")
+
+
+def _draw_curve(axes: Axes, rule: str, steps: dict[int, Step], look: Look, beside: float) -> None:
+    """Each seed as a faint dot, the mean with its interval; what was lost at the bottom."""
+    known = {k: step for k, step in steps.items() if step.accuracies}
+    means = [100 * statistics.fmean(step.accuracies) for step in known.values()]
+    axes.errorbar(
+        [k + beside for k in known],
+        means,
+        yerr=[100 * _half_width(step) for step in known.values()],
+        color=look.light,
+        marker=look.marker,
+        linestyle=look.line,
+        capsize=3,
+        elinewidth=1,
+        label=rule,
+    )
+    dots = [
+        (k + beside, 100 * value) for k, s in known.items() if s.interval for value in s.accuracies
+    ]
+    axes.plot([k for k, _ in dots], [y for _, y in dots], "o", color=look.light, **SEED)
+    lost = [k + beside for k, step in steps.items() if step.lost]
+    if lost:  # what is not clipped has a place in the layout even where it is empty
+        axes.plot(lost, [0] * len(lost), **LOST | {"color": look.light}, clip_on=False, zorder=3)
+
+
+def _half_width(step: Step) -> float:
+    return (step.interval.high - step.interval.low) / 2 if step.interval else 0.0

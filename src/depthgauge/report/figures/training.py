@@ -1,0 +1,162 @@
+"""Over training: accuracy, growth and gradient by epoch; where a diagnostic first fires."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+
+from depthgauge.report.figures.log_axis import log_axis
+from depthgauge.report.figures.over_seeds import Series, draw_curve, shown
+from depthgauge.report.figures.style import (
+    GREY,
+    key_of,
+    legend_below,
+    panels,
+    styled,
+    title,
+    with_lost,
+)
+from depthgauge.report.figures.text import study_title
+from depthgauge.report.palette import Look, looks
+from depthgauge.studies.gathered import Gathered, GatheredRun
+from depthgauge.studies.rule_views import RuleView
+from depthgauge.verdict.over_training import first_fired, from_metrics
+from depthgauge.verdict.thresholds import Thresholds
+
+FIRED: dict[str, Any] = {
+    "marker": "*",
+    "markersize": 9,
+    "markeredgecolor": "black",
+    "markeredgewidth": 0.8,
+}
+THRESHOLD: dict[str, Any] = {"color": GREY, "linestyle": "--", "linewidth": 1}
+
+
+@dataclass(frozen=True)
+class _Panel:
+    """`by_epoch` reads a run; `diagnostic` is what fires on this reading, at `threshold`."""
+
+    title: str
+    label: str
+    by_epoch: Callable[[GatheredRun], dict[int, float | None]]
+    diagnostic: str = ""
+    threshold: float | None = None
+
+    @property
+    def log(self) -> bool:
+        return self.threshold is not None
+
+
+def missing(study: Gathered, views: Sequence[RuleView]) -> str | None:
+    """Why there is nothing to draw."""
+    if _runs(study, views):
+        return None
+    return "has no record of a run with all blocks trained, so there is no training to draw"
+
+
+@styled()
+def draw(study: Gathered, views: Sequence[RuleView]) -> Figure:
+    """Three panels over one axis; runs that are not finished are drawn as far as they are."""
+    seen, runs = looks([view.method for view in views]), _runs(study, views)
+    drawn = _panels(study.thresholds)
+    figure, axes_of = panels(len(drawn), 1, 4.8, 2.0, sharex=True)
+    fired = [
+        _draw_panel(axes, panel, runs, seen, study.thresholds)
+        for axes, panel in zip(axes_of, drawn, strict=True)
+    ]
+    axes_of[-1].set_xlabel("epoch")
+    entries: list[tuple[str, Artist]] = [
+        (with_lost(rule, sum(run.state == "diverged" for run in of_rule)), key_of(seen[rule]))
+        for rule, of_rule in runs.items()
+    ]
+    entries.append(("threshold", Line2D([], [], **THRESHOLD)))
+    if any(fired):
+        entries.append(("first fires, seed by seed", Line2D([], [], color="white", lw=0, **FIRED)))
+    legend_below(figure, entries)
+    title(figure, study_title(study.base))
+    return figure
+
+
+def _runs(study: Gathered, views: Sequence[RuleView]) -> dict[str, list[GatheredRun]]:
+    """Those with all blocks trained that have a record, by their rule."""
+    recorded = [run for run in study.runs if run.is_full and run.lines]
+    by_rule = {v.method: [run for run in recorded if run.method == v.method] for v in views}
+    return {rule: runs for rule, runs in by_rule.items() if runs}
+
+
+def _panels(t: Thresholds) -> tuple[_Panel, ...]:
+    return (
+        _Panel(
+            "accuracy",
+            "%",
+            lambda run: {line["epoch"]: _per_cent(line["accuracy"]) for line in run.lines},
+        ),
+        _Panel(
+            "D1: growth of the stream at its steepest block",
+            "growth",
+            lambda run: {r.epoch: r.growth for r in from_metrics(run.lines)},
+            "D1",
+            t.growth,
+        ),
+        _Panel(
+            "D2: gradient of a sample at the last layer",
+            r"$\Vert g_L\Vert$",
+            lambda run: {r.epoch: r.gradient for r in from_metrics(run.lines)},
+            "D2",
+            t.gradient,
+        ),
+    )
+
+
+def _per_cent(share: float | None) -> float | None:
+    return None if share is None else 100 * share
+
+
+def _draw_panel(
+    axes: Axes,
+    panel: _Panel,
+    runs: dict[str, list[GatheredRun]],
+    seen: dict[str, Look],
+    thresholds: Thresholds,
+) -> bool:
+    """Returns whether its diagnostic fired anywhere."""
+    drawn = {
+        rule: [shown(panel.by_epoch(run), log=panel.log) for run in of_rule]
+        for rule, of_rule in runs.items()
+    }
+    for rule, seeds in drawn.items():
+        draw_curve(axes, seen[rule], seeds, log=panel.log)
+    axes.set(title=panel.title, ylabel=panel.label)
+    axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
+    if panel.threshold is None:
+        axes.set_ylim(bottom=0)
+        return False
+    values = [value for seeds in drawn.values() for seed in seeds for value in seed.values()]
+    log_axis(axes, "y", [*values, panel.threshold])
+    axes.axhline(panel.threshold, **THRESHOLD)
+    fired = [
+        _draw_fired(axes, panel, first_fired(from_metrics(run.lines), thresholds), seed, seen[rule])
+        for rule, of_rule in runs.items()
+        for run, seed in zip(of_rule, drawn[rule], strict=True)
+    ]
+    return any(fired)
+
+
+def _draw_fired(
+    axes: Axes, panel: _Panel, first: dict[str, int | None], seed: Series, look: Look
+) -> bool:
+    """A star on the seed's own curve; at the edge where its reading has no place on the axis."""
+    epoch = first.get(panel.diagnostic)
+    if epoch is None:
+        return False
+    edge = 0.95 if panel.diagnostic == "D1" else 0.05
+    place: dict[str, Any] = {} if epoch in seed else {"transform": axes.get_xaxis_transform()}
+    axes.plot([epoch], [seed.get(epoch, edge)], color=look.light, zorder=4, lw=0, **FIRED, **place)
+    return True

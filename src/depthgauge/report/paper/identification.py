@@ -1,0 +1,140 @@
+"""What was studied, and what it was run on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePath
+from typing import Any
+
+from depthgauge.controls import CONTROLS
+from depthgauge.report.paper.numbers import UNKNOWN, exact
+from depthgauge.report.paper.section import Item, Section
+from depthgauge.studies.gathered import Gathered
+from depthgauge.studies.rule_views import RuleView
+
+FROM_ELSEWHERE = "not recorded: the networks were trained elsewhere"
+
+
+def identification(study: Gathered, views: Sequence[RuleView], date: str | None) -> Section:
+    """Task, network, recipe, rules, seeds, runs, software, device, date."""
+    items = [
+        Item("Study", study.name),
+        Item("Date", date or UNKNOWN),
+        Item("Task", _task(study)),
+        Item("Network", _part(study, "net")),
+        Item("Recipe", _recipe(study)),
+        *(Item(f"Rule {view.method}", _rule(study, view)) for view in views),
+        Item("Seeds", _listed(study.seeds)),
+        Item("Runs", _runs(study)),
+        Item("Software", _software(study)),
+        Item("Commits", _commits(study)),
+        Item("Device", _device(study)),
+    ]
+    return Section("Identification", tuple(items))
+
+
+def _task(study: Gathered) -> str:
+    task = study.base.get("task")
+    if task is None:
+        return UNKNOWN
+    return (
+        f"{task['name']}, checksum {task.get('checksum', UNKNOWN)}, accuracy on the "
+        f"{task.get('evaluated_on', UNKNOWN)} split"
+    )
+
+
+def _part(study: Gathered, name: str) -> str:
+    part = study.base.get(name)
+    if part is None:
+        where = study.base.get("checkpoints")
+        return FROM_ELSEWHERE + (f", folder {PurePath(where).name}" if where else "")
+    named = {key: value for key, value in part.items() if key != "name"}
+    return f"{part['name']}: {settings(named)}" if "name" in part else settings(named)
+
+
+def _recipe(study: Gathered) -> str:
+    recipe = _part(study, "recipe")
+    adam = "AdamW, learning rate by a cosine to zero stepped once an epoch; "
+    return adam + recipe if "recipe" in study.base else recipe
+
+
+def settings(values: Mapping[str, Any]) -> str:
+    """Names and values, every digit."""
+    return ", ".join(f"{name} {_value(value)}" for name, value in values.items()) or "none"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return exact(value) if isinstance(value, float) else str(value)
+
+
+def _rule(study: Gathered, view: RuleView) -> str:
+    """Its options, and where its recipe or network is not the study's."""
+    run = next((run for run in study.runs if run.method == view.method), None)
+    if run is None:
+        return FROM_ELSEWHERE
+    rule = run.config.rule
+    parts = [f"{rule.name}, options: {settings(rule.options)}"]
+    parts += [f"source {rule.source}"] if rule.source else []
+    for name, own in (("recipe", run.config.recipe), ("net", run.config.net)):
+        base = study.base.get(name, {})
+        other = {
+            field: value
+            for field, value in own.model_dump(mode="json").items()
+            if base.get(field) != value
+        }
+        parts += [f"in its {'network' if name == 'net' else name}: {settings(other)}"] * bool(other)
+    if view.control in CONTROLS:
+        parts.append(f"control: {CONTROLS[view.control].summary}")
+    return "; ".join(parts)
+
+
+def _runs(study: Gathered) -> str:
+    if not study.runs:
+        return "none in this folder"
+    states = ", ".join(f"{count} {state}" for state, count in study.counts.items())
+    ks = _listed(sorted({run.config.k for run in study.runs}))
+    done = "" if study.complete else "; the study is not complete"
+    return f"{len(study.runs)}, the last k blocks trained, k = {ks}: {states}{done}"
+
+
+def _software(study: Gathered) -> str:
+    """Versions that made the results, those of the audit among them."""
+    made = [run.provenance for run in study.runs if run.provenance] + _of_audit(study)
+    names = {"version": "depthgauge", "torch": "PyTorch", "python": "Python"}
+    found = {called: _values(made, key) for key, called in names.items()}
+    return ", ".join(f"{called} {known}" for called, known in found.items() if known) or UNKNOWN
+
+
+def _commits(study: Gathered) -> str:
+    """Of the runs, and of the audit."""
+    runs = [run.provenance for run in study.runs if run.provenance]
+    audits = _of_audit(study)
+    parts = [f"runs {_values(runs, 'commit') or 'not recorded'}"] if runs else []
+    parts += [f"audit {_values(audits, 'commit') or 'not recorded'}"] if audits else []
+    return "; ".join(parts) or UNKNOWN
+
+
+def _device(study: Gathered) -> str:
+    made = [run.provenance for run in study.runs if run.provenance] or _of_audit(study)
+    names = [study.device or _values(made, "device"), _values(made, "gpu")]
+    names += [_values(made, "processor"), _values(made, "system")]
+    words = [name for name in names if name]
+    if study.threads is not None:
+        words.append(f"{study.threads} {'thread' if study.threads == 1 else 'threads'}")
+    return ", ".join(words) or UNKNOWN
+
+
+def _of_audit(study: Gathered) -> list[dict[str, Any]]:
+    provenance = study.audit.get("provenance") if study.audit else None
+    return [provenance] if provenance else []
+
+
+def _values(documents: Iterable[Mapping[str, Any]], key: str) -> str:
+    """What they have under this key, each once."""
+    return _listed(dict.fromkeys(d[key] for d in documents if d.get(key) is not None))
+
+
+def _listed(values: Iterable[Any]) -> str:
+    return ", ".join(map(str, values))

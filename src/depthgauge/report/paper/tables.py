@@ -1,0 +1,128 @@
+"""The tables that a paper wants of a study."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from depthgauge.report.audit_table import percent
+from depthgauge.report.paper.layer_tables import alignment_tables, perturbation_tables
+from depthgauge.report.paper.network_table import network_table
+from depthgauge.report.paper.numbers import UNKNOWN, spread
+from depthgauge.report.paper.paper_table import PaperTable
+from depthgauge.report.paper.rule_words import (
+    accuracy,
+    accuracy_words,
+    basis_words,
+    findings,
+    frozen,
+    gain,
+    task_words,
+)
+from depthgauge.studies.gathered import Gathered
+from depthgauge.studies.rule_views import RuleView, Rung
+
+
+def paper_tables(study: Gathered, views: Sequence[RuleView]) -> list[PaperTable]:
+    """Verdicts, ladder, diagnostics, Γ, ρ, decision utility, runs; those that have rows."""
+    tables = [
+        verdict_table(study, views),
+        ladder_table(study, views),
+        network_table(study, views),
+        *alignment_tables(study, views),
+        *perturbation_tables(study, views),
+        utility_table(study),
+        run_table(study),
+    ]
+    return [table for table in tables if table.rows]
+
+
+def verdict_table(study: Gathered, views: Sequence[RuleView]) -> PaperTable:
+    """Each rule with its accuracy, what depth gains, the three findings and the verdict."""
+    header = ["rule", "n", "acc", "frozen", "gain", "D1", "D2", "D3", "verdict"]
+    rows = [
+        [
+            view.method,
+            str(accuracy(view)["n"]),
+            spread(accuracy(view)),
+            frozen(view),
+            gain(view),
+            *findings(view),
+            "no blocks to judge" if view.control == "shallow" else view.in_words,
+        ]
+        for view in views
+    ]
+    caption = (
+        f"Verdict of each rule: {accuracy_words(study, views)}; frozen: blocks as they were "
+        f"initialised. {basis_words(views)}"
+    )
+    if study.chance is not None:
+        caption += f" Chance: {percent(study.chance)} %."
+    if not study.complete:
+        caption += " The study is not complete."
+    return PaperTable("verdicts", study.name, caption, header, rows)
+
+
+def ladder_table(study: Gathered, views: Sequence[RuleView]) -> PaperTable:
+    """Accuracy with the last k blocks trained, a row for each rule."""
+    seeds = len(study.seeds)
+    ladders = {view.method: {rung.k: rung for rung in view.ladder} for view in views}
+    ks = sorted({k for ladder in ladders.values() for k in ladder})
+    rows = [
+        [method, *(_rung(ladder.get(k), seeds) for k in ks)]
+        for method, ladder in ladders.items()
+        if any(rung.runs or rung.lost for rung in ladder.values())
+    ]
+    caption = (
+        f"Depth-utility ladder: {task_words(study)} with the last k blocks trained, mean ± sample "
+        f"standard deviation; over {seeds} {'seed' if seeds == 1 else 'seeds'} unless n is given; "
+        "lost: diverged or failed."
+    )
+    return PaperTable("ladder", study.name, caption, ["rule", *(f"k = {k}" for k in ks)], rows)
+
+
+def _rung(rung: Rung | None, seeds: int) -> str:
+    if rung is None:
+        return UNKNOWN
+    n = len(rung.runs)
+    notes = [f"n = {n}"] if 0 < n < seeds else []
+    notes += [f"{rung.lost} lost"] if rung.lost else []
+    shown = spread({"mean": rung.mean, "std": rung.std})
+    return shown + (f" ({', '.join(notes)})" if notes else "")
+
+
+def utility_table(study: Gathered) -> PaperTable:
+    """For each rule, how many of its networks each way of reporting walks back."""
+    utility = study.audit["decision_utility"] if study.audit else {}
+    header = ["rule", *(name.removeprefix("accuracy + ").replace("mean ", "") for name in utility)]
+    methods = list(dict.fromkeys(method for counts in utility.values() for method in counts))
+    rows = [
+        [method, *(_count(counts.get(method)) for counts in utility.values())] for method in methods
+    ]
+    caption = (
+        "Decision utility: networks of each rule that would be walked back if only this were "
+        "reported: accuracy (not above chance by 2 points) alone, with the mean of Γ (not above "
+        "0), and with one diagnostic besides; out of those that it can decide."
+    )
+    return PaperTable("utility", study.name, caption, header, rows)
+
+
+def _count(counts: list[int] | None) -> str:
+    return f"{counts[0]} of {counts[1]}" if counts and counts[1] else UNKNOWN
+
+
+def run_table(study: Gathered) -> PaperTable:
+    """Every run, whatever has become of it, and the name of its folder."""
+    rows = [
+        [
+            run.method,
+            str(run.config.k),
+            str(run.config.seed),
+            run.state,
+            percent(run.accuracy),
+            run.identity,
+        ]
+        for run in study.runs
+    ]
+    caption = f"All runs: {task_words(study)} after the last epoch, with the last k blocks trained."
+    header = ["rule", "k", "seed", "state", "acc", "run"]
+    return PaperTable("runs", study.name, caption, header, rows)

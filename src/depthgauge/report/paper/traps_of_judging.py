@@ -1,0 +1,98 @@
+"""Traps in what a verdict rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from depthgauge.report.paper.numbers import exact, points
+from depthgauge.report.paper.rule_words import intervals, pairing_words
+from depthgauge.report.paper.section import APPLIES, AVOIDED, NOT_MEASURED, Item
+from depthgauge.report.recipe_words import recipe_words
+from depthgauge.studies.gathered import Gathered
+from depthgauge.studies.rule_views import RuleView
+from depthgauge.verdict.thresholds import Thresholds
+
+
+def traps_of_judging(study: Gathered, views: Sequence[RuleView]) -> list[Item]:
+    """Basis, frozen baseline, whether depth can help, thresholds, settings and controls."""
+    judged = [view for view in views if view.control != "shallow"]
+    items = [_basis(judged), _baseline(study, judged), _depth_helps(study, judged)]
+    items.append(_thresholds(study))
+    words = recipe_words(study.audit) if study.audit else []
+    if study.audit and words:
+        settings = study.audit.get("settings", {}).values()
+        mark = AVOIDED if all(rule["survives"] for rule in settings) else APPLIES
+        items.append(Item("Settings and controls", " ".join(words), mark))
+    return items
+
+
+def _basis(views: Sequence[RuleView]) -> Item:
+    by = {
+        basis: [view.method for view in views if view.basis == basis]
+        for basis in ("audit", "training record", "nothing")
+    }
+    parts = []
+    if by["audit"]:
+        parts.append(f"the audit judged {', '.join(by['audit'])}")
+    if by["training record"]:
+        parts.append(
+            f"what training wrote down judged {', '.join(by['training record'])}: there D2n, D2s, "
+            "Γ and ρ were not measured"
+        )
+    if by["nothing"]:
+        parts.append(f"not judged: {', '.join(by['nothing'])}")
+    mark = AVOIDED if by["audit"] and len(parts) == 1 else APPLIES
+    text = "; ".join(parts) or "no rule has been trained yet"
+    return Item("Basis of the verdicts", text, mark if parts else NOT_MEASURED)
+
+
+def _baseline(study: Gathered, views: Sequence[RuleView]) -> Item:
+    label = "Frozen baseline"
+    with_one = [view.method for view in views if view.frozen["n"]]
+    without = [view.method for view in views if not view.frozen["n"]]
+    if not with_one:
+        return Item(label, "no rule has one, so what depth gains is not known", NOT_MEASURED)
+    pairing = pairing_words(study)
+    text = f"the gain is {pairing}"
+    if without:
+        text += f"; without one: {', '.join(without)}"
+    return Item(label, text, APPLIES if without or "not paired" in pairing else AVOIDED)
+
+
+def _depth_helps(study: Gathered, views: Sequence[RuleView]) -> Item:
+    """D3 asks nothing where backpropagation does not gain from depth either."""
+    label, needed = "Depth can help", study.thresholds.depth_gain
+    gain = _gain_of_bp(study, views)
+    if gain is None:
+        text = "not known: backpropagation has no gain over a frozen baseline here"
+        return Item(label, text, NOT_MEASURED)
+    text = f"backpropagation gains {points(gain)} points on this task"
+    if gain < needed:
+        return Item(label, f"{text}, less than {points(needed)}: D3 is not applicable", APPLIES)
+    return Item(label, f"{text}; {points(needed)} are needed for D3 to apply", AVOIDED)
+
+
+def _gain_of_bp(study: Gathered, views: Sequence[RuleView]) -> float | None:
+    """Of its most accurate setting."""
+    if study.audit and study.audit["config"].get("bp_depth_gain") is not None:
+        return float(study.audit["config"]["bp_depth_gain"])
+    named = {run.method for run in study.runs if run.config.rule.name == "bp"}
+    gains = [
+        (view.accuracy["mean"], intervals(view, "D3")["depth_gain"]["center"])
+        for view in views
+        if view.method in named and not view.control and "depth_gain" in intervals(view, "D3")
+    ]
+    return max(gains)[1] if gains else None
+
+
+def _thresholds(study: Gathered) -> Item:
+    used, usual = asdict(study.thresholds), asdict(Thresholds())
+    other = [
+        f"{name} {exact(value)} (protocol {exact(usual[name])})"
+        for name, value in used.items()
+        if value != usual[name]
+    ]
+    if other:
+        return Item("Thresholds", f"not the protocol's: {', '.join(other)}", APPLIES)
+    return Item("Thresholds", "those of the protocol", AVOIDED)

@@ -1,0 +1,118 @@
+"""Traps in what is read off a network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from depthgauge.report.paper.numbers import exact, significant
+from depthgauge.report.paper.section import APPLIES, AVOIDED, NOT_MEASURED, Item
+from depthgauge.studies.gathered import Gathered
+from depthgauge.studies.read_networks import ReadNetwork
+from depthgauge.studies.rule_views import RuleView
+
+PUBLISHED_BATCH = 128
+
+
+def traps_of_measuring(study: Gathered, views: Sequence[RuleView]) -> list[Item]:
+    """Norms, batch sizes, cosines, precision, feedback, layers, null."""
+    networks = [network for view in views for network in view.networks]
+    audited = [network for network in networks if network.report is not None]
+    return [
+        _norms(networks, audited),
+        _batch_size(study, networks),
+        _cosines(audited),
+        _precision(study, audited),
+        _feedback(audited),
+        _layers(audited),
+        _null(audited),
+    ]
+
+
+def _norms(networks: Sequence[ReadNetwork], audited: Sequence[ReadNetwork]) -> Item:
+    text = "Euclidean, over the features of each sample; medians over samples"
+    on = sorted({_readings(network)["scale"]["measured_on"] for network in audited})
+    if on:
+        text += f" ({' or '.join(on)})"
+    return Item("Norms", text, _if_any(networks))
+
+
+def _batch_size(study: Gathered, networks: Sequence[ReadNetwork]) -> Item:
+    floor = study.thresholds.gradient
+    text = (
+        "gradients are of each sample's own loss, so their norms do not depend on the batch size; "
+        f"the floor of D2 is {exact(floor)}, which is {significant(floor / PUBLISHED_BATCH)} "
+        f"for the mean loss of a batch of {PUBLISHED_BATCH}"
+    )
+    return Item("Batch size", text, _if_any(networks))
+
+
+def _if_any(networks: Sequence[ReadNetwork]) -> str:
+    """Where no network has been read yet, nothing has been measured."""
+    return AVOIDED if any(n.gradient is not None for n in networks) else NOT_MEASURED
+
+
+def _cosines(audited: Sequence[ReadNetwork]) -> Item:
+    if not audited:
+        return Item("Cosines", "none was read: there is no audit", NOT_MEASURED)
+    text = "norms are never clamped in a cosine; a vector of exactly zero has none"
+    aligned = [_readings(n)["alignment"] for n in audited if "alignment" in _readings(n)]
+    if aligned:
+        zero = sum(sum(reading.get("undefined", ())) for reading in aligned)
+        text += f"; {zero:,} are left out of Γ" if zero else "; Γ met none such"
+    return Item("Cosines", text, AVOIDED)
+
+
+def _precision(study: Gathered, audited: Sequence[ReadNetwork]) -> Item:
+    trained = sorted({run.config.recipe.dtype for run in study.runs})
+    text = f"trained in {' and '.join(trained)}; " if trained else ""
+    read = [_readings(network)["numerics"] for network in audited]
+    cosines = [reading["value"] for reading in read if reading["value"] is not None]
+    if not cosines:
+        return Item("Precision", f"{text}D2n was not measured", NOT_MEASURED)
+    asked, least = study.thresholds.numerics, min(cosines)
+    text += (
+        f"the least cosine of a measured gradient with the float64 one (D2n) is "
+        f"{significant(least)} over {_count(len(cosines), 'network')}; at least "
+        f"{exact(asked)} is asked"
+    )
+    half = {kind for reading in read for kind in reading.get("of_native", {})}
+    if half:
+        text += f"; measured on float32 copies of networks in {' and '.join(sorted(half))}"
+    return Item("Precision", text, AVOIDED if least >= asked else APPLIES)
+
+
+def _feedback(audited: Sequence[ReadNetwork]) -> Item:
+    """Feedback that is not saved with the checkpoint cannot be had back."""
+    if not audited:
+        return Item("Feedback", "no credit was read: there is no audit", NOT_MEASURED)
+    without = [network for network in audited if "alignment" not in _readings(network)]
+    read = len(audited) - len(without)
+    text = f"the credit of {read} of {_count(len(audited), 'audited network')} could be read"
+    if without:
+        methods = ", ".join(dict.fromkeys(network.method for network in without))
+        return Item("Feedback", f"{text}; Γ and ρ are n/a for {methods}", APPLIES)
+    return Item("Feedback", f"{text} from what was saved with it", AVOIDED)
+
+
+def _layers(audited: Sequence[ReadNetwork]) -> Item:
+    if any("alignment" in _readings(network) for network in audited):
+        return Item("Mean over layers", "Γ is given layer by layer, not as one mean", AVOIDED)
+    return Item("Mean over layers", "Γ was not read", NOT_MEASURED)
+
+
+def _null(audited: Sequence[ReadNetwork]) -> Item:
+    nulls = [_readings(n)["null"] for n in audited if _readings(n).get("null")]
+    if not nulls:
+        return Item("Null of Γ", "no alignment was set against fresh feedback", NOT_MEASURED)
+    draws = " or ".join(map(str, sorted({null["draws"] for null in nulls})))
+    text = f"Γ of {_count(len(nulls), 'network')} is set against {draws} fresh feedbacks each"
+    return Item("Null of Γ", text, AVOIDED)
+
+
+def _readings(network: ReadNetwork) -> dict[str, Any]:
+    return dict(network.report["readings"]) if network.report else {}
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

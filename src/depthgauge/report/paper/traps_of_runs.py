@@ -1,0 +1,94 @@
+"""Traps in how runs are counted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from depthgauge.report.paper.rule_words import accuracy, on_one_seed
+from depthgauge.report.paper.section import APPLIES, AVOIDED, NOT_MEASURED, Item
+from depthgauge.studies.gathered import Gathered, GatheredRun
+from depthgauge.studies.rule_views import RuleView
+
+
+def traps_of_runs(study: Gathered, views: Sequence[RuleView]) -> list[Item]:
+    """Spread, single seeds, lost and unfinished runs, and the run behind each number."""
+    return [
+        _spread(views),
+        _single_seed(views),
+        _lost(study),
+        _unfinished(study),
+        _behind(study),
+    ]
+
+
+def _spread(views: Sequence[RuleView]) -> Item:
+    counts = {view.method: accuracy(view)["n"] for view in views if accuracy(view)["n"]}
+    if not counts:
+        return Item("Spread", "no accuracy is known yet", NOT_MEASURED)
+    if max(counts.values()) == 1:
+        return Item("Spread", "none is given: one seed for each rule", NOT_MEASURED)
+    text = "sample standard deviations (ddof 1) over seeds"
+    if len(set(counts.values())) == 1:
+        text += f", n = {next(iter(counts.values()))}"
+    else:
+        text += ", n: " + ", ".join(f"{method} {n}" for method, n in counts.items())
+    return Item("Spread", text, AVOIDED)
+
+
+def _single_seed(views: Sequence[RuleView]) -> Item:
+    judged = [view for view in views if view.diagnostics]
+    single = [view.method for view in judged if on_one_seed(view)]
+    if not judged:
+        return Item("Single seed", "no rule has been judged", NOT_MEASURED)
+    if single:
+        text = f"verdicts by the point values of one seed: {', '.join(single)}"
+        return Item("Single seed", text, APPLIES)
+    return Item("Single seed", "every verdict rests on several seeds", AVOIDED)
+
+
+def _lost(study: Gathered) -> Item:
+    label, lost = "Lost runs", [run for run in study.runs if run.state in ("diverged", "failed")]
+    if not study.runs:
+        return Item(label, "not known: the networks were trained elsewhere", NOT_MEASURED)
+    if not lost:
+        return Item(label, f"none of {len(study.runs)} diverged or failed", AVOIDED)
+    text = (
+        f"{len(lost)} of {len(study.runs)}, shown in the tables and left out of means: "
+        f"{'; '.join(map(_fate, lost))}. A network that diverged counts as grown without bound"
+    )
+    return Item(label, text, APPLIES)
+
+
+def _fate(run: GatheredRun) -> str:
+    why = f" ({run.reason})" if run.reason else ""
+    return f"{run.method}, k = {run.config.k}, seed {run.config.seed}: {run.state}{why}"
+
+
+def _unfinished(study: Gathered) -> Item:
+    label = "Unfinished study"
+    if not study.runs:
+        return Item(label, "no run was planned in this folder", NOT_MEASURED)
+    if study.complete:
+        return Item(label, "every planned run has ended", AVOIDED)
+    left = {s: n for s, n in study.counts.items() if s in ("running", "stopped", "not begun")}
+    states = ", ".join(f"{count} {state}" for state, count in left.items())
+    text = f"{sum(left.values())} of {len(study.runs)} runs are left ({states}); means are over "
+    return Item(label, f"{text}those that finished", APPLIES)
+
+
+def _behind(study: Gathered) -> Item:
+    """A number without a run behind it cannot be checked."""
+    label, made = "Run behind each number", [run for run in study.runs if run.provenance]
+    if not made:
+        return Item(label, "no result in this folder names where it comes from", NOT_MEASURED)
+    commits = [str(run.provenance.get("commit") or "") for run in made]
+    unknown = sum(not commit for commit in commits)
+    changed = sum(commit.endswith("-dirty") for commit in commits)
+    text = f"{len(made)} runs in folders named by the hash of their whole configuration"
+    if unknown:
+        text += f"; the commit of {unknown} was not recorded"
+    if changed:
+        text += f"; {changed} ran from a checkout with changes"
+    if unknown or changed:
+        return Item(label, text, APPLIES)
+    return Item(label, f"{text}, each with the commit that it ran from", AVOIDED)
