@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 .PHONY: demo test test-all faults check bench clean
 
 demo: $(READY)
-	$(BIN)/depthgauge audit
+	$(BIN)/depthgauge audit --k all
 
 test: $(READY)
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto
@@ -26,6 +26,7 @@ check: $(READY)
 bench: $(READY)
 	$(BIN)/python benchmarks/cohort.py
 	$(BIN)/python benchmarks/null.py
+	$(BIN)/python benchmarks/report.py
 	$(BIN)/python benchmarks/store.py
 	$(BIN)/python benchmarks/store_scale.py
 	$(BIN)/python benchmarks/workers.py
