@@ -1,0 +1,81 @@
+"""Numbers as a paper writes them."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from depthgauge.report.paper.numbers import (
+    bounds,
+    center,
+    exact,
+    points,
+    powers,
+    signed,
+    significant,
+    spread,
+    with_bounds,
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (376.2, "376"),
+        (0.96, "0.960"),
+        (0.0012, "0.00120"),
+        (4490.0, "4.49×10³"),
+        (1.28e-5, "1.28×10⁻⁵"),
+        (-2e-10, "−2.00×10⁻¹⁰"),
+        (0.0, "0"),
+        (math.inf, "∞"),
+        (-math.inf, "−∞"),
+        (math.nan, "–"),
+        (None, "–"),
+    ],
+)
+def test_three_significant_digits(value, text):
+    assert significant(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(1e-6, "1×10⁻⁶"), (0.0012345, "0.0012345"), (50.0, "50"), (-0.5, "−0.5"), (1e22, "1×10²²")],
+)
+def test_every_digit_that_a_setting_has(value, text):
+    assert exact(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.25, "+0.250"), (-0.0391, "−0.039"), (-0.0002, "0.000"), (None, "–")]
+)
+def test_signs_are_shown_unless_nothing_is_left_to_sign(value, text):
+    assert signed(value) == text
+
+
+def test_gains_are_in_points():
+    assert [points(share) for share in (0.4506, -0.089, None)] == ["+45.1", "−8.9", "–"]
+
+
+def test_means_with_their_spread():
+    assert spread({"mean": 0.7211, "std": 0.0023}) == "72.1 ± 0.2"
+    assert spread({"mean": 0.7211, "std": None}) == "72.1"
+    assert spread({"mean": None, "std": None}) == "–"
+
+
+def test_intervals():
+    several = {"low": 233.7, "center": 375.9, "high": 604.8, "n": 3}
+    assert with_bounds(several) == "376 [234, 605]"
+    assert (center(several), bounds(several)) == ("376", "[234, 605]")
+    assert with_bounds(several | {"n": 1}) == "376"
+    assert with_bounds(None) == center(None) == bounds(None) == "–"
+
+
+def test_a_bound_that_a_document_could_not_write_is_infinite():
+    assert with_bounds({"low": 0.0, "center": 5.0, "high": None, "n": 2}) == "5.00 [0, ∞]"
+    assert with_bounds({"low": None, "center": None, "high": None, "n": 2}) == "∞ [∞, ∞]"
+
+
+def test_powers_in_a_sentence():
+    assert powers("is 1.1e-07 (floor 2e+02), e-mail") == "is 1.1×10⁻⁷ (floor 2×10²), e-mail"
