@@ -217,7 +217,7 @@ def _start(
 ) -> int:
     torch.set_num_threads(1)
     torch.optim.AdamW([torch.zeros(1, requires_grad=True)])  # loads what takes seconds to load
-    importlib.import_module("depthgauge.report.ladder_figure")
+    importlib.import_module("depthgauge.report.figures.ladder")
     sys.stdout.flush()
     child = os.fork()
     if child:

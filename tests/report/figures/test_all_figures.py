@@ -1,0 +1,51 @@
+"""All figures together: for the page, and with names that are not made for them."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+
+import pytest
+from report.figures.drawn import lay_out
+from report.figures.drawn_studies import make_audit, make_network, make_null, make_run, make_study
+
+from depthgauge.report.figures.all import FIGURES, figure_files
+from depthgauge.studies.rule_views import rule_views
+
+HOSTILE = ["bp", "$x_1$ <b>", "_a", "ep[credit=displacement,beta=10.0]", "a\nb", "]]>", " "]
+
+
+def whole_study(*rules):
+    runs = [make_run(rule, k=k, accuracy=0.3 + k / 10) for rule in rules for k in (0, 1, 2)]
+    networks = [make_network(rule, null=make_null()) for rule in rules]
+    return make_study(*runs, audit=make_audit(*networks))
+
+
+def test_every_figure_that_a_study_has_data_for():
+    study = whole_study("bp", "dfa")
+    files = figure_files(study, rule_views(study), ("svg",))
+    assert list(files) == ["ladder", "audit", "layers", "training", "null"] == list(FIGURES)
+    assert all(ET.fromstring(formats["svg"]).tag.endswith("svg") for formats in files.values())
+
+
+def test_figures_without_data_are_left_out():
+    study = make_study(make_run(k=0))
+    files = figure_files(study, rule_views(study))
+    assert list(files) == ["ladder"]
+    assert list(files["ladder"]) == ["svg", "pdf"]
+    assert files["ladder"]["pdf"].startswith(b"%PDF")
+    assert figure_files(make_study(), []) == {}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_names_that_are_not_made_for_figures(name, recwarn):
+    study = whole_study(*HOSTILE)
+    lay_out(FIGURES[name].draw(study, rule_views(study)))
+    assert not recwarn.list
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_no_figure_changes_what_it_draws_from(name):
+    study = whole_study("bp")
+    views = rule_views(study)
+    FIGURES[name].draw(study, views)
+    assert (whole_study("bp"), rule_views(study)) == (study, views)

@@ -1,0 +1,77 @@
+"""Text in figures."""
+
+from __future__ import annotations
+
+import pytest
+from matplotlib.figure import Figure
+
+from depthgauge.report.figures.style import file_of
+from depthgauge.report.figures.text import number, plain, power_of_ten, study_title, width_of
+
+HOSTILE = ["$x_1$ <b>", "a$b", "$$", r"\$5 \frac{$", "_mine", "100 %", "^", ""]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_text_from_data_is_never_read_as_mathematics(text):
+    figure = Figure()
+    shown = figure.text(0, 0, plain(text))
+    parsed, mathematics = shown._preprocess_math(shown.get_text())
+    assert (parsed, mathematics) == (text, False)
+    file_of(figure, "svg")
+
+
+@pytest.mark.parametrize("text", ["a\nb", "a\tb", "a\0b", "a\x1bb", "a\ud800b"])
+def test_signs_that_cannot_be_shown_become_spaces(text):
+    assert plain(text) == "a b"
+
+
+def test_a_long_name_keeps_both_its_ends():
+    short = plain("first" + 100 * "x" + "last")
+    assert short.startswith("first")
+    assert short.endswith("last")
+    assert len(short) == 48
+    assert plain("y" * 48) == "y" * 48
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (50.0, "50"),
+        (0.3, "0.3"),
+        (1.28e-5, "1.28×10⁻⁵"),
+        (1e-7, "10⁻⁷"),
+        (1e4, "10000"),
+        (2e5, "2×10⁵"),
+    ],
+)
+def test_numbers_in_sentences(value, shown):
+    assert number(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(1.0, "1"), (10.0, "10"), (100.0, "10²"), (0.1, "10⁻¹")]
+)
+def test_powers_of_ten(value, shown):
+    assert power_of_ten(value) == shown
+
+
+def test_a_longer_text_is_wider():
+    assert 0 < width_of("i") < width_of("iiii") < width_of("WWWW") < 1
+    assert width_of("") == width_of("  ") == 0
+
+
+@pytest.mark.parametrize(
+    ("base", "title"),
+    [
+        ({"task": {"name": "t"}, "net": {"width": 8, "blocks": 1}}, "t, width 8, 1 block"),
+        ({"task": {"name": "t$"}, "net": {"width": 8, "blocks": 2}}, r"t\$, width 8, 2 blocks"),
+        (
+            {"task": {"name": "t" * 30}, "net": {"width": 8, "blocks": 2}},
+            "t" * 30 + "\nwidth 8, 2 blocks",
+        ),
+        ({"task": {"name": "t"}, "checkpoints": "x"}, "t"),
+        ({}, ""),
+    ],
+)
+def test_a_title_says_what_is_known(base, title):
+    assert study_title(base) == title

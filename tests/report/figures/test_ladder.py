@@ -1,0 +1,162 @@
+"""The ladder as a figure: what is drawn, from studies and from documents."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+
+import pytest
+from matplotlib.colors import to_hex
+from report.figures.drawn import draw, error_bars, legend, points
+from report.figures.drawn_studies import make_run, make_study
+from report.ladders import curve, make_ladder
+from scipy import stats
+
+from depthgauge.report.figures import ladder
+from depthgauge.report.figures.ladder import draw_ladders, draw_panels
+from depthgauge.report.figures.ladder_panel import panel_of_document, panel_of_study
+from depthgauge.report.palette import looks
+from depthgauge.studies.rule_views import rule_views
+
+STUDY = make_study(
+    make_run("bp", 1, k=0, accuracy=0.3),
+    make_run("bp", 2, k=0, accuracy=0.4),
+    make_run("bp", 1, k=2, accuracy=0.6),
+    make_run("dfa", 1, k=0, accuracy=0.2),
+    make_run("dfa", 1, k=1, accuracy=None),
+)
+LADDER = make_ladder({"bp": {0: [0.3, 0.4], 2: [0.6]}, "dfa": {0: [0.2], 1: [None]}}, blocks=2)
+OTHER = make_ladder({"fa": curve(0.1, 0.2), "bp": curve(0.9, 0.4)}, blocks=1, chance=0.5)
+
+
+def draw_documents(*documents):
+    return draw_panels([panel_of_document(document) for document in documents])
+
+
+@pytest.fixture(params=["study", "document"])
+def axes(request):
+    figure = draw(ladder, STUDY) if request.param == "study" else draw_documents(LADDER)
+    (only,) = figure.axes
+    return only
+
+
+def assert_points(found, expected):
+    assert [y for _, y in found] == [pytest.approx(y) for _, y in expected]
+    assert [round(k) for k, _ in found] == [k for k, _ in expected]
+    assert all(abs(k - round(k)) <= 0.15 for k, _ in found)
+
+
+def test_a_curve_for_each_rule_in_per_cent(axes):
+    found = error_bars(axes)
+    assert list(found) == ["bp", "dfa"]
+    assert_points(points(found["bp"].lines[0]), [(0, 35), (2, 60)])
+    assert_points(points(found["dfa"].lines[0]), [(0, 20)])
+
+
+def test_bars_are_the_interval_over_seeds_and_one_seed_has_none(axes):
+    ((bars,),) = [error_bars(axes)["bp"].lines[2]]
+    heights = [high - low for (_, low), (_, high) in bars.get_segments()]
+    half = stats.t.ppf(0.975, 1) * 5
+    assert heights == [pytest.approx(2 * half), 0]
+
+
+def test_seeds_are_faint_dots_where_there_are_several(axes):
+    dots = [points(line) for line in axes.lines if line.get_alpha() and line.get_marker() == "o"]
+    assert [y for seeds in dots for _, y in seeds] == [pytest.approx(30), pytest.approx(40)]
+
+
+def test_runs_that_were_lost_are_marked_at_the_bottom(axes):
+    (lost,) = [line for line in axes.lines if line.get_marker() == "x"]
+    assert_points(points(lost), [(1, 0)])
+    assert to_hex(lost.get_color()) == to_hex(error_bars(axes)["dfa"].lines[0].get_color())
+
+
+def test_chance_is_a_dotted_line_and_the_axes_are_named(axes):
+    (chance,) = [line for line in axes.lines if line.get_label() == "chance"]
+    assert set(chance.get_ydata()) == {12.5}
+    assert {0, 1, 2} <= set(axes.get_xticks())
+    assert "k" in axes.get_xlabel()
+    assert "accuracy" in axes.get_ylabel()
+    assert axes.get_title(loc="left") in ("digits, width 8, 2 blocks", "digits, width 32, 2 blocks")
+    assert axes.get_ylim()[0] == 0
+
+
+def test_the_legend_names_every_rule_and_line(axes):
+    assert legend(axes.figure) == ["bp", "dfa", "chance", "diverged or failed"]
+
+
+def test_without_losses_and_chance_the_legend_has_the_rules_alone():
+    study = make_study(make_run("bp"))
+    panel = panel_of_study(study, rule_views(study))
+    assert legend(draw_panels([replace(panel, chance=None)])) == ["bp"]
+
+
+@pytest.mark.parametrize("control", ["shallow", "wide_block"])
+def test_networks_with_other_blocks_do_not_belong_on_this_axis(control):
+    other = f"dfa[{control}]"
+    run = make_run(other, k=0, blocks=1)
+    figure = draw(ladder, make_study(run, make_run("bp")))
+    assert list(error_bars(figure.axes[0])) == ["bp"]
+    document = make_ladder({other: curve(0.1), "bp": curve(0.2)})
+    assert list(error_bars(draw_documents(document).axes[0])) == ["bp"]
+
+
+def test_a_rule_keeps_its_look_whether_or_not_others_are_left_out():
+    study = make_study(make_run("odd", k=0, blocks=1), make_run("bp"))
+    look = looks([view.method for view in rule_views(study)])["bp"]
+    assert look != looks(["bp"])["bp"]
+    line = error_bars(draw(ladder, study).axes[0])["bp"].lines[0]
+    assert (line.get_color(), line.get_marker()) == (look.light, look.marker)
+
+
+def test_one_panel_for_each_ladder_with_its_own_chance_on_one_axis():
+    figure = draw_documents(LADDER, OTHER)
+    first, second = figure.axes
+    assert list(error_bars(first)) == ["bp", "dfa"]
+    assert list(error_bars(second)) == ["fa", "bp"]
+    assert first.get_ylim() == second.get_ylim()
+    assert 90 < second.get_ylim()[1] < 110
+    assert sorted(legend(figure)) == ["bp", "chance", "dfa", "diverged or failed", "fa"]
+    chances = [
+        line.get_ydata()[0] for a in figure.axes for line in a.lines if line.get_label() == "chance"
+    ]
+    assert chances == [12.5, 50.0]
+
+
+def test_a_rule_keeps_its_colour_and_marker_over_the_panels():
+    first, second = draw_documents(LADDER, OTHER).axes
+    seen = [
+        {
+            rule: (c.lines[0].get_color(), c.lines[0].get_marker())
+            for rule, c in error_bars(a).items()
+        }
+        for a in (first, second)
+    ]
+    assert seen[0]["bp"] == seen[1]["bp"]
+    assert len({seen[0]["bp"], seen[0]["dfa"], seen[1]["fa"]}) == 3
+
+
+def test_an_interval_beyond_what_there_is_does_not_stretch_the_axis():
+    figure = draw(ladder, make_study(make_run(accuracy=0.2), make_run(seed=2, accuracy=0.9)))
+    assert figure.axes[0].get_ylim() == (0, 103)
+
+
+def test_a_study_without_finished_runs_has_no_ladder():
+    study = make_study(make_run(accuracy=None, state="running"))
+    assert "no finished runs" in (ladder.missing(study, rule_views(study)) or "")
+
+
+def test_documents_are_saved_to_every_path(tmp_path):
+    paths = [tmp_path / "a.png", tmp_path / "a.svg"]
+    draw_ladders([LADDER], paths)
+    assert paths[0].read_bytes().startswith(b"\x89PNG")
+    assert ET.parse(paths[1]).getroot().tag.endswith("svg")
+
+
+@pytest.mark.parametrize("label", ["<script>alert(1)</script>", 'a"&b', "x-->y", "]]>"])
+def test_a_label_cannot_become_markup_in_the_svg(tmp_path, label):
+    path = tmp_path / "a.svg"
+    draw_ladders([make_ladder({label: curve(0.1, 0.2)}, task=label)], [path])
+    tags = {element.tag.rpartition("}")[2] for element in ET.parse(path).iter()}
+    assert "script" not in tags
+    assert "<script" not in path.read_text()
