@@ -34,15 +34,23 @@ def run_config(rule: str = "dfa", k: int = 2, seed: int = 42, source: str = "") 
     )
 
 
-def metrics_line(epoch: int, accuracy: float = 0.5, *, diverged: bool = False) -> dict[str, Any]:
-    return {
+def metrics_line(
+    epoch: int,
+    accuracy: float = 0.5,
+    *,
+    diverged: bool = False,
+    blocks: int = NET.blocks,
+    **more: Any,
+) -> dict[str, Any]:
+    line = {
         "epoch": epoch,
         "train_loss": None if epoch == 0 else 2.0 / epoch,
         "accuracy": accuracy,
-        "h_norm": [1.0, 2.0, 3.0],
-        "g_norm": [0.1, 0.2, 0.3],
+        "h_norm": [float(layer) for layer in range(1, blocks + 2)],
+        "g_norm": [layer / 10 for layer in range(1, blocks + 2)],
         "diverged": diverged,
     }
+    return line | more
 
 
 def state(epoch: int, seed: int = 0, step: int = 0) -> RunState:
@@ -81,14 +89,15 @@ def started(runs: Path, config: RunConfig, *positions: int | Position) -> RunFol
 
 
 def finished(
-    runs: Path, config: RunConfig, accuracy: float, diverged_in: int | None = None
+    runs: Path, config: RunConfig, accuracy: float, diverged_in: int | None = None, **more: Any
 ) -> RunFolder:
-    """A folder with a result, as far as the store is concerned."""
+    """A folder with a result, as far as the store is concerned; `more` is in every line."""
     folder = RunFolder(runs, config)
     folder.create()
     for epoch in range(config.recipe.epochs + 1):
         diverged = diverged_in is not None and epoch >= diverged_in
-        folder.metrics.append(metrics_line(epoch, accuracy, diverged=diverged))
+        about = {"diverged": diverged, "blocks": config.net.blocks}
+        folder.metrics.append(metrics_line(epoch, accuracy, **about | more))
     folder.finish({"commit": "abc"})
     return folder
 

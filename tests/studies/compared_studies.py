@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from store.small_runs_on_disk import BASE, RECIPE, finished, run_config
 
-from depthgauge.config import NetConfig, Recipe, TaskConfig
+from depthgauge.config import NetConfig, Recipe, RuleConfig, RunConfig, TaskConfig
+from depthgauge.controls import CONTROLS, control_in
+from depthgauge.store.plan_files import CohortPlan, PlanFile, PlannedRule
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.studies.side_by_side import SideBySide, side_by_side
 
@@ -32,9 +34,10 @@ def write_study(
     task: TaskConfig | None = None,
     net: NetConfig | None = None,
     source: str = "",
+    readings: Mapping[str, Mapping[str, Any]] | None = None,
     **provenance: Any,
 ) -> Path:
-    """A finished study of these runs."""
+    """A finished study of these runs; `readings` stand in every line of a rule's metrics."""
     parts = {"recipe": recipe, "task": task, "net": net}
     given = {name: part for name, part in parts.items() if part is not None}
     base = BASE | {name: part.model_dump(mode="json") for name, part in given.items()}
@@ -43,11 +46,40 @@ def write_study(
     for rule, rungs in accuracies.items():
         for k, seeds in rungs.items():
             for seed, accuracy in seeds.items():
-                config = run_config(rule, k, seed, source).model_copy(update=given)
+                config = _under_control(run_config(rule, k, seed, source).model_copy(update=given))
                 diverged = 1 if accuracy is None else None
-                done = finished(study.runs, config, accuracy or 0.0, diverged)
-                change_json(done.result_path, provenance=provenance)
+                read = (readings or {}).get(rule, {})
+                done = finished(study.runs, config, accuracy or 0.0, diverged, **read)
+                change_json(done.result_path, provenance={"commit": None} | provenance)
     return folder
+
+
+def _under_control(config: RunConfig) -> RunConfig:
+    """As the label says: `dfa[wide_block]` is dfa on another network."""
+    name, label = config.rule.label.partition("[")[0], config.rule.label
+    rule = RuleConfig(name=name, label=label, source=config.rule.source)
+    changes: dict[str, Any] = {"rule": rule}
+    control = control_in(label)
+    if control is not None:
+        changes["net"] = CONTROLS[control].net(config.net)
+        changes["recipe"] = config.recipe.model_copy(update=CONTROLS[control].training)
+    return config.model_copy(update=changes)
+
+
+def put_plan(study: StudyFolder, configs: Sequence[RunConfig], chance: float | None) -> CohortPlan:
+    """Add these runs to the plan, as one cohort."""
+    rules = list(dict.fromkeys(config.rule.as_text for config in configs))
+    known = {config.rule.as_text: config.rule for config in configs}
+    cohort = CohortPlan(
+        task=configs[0].task,
+        net=configs[0].net,
+        recipe=configs[0].recipe,
+        rules=tuple(PlannedRule(config=known[text], typed=known[text].label) for text in rules),
+        runs=tuple((rules.index(c.rule.as_text), c.k, c.seed) for c in configs),
+    )
+    file = PlanFile(task="tiny", validation=0, samples=9, cohorts=[cohort], chance=chance)
+    assert study.plan_files.add(study.plan_files.read(), file)
+    return cohort
 
 
 def change_json(path: Path, **fields: Any) -> None:
@@ -72,17 +104,23 @@ def write_audit(folder: Path, accuracies: Mapping[str, Mapping[int, tuple[float,
         for seed, (accuracy, frozen) in seeds.items()
     ]
     verdict = {"verdict": "trustworthy", "verdict_in_words": "trustworthy", "fired": []}
+    verdict["single_seed"] = False
+    scale = {"name": "D1", "finding": "passes", "intervals": {}, "sentence": "scale: fine"}
     document = {
         "schema_version": 1,
-        "config": {"chance": 0.1, "task": BASE["task"], "frozen_acc": {"bp": 0.3}},
+        "config": {"chance": 0.1, "task": BASE["task"], "frozen_acc": {"bp": 0.3}}
+        | {"bp_depth_gain": None},
         "thresholds": {},
         "provenance": {"version": "1.0", "processor": "one"},
         "reports": {
             f"{row['method']}_s{row['seed']}": {"readings": {"reference": {}}} for row in summary
         },
         "summary": summary,
-        "verdicts": {rule: verdict | {"diagnostics": [{"name": "D1"}]} for rule in accuracies},
+        "verdicts": {
+            rule: verdict | {"diagnostics": [scale], "sensitivity": []} for rule in accuracies
+        },
         "decision_utility": {},
+        "controls": {},
     }
     (folder / "audit.json").write_text(json.dumps(document))
     return folder

@@ -31,9 +31,15 @@ class Look:
     dash: str
 
 
+KNOWN = ("bp", "fa", "dfa", "ep", "state_bridge", "credit_bridge", "drtp")
+"""Rules that look the same in every study."""
+
+
 def looks(methods: Sequence[str]) -> dict[str, Look]:
     """A look for each rule; no two of the first 28 share both colour and line."""
-    return {method: _look(index) for index, method in enumerate(methods)}
+    own = {method: KNOWN.index(method) for method in methods if method in KNOWN}
+    free = (index for index in range(len(methods) + len(KNOWN)) if index not in own.values())
+    return {method: _look(own[method] if method in own else next(free)) for method in methods}
 
 
 def _look(index: int) -> Look:

@@ -9,15 +9,17 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ValidationError
 
-from depthgauge.config import RunConfig
+from depthgauge.config import NetConfig, Recipe, RunConfig, TaskConfig
 from depthgauge.controls import control_in
 from depthgauge.errors import UserError
 from depthgauge.store.claims import Claims
 from depthgauge.store.files import read_json
 from depthgauge.store.metrics_file import Line, MetricsFile
 from depthgauge.store.plan_files import Plan
+from depthgauge.store.result_file import what_is_wrong
 from depthgauge.store.run_paths import RunPaths, read_config
 from depthgauge.store.study_folder import StudyFolder
+from depthgauge.studies.audit_file import read_audit
 from depthgauge.studies.ladder import rule_names
 from depthgauge.verdict.thresholds import Thresholds
 
@@ -122,7 +124,7 @@ class Gathered:
 
 def gather(folder: Path) -> Gathered:
     """Read a study's folder; also one that is half done, or has an audit alone."""
-    study, audit = StudyFolder(folder), _read_audit(folder / "audit.json")
+    study, audit = StudyFolder(folder), read_audit(folder / "audit.json")
     file = study.read()
     name = folder.resolve().name
     if file is None and audit is None:
@@ -132,38 +134,25 @@ def gather(folder: Path) -> Gathered:
     if file is None:
         assert audit is not None  # noqa: S101
         return Gathered(name, audit["config"], audit["config"].get("chance"), (), audit)
+    _check_base(study.study_path, file.base)
     runs = tuple(_runs(study))
     chance = _chance(study, audit)
     return Gathered(name, file.base, chance, runs, audit, file.device, file.threads)
 
 
-class _AuditConfig(BaseModel):
-    chance: float
+class _Base(BaseModel):
+    """What a study is about."""
+
+    task: TaskConfig
+    net: NetConfig
+    recipe: Recipe
 
 
-class _AuditFile(BaseModel):
-    """What must be in an audit."""
-
-    schema_version: Literal[1]
-    config: _AuditConfig
-    thresholds: dict[str, float]
-    reports: dict[str, dict[str, Any]]
-    summary: list[dict[str, Any]]
-    verdicts: dict[str, dict[str, Any]]
-    decision_utility: dict[str, dict[str, list[int]]]
-
-
-def _read_audit(path: Path) -> dict[str, Any] | None:
-    if not path.is_file():
-        return None
-    audit = read_json(path)
+def _check_base(path: Path, base: dict[str, Any]) -> None:
     try:
-        _AuditFile.model_validate(audit)
+        _Base.model_validate(base)
     except ValidationError as error:
-        raise UserError(
-            f"{path} is not an audit of this version; nothing was changed: audit the study again"
-        ) from error
-    return dict(audit)
+        raise UserError(f"{path} is damaged; nothing was changed") from error
 
 
 def _chance(study: StudyFolder, audit: dict[str, Any] | None) -> float | None:
@@ -211,11 +200,20 @@ def _run(paths: RunPaths, config: RunConfig, method: str, running: set[str]) -> 
     state: State = "stopped" if lines else "not begun"
     reason, accuracy, ended = None, None, {}
     if paths.result_path.exists():
-        ended = read_json(paths.result_path)
-        state, accuracy = ended["status"], ended["final_acc"]
+        ended = _read_result(paths.result_path, config.identity)
+        state, accuracy, lines = ended["status"], ended["final_acc"], lines or [ended["final"]]
     elif (failure := paths.failure) is not None:
-        state, reason, ended = "failed", str(failure["reason"]), failure
+        state, reason, ended = "failed", str(failure.get("reason", "not recorded")), failure
     elif config.identity in running:
         state = "running"
     provenance = dict(ended.get("provenance", {}))
     return GatheredRun(config, method, state, accuracy, reason, lines, provenance)
+
+
+def _read_result(path: Path, identity: str) -> dict[str, Any]:
+    result = read_json(path)
+    if (wrong := what_is_wrong(result, identity)) is not None:
+        raise UserError(
+            f"{path} {wrong}; nothing was changed: `depthgauge resume` makes the run again"
+        )
+    return dict(result)

@@ -56,21 +56,24 @@ class ReadNetwork:
         return self.accuracy - self.frozen
 
 
-def audited_networks(audit: dict[str, Any], method: str) -> tuple[ReadNetwork, ...]:
-    """The networks of a rule as an audit read them."""
+def audited_networks(
+    study: Gathered, audit: dict[str, Any], method: str
+) -> tuple[ReadNetwork, ...]:
+    """The networks of a rule as an audit read them; runs that are not there lead nowhere."""
     rows = [row for row in audit["summary"] if row["method"] == method]
-    return tuple(_audited(row, audit["reports"]) for row in rows)
+    known = {run.identity for run in study.runs}
+    return tuple(_audited(row, audit["reports"], known) for row in rows)
 
 
-def _audited(row: dict[str, Any], reports: dict[str, Any]) -> ReadNetwork:
+def _audited(row: dict[str, Any], reports: dict[str, Any], known: set[str]) -> ReadNetwork:
     report = reports.get(f"{row['method']}_s{row['seed']}")
     reference = report["readings"]["reference"] if report else {}
-    source = row["source"]
+    run, frozen_run = (_identity(row["source"].get(name)) for name in ("run", "frozen_run"))
     return ReadNetwork(
         method=row["method"],
         seed=row["seed"],
-        run=_identity(source.get("run")),
-        frozen_run=_identity(source.get("frozen_run")),
+        run=run if run in known else None,
+        frozen_run=frozen_run if frozen_run in known else None,
         accuracy=row["acc"],
         frozen=row["frozen_acc"],
         growth=row.get("growth"),

@@ -72,6 +72,11 @@ class RuleView:
     networks: tuple[ReadNetwork, ...]
     ladder: tuple[Rung, ...]
 
+    @property
+    def blocks(self) -> int | None:
+        """Of its network, where there are finished runs to tell."""
+        return next((run.config.net.blocks for rung in self.ladder for run in rung.runs), None)
+
 
 def rule_views(study: Gathered) -> list[RuleView]:
     """Every rule: judged by the audit where it was, else by what training wrote down."""
@@ -86,7 +91,7 @@ def _view(
     runs = [run for run in study.runs if run.method == method]
     networks, basis = recorded, RECORD
     if study.audit is not None and method in study.audit["verdicts"]:
-        networks, basis = audited_networks(study.audit, method), AUDIT
+        networks, basis = audited_networks(study, study.audit, method), AUDIT
         judged = _by_audit(study.audit["verdicts"][method])
     elif not runs[0].config.net.blocks:
         judged = _Judged(NO_BLOCKS, "no blocks: nothing to judge")

@@ -162,7 +162,7 @@ def depth_over_seeds(
 
 
 def _shown(i: Interval) -> str:
-    return f"{i.center:.3g}" + (f" [{i.low:.2g}, {i.high:.2g}]" if i.n > 1 else "")
+    return f"{i.center:.3g}" + (f" [{i.low:.3g}, {i.high:.3g}]" if i.n > 1 else "")
 
 
 def _points(i: Interval) -> str:

@@ -1,8 +1,8 @@
 // Where a reading is better: above or below its threshold.
 const PANELS = {
   growth: { diagnostic: "D1", threshold: "growth", log: true, fires: "above", scale: 1, unit: "times" },
-  gradient: { diagnostic: "D2", threshold: "gradient", log: true, fires: "below", scale: 1, unit: "" },
-  stability: { diagnostic: null, threshold: "stability", log: false, fires: "above", scale: 1, unit: "", word: "drift" },
+  gradient: { diagnostic: "D2", threshold: "gradient", log: true, fires: "below", scale: 1, unit: "of each sample’s own loss" },
+  stability: { diagnostic: null, threshold: "stability", log: false, fires: "above", scale: 1, unit: "cosine", word: "drift" },
   gain: { diagnostic: "D3", interval: "depth_gain", threshold: "depth_gain", log: false, fires: "below", scale: 100, unit: "points" },
 };
 
@@ -55,8 +55,8 @@ function panelChart(name) {
     height: 78 + 34 * sorted.length,
     layout: {
       margin: { l: 10, r: 14, t: 22, b: 10 },
-      xaxis: { ...(panel.log ? logAxis(range) : {}), range, title: { text: panel.unit } },
-      yaxis: { tickvals: sorted.map((_, i) => i), ticktext: sorted.map(({ rule }) => short(rule.method, window.innerWidth < 600 ? 14 : 26)),
+      xaxis: { ...(panel.log ? logAxis(range) : {}), range, tickangle: 0, nticks: narrow.matches ? 5 : 0, title: { text: panel.unit } },
+      yaxis: { tickvals: sorted.map((_, i) => i), ticktext: sorted.map(({ rule }) => short(rule.method)),
         range: [-0.6, sorted.length - 0.4], showgrid: false },
       shapes: [drawn.shape, {
         type: "rect", yref: "paper", y0: 0, y1: 1, layer: "below", line: { width: 0 },

@@ -1,6 +1,7 @@
 // Text for the chart library, which would otherwise read tags in it.
 const label = (text) => String(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
-const short = (text, most = 26) => label(text.length > most ? `${text.slice(0, most - 1)}…` : text);
+const narrow = window.matchMedia("(max-width: 600px)");
+const short = (text, most = narrow.matches ? 14 : 26) => label(text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
 const charts = (() => {
   const drawn = new Map();
@@ -92,8 +93,8 @@ const charts = (() => {
   };
 })();
 
-// Powers of ten alone where there are several.
-const logAxis = ([low, high]) => ({ type: "log", ...(high - low > 1.5 ? { dtick: 1 } : {}) });
+// Powers of ten alone where there are several, and no more of them than there is room for.
+const logAxis = ([low, high]) => ({ type: "log", ...(high - low > 1.5 ? { dtick: Math.ceil((high - low) / (narrow.matches ? 5 : 9)) } : {}) });
 
 function logRange(traces) {
   const all = traces.flatMap((trace) => trace.y).filter((value) => finite(value) && value > 0).map(Math.log10);

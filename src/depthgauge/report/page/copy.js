@@ -1,12 +1,16 @@
+// Whether it could be copied.
 async function copyText(text) {
   try {
     await navigator.clipboard.writeText(text);
+    return true;
   } catch {
-    const area = make("textarea", { value: text });
+    const area = make("textarea", { value: text }), focused = document.activeElement;
     document.body.append(area);
     area.select();
-    document.execCommand("copy");
+    const copied = document.execCommand("copy");
     area.remove();
+    focused?.focus();
+    return copied;
   }
 }
 
@@ -14,11 +18,10 @@ const copying = {
   start() {
     for (const button of document.querySelectorAll("[data-copy]")) {
       button.addEventListener("click", async () => {
-        if (button.textContent.startsWith("Copied")) return;
-        await copyText(byId(button.dataset.copy).textContent);
-        const before = button.textContent;
-        button.textContent = "Copied ✓";
-        setTimeout(() => { button.textContent = before; }, 1500);
+        button.dataset.says ??= button.textContent;
+        const copied = await copyText(byId(button.dataset.copy).textContent);
+        button.textContent = copied ? "Copied ✓" : "Not copied ✗";
+        setTimeout(() => { button.textContent = button.dataset.says; }, 1500);
       });
     }
   },

@@ -64,10 +64,15 @@ def _network(network: ReadNetwork) -> dict[str, Any]:
 
 
 def _readings(report: dict[str, Any] | None) -> list[dict[str, Any]]:
-    """Every reading of a network, for its dialog."""
-    shown = ("name", "value", "per_layer", "unit", "convention", "measured_on", "note")
-    found = report["readings"].values() if report else ()
-    return [{name: reading[name] for name in shown} for reading in found if "value" in reading]
+    """Every reading of a network, for its dialog; by what was published where its key says so."""
+    shown = ("value", "per_layer", "unit", "convention", "measured_on", "note")
+    found = report["readings"] if report else {}
+    return [
+        {"name": reading["name"] + (", as in the record" if key.endswith("_record") else "")}
+        | {name: reading[name] for name in shown}
+        for key, reading in found.items()
+        if "value" in reading
+    ]
 
 
 def _credit(report: dict[str, Any] | None) -> dict[str, Any]:
@@ -85,6 +90,7 @@ def _credit(report: dict[str, Any] | None) -> dict[str, Any]:
             "mean": [layer["mean"] for layer in null["per_layer"]],
             "spread": [layer["spread"] for layer in null["per_layer"]],
             "fresh": [round(value, 5) for value in null["fresh_deep"]],
+            "words": [layer["word"] for layer in null["per_layer"]],
             **{name: null["deep"][name] for name in ("observed", "p_upper", "word")},
         }
     return credit

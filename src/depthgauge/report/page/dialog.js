@@ -32,8 +32,7 @@ function openRun(id) {
 
 const dialogs = (() => {
   function fromAddress() {
-    const id = decodeURIComponent(location.hash).replace(/^#run-/, "");
-    if (location.hash.startsWith("#run-")) openRun(id);
+    if (location.hash.startsWith("#run-")) openRun(location.hash.slice("#run-".length));
   }
   return {
     start() {

@@ -1,13 +1,13 @@
-const MOST_LABELS = 8;
+const MOST_LABELS = 8, LETTER = 8;
 
 // A rule's name beside the end of its line, moved up as far as it would cover another.
-function endLabels(ends, top) {
+function endLabels(ends, top, letters) {
   let last = -Infinity;
   return [...ends].sort((a, b) => a.y - b.y).map(({ rule, k, y }) => {
     last = Math.max(y, last + top / 24);
     return {
-      x: [k], y: [last], mode: "text", text: [`  ${short(rule.method)}`], textposition: "middle right",
-      textfont: { color: rules.colour(rule) }, hoverinfo: "skip", cliponaxis: false,
+      x: [k], y: [last], mode: "text", text: [`  ${short(rule.method, letters)}`], textposition: "middle right",
+      hoverinfo: "skip", cliponaxis: false,
     };
   });
 }
@@ -41,17 +41,18 @@ function ladderChart() {
   }
   if (!traces.length) return { empty: "None of the chosen runs is done." };
   const top = 1.08 * Math.max(...traces.flatMap((t) => t.y));
-  if (ends.length <= MOST_LABELS) traces.push(...endLabels(ends, top));
+  const letters = Math.min(narrow.matches ? 9 : 26, Math.max(...ends.map(({ rule }) => rule.method.length)));
+  const labelled = ends.length <= MOST_LABELS;
+  if (labelled) traces.push(...endLabels(ends, top, letters));
   const lines = [];
   if (data.chance !== null) lines.push(line("y", 100 * data.chance, `chance ${percent(data.chance)} %`, { x: 0, xanchor: "left" }));
   const blocks = data.blocks ?? Math.max(...traces.flatMap((t) => t.x));
   const last = data.blocks === null ? "" : ` of ${blocks}`;
-  const longest = ends.length > MOST_LABELS ? 0 : Math.max(...rules.shown().map((rule) => Math.min(rule.method.length, 26)));
   return {
     traces,
     layout: {
-      margin: { l: 10, r: Math.min(window.innerWidth / 4, 24 + 8 * longest), t: 14, b: 10 },
-      xaxis: { title: { text: `k: trained blocks, counted from the last${last}` }, dtick: 1, range: [-0.25, blocks + 0.25] },
+      margin: { l: 10, r: 24 + (labelled ? LETTER * letters : 0), t: 14, b: 10 },
+      xaxis: { title: { text: narrow.matches ? `k: trained blocks${last}` : `k: trained blocks, counted from the last${last}` }, dtick: 1, range: [-0.25, blocks + 0.25] },
       yaxis: { title: { text: "accuracy, %" }, range: [0, top] },
       shapes: lines.map((l) => l.shape), annotations: lines.map((l) => l.annotation),
     },

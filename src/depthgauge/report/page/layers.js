@@ -1,6 +1,7 @@
 const layers = (() => {
   const seed = byId("layers-seed"), blocks = byId("layers-k"), epoch = byId("layers-epoch");
   const options = (values) => values.map((value) => make("option", { value: String(value) }, String(value)));
+  const place = (layer) => (layer ? `block ${layer - 1}` : "embed");
   const chosen = () => data.runs.map((run, index) => ({ ...run, index }))
     .filter((run) => run.k === Number(blocks.value) && run.seed === Number(seed.value) && series.epochs(run.index) > 0);
 
@@ -11,14 +12,23 @@ const layers = (() => {
         const at = Math.min(Number(epoch.value), series.epochs(run.index) - 1);
         const y = series.norms(run.index, at)[which].map((v) => (finite(v) && v > 0 ? v : null));
         traces.push({
-          x: y.map((_, layer) => layer), y, mode: "lines+markers", line: rules.line(rule), marker: rules.marker(rule, { size: 7 }),
+          x: y.map((_, layer) => place(layer)), y, mode: "lines+markers", line: rules.line(rule), marker: rules.marker(rule, { size: 7 }),
           customdata: y.map(() => run.id),
-          hovertemplate: y.map((v, layer) => `<b>${label(rule.method)}</b>, epoch ${at}, layer ${layer}<br>${shown(v)}<extra></extra>`),
+          hovertemplate: y.map((v, layer) => `<b>${label(rule.method)}</b>, epoch ${at}, ${place(layer)}<br>${shown(v)}<extra></extra>`),
         });
       }
     }
     if (!traces.length) return { empty: "No such run has been begun." };
-    return { traces, layout: { xaxis: { title: { text: "layer" }, dtick: 1 }, yaxis: { ...logAxis(logRange(traces)), range: logRange(traces) } } };
+    const range = rangeOverEpochs(which);
+    return { traces, layout: { yaxis: { ...logAxis(range), range } } };
+  }
+
+  // The same for every epoch, so that epochs can be compared.
+  function rangeOverEpochs(which) {
+    const all = chosen().flatMap((run) => Array.from({ length: series.epochs(run.index) },
+      (_, e) => series.norms(run.index, e)[which]).flat());
+    const [low, high] = logRange([{ y: all }]);
+    return high - low > 1 ? [low, high] : [(low + high - 1) / 2, (low + high + 1) / 2];
   }
 
   function creditChart(which) {
@@ -26,23 +36,24 @@ const layers = (() => {
     const full = data.runs.length === 0 || Number(blocks.value) === data.blocks;
     for (const rule of full ? rules.shown() : []) {
       for (const network of rule.networks.filter((n) => n.seed === Number(seed.value) && n[which])) {
-        const x = network[which].map((_, layer) => (layer ? `block ${layer - 1}` : "embed"));
+        const y = network[which].map((v) => (which === "lesion" && v !== null ? 100 * v : v));
+        const x = y.map((_, layer) => place(which === "lesion" ? layer + 1 : layer));
         if (which === "alignment" && network.null && rules.shown().length <= 4) {
           const edge = (side) => network.null.mean.map((m, i) => m + side * 2 * network.null.spread[i]);
           traces.push({ x: [...x, ...[...x].reverse()], y: [...edge(1), ...edge(-1).reverse()], fill: "toself", mode: "none",
             fillcolor: rules.colour(rule), opacity: 0.16, hoverinfo: "skip", line: { width: 0 } });
         }
         traces.push({
-          x, y: network[which], mode: "lines+markers", line: rules.line(rule), marker: rules.marker(rule, { size: 7 }),
+          x, y, mode: "lines+markers", line: rules.line(rule), marker: rules.marker(rule, { size: 7 }),
           customdata: x.map(() => network.run),
-          hovertemplate: network[which].map((v, i) => {
+          hovertemplate: y.map((v, i) => {
             const null_ = which === "alignment" && network.null ? `<br>null ${shown(network.null.mean[i])} ± ${shown(network.null.spread[i])}` : "";
             return `<b>${label(rule.method)}</b>, ${x[i]}<br>${shown(v)}${null_}<extra></extra>`;
           }),
         });
       }
     }
-    if (!traces.length) return { empty: full ? "Not read: depthgauge audit reads it." : "Read off networks with all blocks trained alone." };
+    if (!traces.length) return { empty: full ? "Not read: depthgauge audit reads it." : "Read only off networks with all blocks trained." };
     const zero = line("y", 0, "");
     return { traces, layout: { yaxis: { range: bounds(traces) }, shapes: [zero.shape] } };
   }
@@ -63,7 +74,7 @@ const layers = (() => {
 
   function show() {
     byId("layers-epoch-shown").textContent = `${epoch.value} of ${epoch.max}`;
-    charts.draw("layers-h", "layers-g", "layers-gamma", "layers-rho");
+    charts.draw("layers-h", "layers-g", "layers-gamma", "layers-rho", "layers-lesion");
   }
 
   function start() {
@@ -78,6 +89,7 @@ const layers = (() => {
     charts.add("layers-g", () => normChart("g"));
     charts.add("layers-gamma", () => creditChart("alignment"));
     charts.add("layers-rho", () => creditChart("perturbation"));
+    charts.add("layers-lesion", () => creditChart("lesion"));
     update();
     seed.addEventListener("change", update);
     blocks.addEventListener("change", update);

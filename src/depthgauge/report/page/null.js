@@ -1,12 +1,12 @@
 const nulls = (() => {
   const seed = byId("null-seed"), panels = byId("null-panels");
-  const drawnFor = () => rules.shown().flatMap((rule) => rule.networks
+  const drawnFor = () => data.rules.flatMap((rule) => rule.networks
     .filter((network) => network.null && network.seed === Number(seed.value)).map((network) => ({ rule, network })));
   let ids = [];
 
   function bars(values, observed) {
-    const low = Math.min(...values, observed), high = Math.max(...values, observed);
-    const count = 30, width = (high - low || 1e-6) / count;
+    const least = Math.min(...values, observed), most = Math.max(...values, observed), room = 0.04 * (most - least);
+    const low = least - room, high = most + room, count = 30, width = (high - low || 1e-6) / count;
     const counts = new Array(count).fill(0);
     for (const value of values) counts[Math.min(count - 1, Math.floor((value - low) / width))] += 1;
     return { x: counts.map((_, i) => low + (i + 0.5) * width), y: counts, width };
@@ -27,13 +27,20 @@ const nulls = (() => {
     };
   }
 
+  // A p-value cannot be less than one over one more than the draws.
+  function caption(rule, found) {
+    const least = found.p_upper * (found.fresh.length + 1) < 1.5;
+    const layers = found.words.map((word, layer) => `${layer ? `block ${layer - 1}` : "embed"} ${word}`).join(", ");
+    return `${rule.method}: ${found.word} (p ${least ? "≤" : "="} ${shown(found.p_upper, 2)}, ${found.fresh.length} draws); ${layers}`;
+  }
+
   function update() {
     for (const id of ids) charts.remove(id);
     const wanted = drawnFor();
     ids = wanted.map((_, index) => `null-chart-${index}`);
     panels.replaceChildren(...wanted.map(({ rule, network }, index) => make(
       "figure", { className: "chart" },
-      make("figcaption", {}, `${rule.method}: ${network.null.word} (p = ${shown(network.null.p_upper, 2)})`),
+      make("figcaption", {}, caption(rule, network.null)),
       make("div", { id: ids[index], className: "plot", role: "img", style: "height:240px",
         "aria-label": `Histogram of ${network.null.fresh.length} fresh draws for ${rule.method}; the training feedback has ${shown(network.null.observed)}` }),
     )));

@@ -1,4 +1,4 @@
-// One rule can be seen alone: the choice holds for every chart of the page.
+// One rule can be seen alone: the choice holds for every chart that shows several.
 const rules = (() => {
   let alone = null;
   const SIGNS = {

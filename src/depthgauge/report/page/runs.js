@@ -1,21 +1,22 @@
 const runsTable = (() => {
   const table = byId("runs-table"), filter = byId("runs-filter");
 
-  function words(row) {
-    return [...row.cells].map((cell, i) => {
-      const text = cell.textContent.trim().toLowerCase();
-      return i === 2 ? `k=${text} ` : i === 3 ? `seed=${text} ` : text;
-    });
+  // A name is one word, whatever spaces are in it.
+  const joined = (name) => name.replaceAll(/\s/g, "\u00a0");
+
+  function exactly(row) {
+    const [, rule, k, seed] = [...row.cells].map((cell) => joined(cell.textContent.trim()));
+    return [`rule=${rule}`, `k=${k}`, `seed=${seed}`].map((word) => word.toLowerCase());
   }
 
-  // Each word must be one of a row's cells, or be in one: "k=4" does not find k = 14.
+  // Each word must be in one of a row's cells; "k=4" does not find k = 14, nor "rule=fa" dfa.
   function apply() {
-    const wanted = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const wanted = filter.value.toLowerCase().split(/[ \t]+/).filter(Boolean);
     let count = 0;
     for (const row of table.tBodies[0].rows) {
-      const cells = words(row);
-      row.hidden = !wanted.every((word) => (word.includes("=") && !word.includes("[")
-        ? cells.some((cell) => cell.trim() === word) : cells.some((cell) => cell.includes(word))));
+      const known = exactly(row), cells = [...row.cells].map((cell) => cell.textContent.trim().toLowerCase());
+      row.hidden = !wanted.every((word) => (/^(rule|k|seed)=/.test(word)
+        ? known.includes(word) : cells.some((cell) => cell.includes(word))));
       if (!row.hidden) count += 1;
     }
     byId("runs-count").textContent = `${count} of ${table.tBodies[0].rows.length} runs`;
@@ -41,7 +42,7 @@ const runsTable = (() => {
   }
 
   function show({ rule, k }) {
-    filter.value = [rule, k === undefined ? null : `k=${k}`].filter(Boolean).join(" ");
+    filter.value = [`rule=${joined(rule)}`, ...(k === undefined ? [] : [`k=${k}`])].join(" ");
     apply();
   }
 

@@ -26,12 +26,14 @@ def packed_series(runs: Sequence[GatheredRun]) -> dict[str, Any]:
     for block in blocks:
         starts.append(starts[-1] + block.size)
     flat = np.concatenate([block.ravel() for block in blocks]) if blocks else np.zeros(0)
+    with np.errstate(over="ignore"):
+        packed = flat.astype("<f4").tobytes()
     return {
         "scalars": SCALARS,
         "start": starts[:-1],
         "epochs": [len(block) for block in blocks],
         "layers": [run.config.net.blocks + 1 for run in runs],
-        "values": base64.b64encode(flat.astype("<f4").tobytes()).decode(),
+        "values": base64.b64encode(packed).decode(),
     }
 
 
@@ -46,8 +48,7 @@ def _rows(run: GatheredRun) -> np.ndarray[Any, np.dtype[np.float64]]:
         ]
         for line, read in zip(run.lines, from_metrics(run.lines), strict=True)
     ]
-    with np.errstate(over="ignore"):
-        return np.array(rows, dtype=np.float64).reshape(len(rows), len(SCALARS) + 2 * layers)
+    return np.array(rows, dtype=np.float64).reshape(len(rows), len(SCALARS) + 2 * layers)
 
 
 def _layered(values: Sequence[float | None] | None, layers: int) -> list[float]:

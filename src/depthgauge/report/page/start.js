@@ -7,5 +7,6 @@ nulls.start();
 runsTable.start();
 dialogs.start();
 copying.start();
+narrow.addEventListener("change", charts.drawAll);
 theme.onChange(() => { rules.legends(); charts.drawAll(); });
 document.documentElement.dataset.ready = "yes";

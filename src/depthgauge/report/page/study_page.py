@@ -12,8 +12,10 @@ from depthgauge.report.audit_comparison import audit_comparison_tables, audit_co
 from depthgauge.report.audit_words import audit_words
 from depthgauge.report.comparison_table import HEADER, comparison_rows, comparison_words
 from depthgauge.report.figures.all import figure_files
+from depthgauge.report.ladder_words import ladder_words
 from depthgauge.report.page import tables, words
 from depthgauge.report.page.data import page_data
+from depthgauge.report.page.glossary import glossary
 from depthgauge.report.page.render import render_page
 from depthgauge.report.paper.tables import paper_tables
 from depthgauge.report.paper.template import reporting_template
@@ -26,6 +28,7 @@ from depthgauge.studies.counterparts import (
 )
 from depthgauge.studies.gathered import Gathered, gather
 from depthgauge.studies.rule_views import RuleView, rule_views
+from depthgauge.verdict.diagnostics import DIAGNOSTICS
 
 
 def write_study_page(folder: Path, output: Path | None = None) -> Path:
@@ -45,6 +48,10 @@ def study_page(study: Gathered) -> str:
         "answer": words.answer(views),
         "meanings": words.MEANINGS,
         "shown_word": words.shown_word,
+        "glossary": glossary(study),
+        "level": f"{100 * (1 - study.thresholds.error_rate / DIAGNOSTICS):.1f}",
+        "error_rate": f"{100 * study.thresholds.error_rate:g}",
+        "ladder_words": ladder_words(_ladder(views)),
         "diagnostics": words.DIAGNOSTICS,
         "evidence": {view.method: words.evidence(view) for view in views},
         "state": words.state_of_study(study),
@@ -65,6 +72,13 @@ def study_page(study: Gathered) -> str:
 KINDS = {"svg": "image/svg+xml", "pdf": "application/pdf"}
 
 
+def _ladder(views: Sequence[RuleView]) -> dict[str, Any]:
+    """The ladders of rules that have several rungs, as the words want them."""
+    several = [view for view in views if len(view.ladder) > 1]
+    rungs = {v.method: {str(r.k): {"mean": r.mean} for r in v.ladder} for v in several}
+    return {"summary": rungs, "results": {method: {} for method in rungs}}
+
+
 def _figures(study: Gathered, views: Sequence[RuleView]) -> dict[str, dict[str, str]]:
     """Every figure as addresses that hold the files themselves."""
     return {
@@ -83,9 +97,11 @@ def _published(study: Gathered) -> list[Part]:
     """What was published beside what was measured: title, table, and what it comes to."""
     found: list[Part] = []
     if (ladder := ladder_counterpart(study)) is not None:
-        rows = [*ladder["rungs"], *ladder["cross_checks"]]
-        shown = tables.plain_table(HEADER, comparison_rows(rows))
+        shown = tables.plain_table(HEADER, comparison_rows(ladder["rungs"]))
         found.append(("The ladder, accuracy in per cent", shown, comparison_words(ladder)))
+        checks = tables.plain_table(HEADER, comparison_rows(ladder["cross_checks"]))
+        if checks.rows and study.audit is None:
+            found.append(("The same accuracies beside those of the main audit", checks, []))
     for title, compared, tables_of, words_of in (
         (
             "The main audit",

@@ -13,7 +13,7 @@ from depthgauge.studies.rule_views import RuleView
 from depthgauge.verdict.over_training import first_fired, from_metrics
 from depthgauge.verdict.thresholds import Thresholds
 
-NUMBER = re.compile(r"[-+−±\[ ]*[\d∞]|[–0]$|n/a$|never$|epoch \d|diverged$|$")
+NUMBER = re.compile(r"[-+−±\[ ]*[\d∞]|–|n/a$|never$|epoch \d|diverged$|$")
 """What a number, an interval, or what stands in its place begins with."""
 
 
@@ -54,7 +54,7 @@ def ladder_table(views: Sequence[RuleView]) -> PageTable:
                 cells.append(Cell("–"))
                 continue
             lost = f" ({rung.lost} lost)" if rung.lost else ""
-            text = "" if rung.mean is None else percent(rung.mean)
+            text = percent(rung.mean)
             spread = "" if rung.std is None else f" ± {percent(rung.std)}"
             cells.append(Cell(f"{text}{spread}{lost}", runs={"rule": view.method, "k": str(k)}))
         rows.append(cells)
@@ -85,7 +85,7 @@ def network_table(views: Sequence[RuleView]) -> PageTable:
 def runs_table(study: Gathered) -> PageTable:
     """Every run, also those that failed, diverged, or were not begun."""
     header = ["run", "rule", "k", "seed", "state", "epochs", "accuracy, %", "growth", "‖g_L‖"]
-    header += ["D1 fired", "D2 fired", "time", "commit"]
+    header += ["D1 fired", "D2 fired", "cohort time", "commit"]
     return PageTable(header, [_run_cells(run, study.thresholds) for run in study.runs])
 
 
@@ -123,7 +123,12 @@ def utility_rows(study: Gathered) -> PageTable | None:
 
 def plain_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> PageTable:
     """A table of texts."""
-    return PageTable(header, [[Cell(text) for text in row] for row in rows])
+    return PageTable(header, [[Cell(_minus(text)) for text in row] for row in rows])
+
+
+def _minus(text: str) -> str:
+    """With a true minus sign before a number."""
+    return re.sub(r"(^|[\[ ])-(?=[\d∞])", r"\1−", text)
 
 
 def _order(value: Any) -> float | None:

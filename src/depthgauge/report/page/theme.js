@@ -10,6 +10,12 @@ const theme = (() => {
   button.addEventListener("click", () => apply(!theme.dark));
   wished.addEventListener("change", () => apply(wished.matches));
   apply(wished.matches);
+  let wasDark = false;
+  window.addEventListener("beforeprint", () => {
+    wasDark = theme.dark;
+    if (wasDark) apply(false);
+  });
+  window.addEventListener("afterprint", () => { if (wasDark) apply(true); });
   return {
     get dark() { return document.documentElement.dataset.theme === "dark"; },
     colour: (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim(),

@@ -2,6 +2,9 @@ const training = (() => {
   const reading = byId("training-reading"), blocks = byId("training-k");
   const FLOORS = { growth: ["growth"], gradient: ["gradient"], error_share: ["error_share"] };
   const FIRED = { growth: "D1", gradient: "D2", error_share: "D2" };
+  const SIGNS = { D1: "x-thin", D2: "cross-thin" };
+  const firing = (run, epoch) => Object.entries(run.fired).filter(([, at]) => at === epoch)
+    .map(([which]) => `<br>${which} first fires`).join("");
   const scaleOf = { accuracy: 100 };
 
   function mean(rows, log) {
@@ -26,7 +29,7 @@ const training = (() => {
       rows.forEach((row, i) => traces.push({
         x: row.map((_, e) => e), y: row, mode: "lines", line: rules.line(rule, { width: 1 }), opacity: 0.35,
         customdata: row.map(() => runs[i].id),
-        hovertemplate: `${label(rule.method)}, seed ${runs[i].seed}, epoch %{x}: %{y:.3g}<extra></extra>`,
+        hovertemplate: row.map((_, e) => `${label(rule.method)}, seed ${runs[i].seed}, epoch %{x}: %{y:.3g}${firing(runs[i], e)}<extra></extra>`),
       }));
       const middle = mean(rows, log);
       traces.push({ x: middle.map((_, e) => e), y: middle, mode: "lines", line: rules.line(rule, { width: 2.8 }),
@@ -36,7 +39,7 @@ const training = (() => {
         .map(([which, at]) => ({ x: at, y: rows[i][at], text: which, run: run.id, seed: run.seed })))
         .filter((mark) => mark.y !== null && mark.y !== undefined);
       traces.push({ x: marks.map((m) => m.x), y: marks.map((m) => m.y), mode: "markers",
-        marker: { symbol: "x-thin", size: 10, line: { width: 2.4, color: theme.colour("--ink") } }, customdata: marks.map((m) => m.run),
+        marker: { symbol: marks.map((m) => SIGNS[m.text]), size: 11, line: { width: 2.6, color: rules.colour(rule) } }, customdata: marks.map((m) => m.run),
         hovertemplate: marks.map((m) => `${m.text} first fires: ${label(rule.method)}, seed ${m.seed}, epoch ${m.x}<extra></extra>`) });
     }
     if (!traces.length) return { empty: "No such run has been begun." };

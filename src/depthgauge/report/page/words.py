@@ -25,12 +25,14 @@ DIAGNOSTICS = {"D1": "D1 scale", "D2": "D2 reference", "D3": "D3 depth"}
 
 NOTHING_YET = "No run with all blocks trained is done yet."
 
+COMMIT_DIGITS = 7
+
 THOUSAND, MILLION = 1e3, 1e6
 """Numbers between these are written out, not with a power of ten."""
 
 MEANINGS = {
-    "trustworthy": Meaning("✓", "good", "its blocks are trained, and they earn its accuracy"),
-    "walk back": Meaning("✗", "bad", "a claim that it trains the depth does not stand"),
+    "trustworthy": Meaning("✓", "good", "the blocks are trained, and earn the accuracy"),
+    "walk back": Meaning("✗", "bad", "the evidence does not support that the depth is trained"),
     "inconclusive": Meaning("~", "unclear", "more seeds are needed to tell"),
     "no alarm, depth untested": Meaning(
         "?", "untested", "no alarm, but depth was not put to the test"
@@ -65,7 +67,9 @@ def evidence(view: RuleView) -> str:
     depth = by_name.get("D3")
     if depth is not None:
         parts.append(_depth(depth))
-    if not alarming and "D1" in by_name and "D2" in by_name:
+    if by_name.get("D2", {}).get("finding") == "untested":
+        parts.append("whether the gradient arrives cannot be told from what was recorded")
+    elif not alarming and "D1" in by_name and "D2" in by_name:
         parts.append("its stream keeps its scale and the gradient arrives")
     if not parts:
         return NOTHING_YET if view.verdict == NOT_JUDGED else "What embedding and readout do alone."
@@ -78,7 +82,7 @@ def _finding(diagnostic: dict[str, Any]) -> str:
     name = diagnostic["name"]
     if name == "D1":
         growth = _interval(diagnostic["intervals"]["growth"], "{:.3g}")
-        return f"the stream {'blows up' if fires else 'may blow up'}: {growth} times in one block"
+        return f"the stream {'blows up' if fires else 'may blow up'}, {growth}-fold in one block"
     gradient = _interval(diagnostic["intervals"]["gradient"], "{:.2g}")
     return f"the gradient {'has vanished' if fires else 'may have vanished'}: {gradient} at the top"
 
@@ -89,8 +93,8 @@ def _depth(diagnostic: dict[str, Any]) -> str:
     gain = _interval(diagnostic["intervals"]["depth_gain"], "{:+.1f}", 100)
     text = f"training the blocks changes accuracy by {gain} points"
     return {
-        "fires": f"{text}, too little",
-        "straddles": f"{text}, which leaves open whether they help",
+        "fires": f"{text}: no gain",
+        "straddles": f"{text}: whether they help stays open",
         "untested": f"{text}, but depth does not help on this task",
     }.get(diagnostic["finding"], text)
 
@@ -157,22 +161,24 @@ def _recipe(recipe: dict[str, Any]) -> str:
 
 def dates_of(study: Gathered) -> str:
     """From the first to the last day on which something was recorded."""
-    known = sorted(str(p["date"])[:10] for p in _provenances(study) if p.get("date"))
+    audit = [study.audit["provenance"]] if study.audit else []
+    made = [*(run.provenance for run in study.runs), *audit]
+    known = sorted(str(p["date"])[:10] for p in made if p.get("date"))
     if not known:
         return "not recorded"
     return known[0] if known[0] == known[-1] else f"{known[0]} to {known[-1]}"
 
 
 def versions_of(study: Gathered) -> str:
-    """The versions and commits of the software that made the results."""
-    made = dict.fromkeys(
-        f"depthgauge {p['version']}" + (f" ({p['commit'][:7]})" if p.get("commit") else "")
-        for p in _provenances(study)
-        if "version" in p
-    )
-    return ", ".join(made) or "not recorded"
+    """The versions and commits of the software that made the runs, and that read them."""
+    runs = dict.fromkeys(_version(run.provenance) for run in study.runs if run.provenance)
+    audit = [_version(study.audit["provenance"])] if study.audit else []
+    parts = [("runs by", list(runs)), ("audit by", audit)]
+    return "; ".join(f"{who} {', '.join(made)}" for who, made in parts if made) or "not recorded"
 
 
-def _provenances(study: Gathered) -> list[dict[str, Any]]:
-    audit = [study.audit.get("provenance", {})] if study.audit else []
-    return [run.provenance for run in study.runs if run.provenance] + audit
+def _version(provenance: dict[str, Any]) -> str:
+    commit = str(provenance.get("commit") or "")
+    changed = " with uncommitted changes" if provenance.get("dirty") else ""
+    version = f"depthgauge {provenance.get('version', '')}".strip()
+    return version + (f" ({commit[:COMMIT_DIGITS]}{changed})" if commit else "")

@@ -1,0 +1,101 @@
+"""A page that is open in a browser, and what happened while it was."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, BrowserContext, Locator, Page
+
+WIDE = {"width": 1280, "height": 900}
+PHONE = {"width": 390, "height": 844}
+
+AS_AT_FIRST = """() => {
+  document.getElementById("run-dialog").close();
+  const filter = document.getElementById("runs-filter");
+  if (filter) { filter.value = ""; filter.dispatchEvent(new Event("input")); }
+  document.querySelector('.legend button[aria-pressed="true"]')?.click();
+  if (document.documentElement.dataset.theme !== "light") document.getElementById("theme").click();
+  for (const details of document.querySelectorAll("details")) details.open = false;
+  document.activeElement?.blur();
+  window.scrollTo(0, 0);
+}"""
+
+
+@dataclass
+class Opened:
+    """One page; `troubles` are messages and errors, `fetched` what was asked from elsewhere."""
+
+    page: Page
+    path: Path
+    troubles: list[str] = field(default_factory=list)
+    fetched: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.page.on("console", self._message)
+        self.page.on("pageerror", lambda error: self.troubles.append(str(error)))
+        self.page.on("dialog", self._dialog)
+        self.page.on("request", self._request)
+        self.page.set_default_timeout(30_000)
+
+    def _message(self, message: Any) -> None:
+        if message.type in ("error", "warning"):
+            self.troubles.append(f"{message.type}: {message.text}")
+
+    def _dialog(self, dialog: Any) -> None:
+        self.troubles.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def _request(self, request: Any) -> None:
+        if request.url.partition("#")[0] != self.path.as_uri() and request.url[:5] != "data:":
+            self.fetched.append(request.url)
+
+    def load(self, fragment: str = "") -> Opened:
+        self.page.goto(self.path.as_uri() + fragment)
+        return self
+
+    def drawn(self) -> None:
+        """Wait until no chart is left to be drawn."""
+        self.page.wait_for_selector("html[data-drawn=yes]", state="attached")
+
+    def as_at_first(self) -> None:
+        """Nothing chosen, closed, light, wide, at the top."""
+        self.page.emulate_media(media="screen", color_scheme="light")
+        self.page.set_viewport_size(WIDE)
+        self.page.evaluate(AS_AT_FIRST)
+        self.drawn()
+
+    def look(self, viewport: dict[str, int], scheme: str) -> None:
+        self.page.set_viewport_size(viewport)
+        self.page.emulate_media(color_scheme=scheme)
+        self.drawn()
+
+    def all(self, selector: str) -> Locator:
+        return self.page.locator(selector)
+
+    def texts(self, selector: str) -> list[str]:
+        """The texts of elements that can be seen."""
+        found = self.all(selector).filter(visible=True).all_inner_texts()
+        return [text.strip() for text in found]
+
+    def chart(self, name: str) -> Any:
+        """The traces and the layout that a chart was drawn from."""
+        return self.page.evaluate(
+            "(id) => (({data, layout}) => ({data, layout}))(document.getElementById(id))", name
+        )
+
+    def choose(self, select: str, value: str) -> None:
+        self.page.select_option(f"#{select}", value)
+        self.drawn()
+
+    def isolate(self, section: str, rule: str) -> Locator:
+        button = self.all(f"#{section} .legend button").get_by_text(rule, exact=True)
+        button.click()
+        self.drawn()
+        return button
+
+
+def new_context(browser: Browser, **options: Any) -> BrowserContext:
+    chosen: dict[str, Any] = {"viewport": WIDE, "color_scheme": "light"} | options
+    return browser.new_context(**chosen)

@@ -1,0 +1,126 @@
+"""What charts show when they are pointed at, clicked, or told to show something else."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from playwright.sync_api import expect
+from report.page.browser.browser_studies import BLOCKS, DEEP, RULES, find_run, metrics
+
+
+def middle_of(page, chart, trace, point):
+    """Where a point of a chart is on the screen."""
+    mark = page.all(f"#{chart} .scatterlayer .trace").nth(trace).locator(".point").nth(point)
+    page.all(f"#{chart}").scroll_into_view_if_needed()
+    box = mark.bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def test_pointing_at_the_ladder_tells_the_value(audited, pages):
+    means = next(trace for trace in audited.chart("ladder-chart")["data"] if "name" in trace)
+    audited.page.mouse.move(*middle_of(audited, "ladder-chart", 1, BLOCKS))
+    told = audited.all("#ladder-chart .hovertext")
+    expect(told).to_contain_text("95 % [")
+    assert told.text_content().startswith(f"bp, k = {BLOCKS}{means['y'][BLOCKS]:.1f} %")
+    finals = [metrics(find_run(pages / "audited", "bp", BLOCKS, seed))[-1] for seed in (1, 2)]
+    assert means["y"][BLOCKS] == pytest.approx(50 * sum(line["accuracy"] for line in finals))
+
+
+@pytest.mark.parametrize("chart", ["ladder-chart", "audit-gain", "audit-stability", "layers-g"])
+def test_a_click_on_a_point_opens_its_run(audited, chart):
+    traces = audited.chart(chart)["data"]
+    found = next(i for i, t in enumerate(traces) if "customdata" in t and t["customdata"][-1])
+    last = len(traces[found]["customdata"]) - 1
+    audited.page.mouse.click(*middle_of(audited, chart, found, last))
+    dialog = audited.all("#run-dialog[open]")
+    expect(dialog).to_contain_text(f"runs/{traces[found]['customdata'][last]}")
+
+
+@pytest.mark.parametrize(("seed", "k", "key", "epoch"), [(1, 2, "End", 2), (2, 0, "Home", 0)])
+def test_layers_show_the_chosen_seed_k_and_epoch(audited, pages, seed, k, key, epoch):
+    audited.choose("layers-seed", str(seed))
+    audited.choose("layers-k", str(k))
+    audited.all("#layers-epoch").press(key)
+    audited.drawn()
+    expect(audited.all("#layers-epoch-shown")).to_have_text(f"{epoch} of 2")
+    for chart, name in (("layers-h", "h_norm"), ("layers-g", "g_norm")):
+        traces = audited.chart(chart)["data"]
+        assert len(traces) == len(RULES)
+        for rule, trace in zip(RULES, traces, strict=True):
+            line = metrics(find_run(pages / "audited", rule, k, seed))[epoch]
+            assert trace["y"] == pytest.approx(line[name], rel=1e-6)
+            assert f", epoch {epoch}, layer 0" in trace["hovertemplate"][0]
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_alignment_is_of_the_chosen_seed_and_of_all_blocks_alone(audited, pages, seed):
+    audited.choose("layers-seed", str(seed))
+    audited.choose("layers-k", str(BLOCKS))
+    report = json.loads((pages / "audited" / "audit.json").read_text())["reports"][f"dfa_s{seed}"]
+    line = audited.chart("layers-gamma")["data"][-1]
+    assert line["y"] == pytest.approx(report["readings"]["alignment"]["per_layer"])
+    audited.choose("layers-k", "1")
+    assert "all blocks trained" in audited.all("#layers-gamma .empty").inner_text()
+    audited.choose("layers-k", str(BLOCKS))
+    expect(audited.all("#layers-gamma .main-svg").first).to_be_visible()
+    assert audited.all("#layers-gamma .empty").count() == 0
+
+
+def test_a_reading_over_training_has_its_axis_and_its_threshold(audited, pages):
+    audited.choose("training-k", str(BLOCKS))
+    audited.choose("training-reading", "accuracy")
+    drawn = audited.chart("training-chart")
+    lines = metrics(find_run(pages / "audited", "bp", BLOCKS, 1))
+    expected = [100 * line["accuracy"] for line in lines]
+    assert drawn["data"][0]["y"] == pytest.approx(expected, rel=1e-6)
+    assert drawn["layout"]["yaxis"].get("type") != "log"
+    assert [text for text in audited.texts("#training-chart .annotation")] == ["chance"]
+    audited.choose("training-reading", "growth")
+    layout = audited.chart("training-chart")["layout"]
+    assert layout["yaxis"]["type"] == "log"
+    assert [shape["y0"] for shape in layout["shapes"]] == [50]
+    assert audited.texts("#training-chart .annotation") == ["threshold 50"]
+    assert audited.texts("#training-chart .ytitle") == ["growth of the stream (D1)"]
+
+
+def test_training_with_fewer_blocks(audited, pages):
+    audited.choose("training-reading", "train_loss")
+    audited.choose("training-k", "0")
+    lines = metrics(find_run(pages / "audited", "bp", 0, 2))
+    drawn = audited.chart("training-chart")["data"][1]["y"]
+    assert drawn == [None, *(pytest.approx(line["train_loss"], rel=1e-6) for line in lines[1:])]
+
+
+def test_a_cross_marks_where_a_diagnostic_first_fired(opened):
+    page = opened("deep")
+    page.choose("training-k", str(DEEP))
+    page.choose("training-reading", "growth")
+    crosses = [
+        trace
+        for trace in page.chart("training-chart")["data"]
+        if trace.get("marker", {}).get("symbol") == "x-thin"
+    ]
+    assert [(cross["x"], cross["y"]) for cross in crosses] == [([], []), ([2, 2], [100, 100])]
+    assert all("D1 first fires: dfa" in text for text in crosses[1]["hovertemplate"])
+    assert page.all("#training-chart .trace .point").count() == 2
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_null_is_of_the_chosen_seed(audited, pages, seed):
+    audited.choose("null-seed", str(seed))
+    reports = json.loads((pages / "audited" / "audit.json").read_text())["reports"]
+    for index, rule in enumerate(("fa", "dfa")):
+        null = reports[f"{rule}_s{seed}"]["readings"]["null"]
+        drawn = audited.chart(f"null-chart-{index}")
+        assert drawn["layout"]["shapes"][0]["x0"] == pytest.approx(null["deep"]["observed"])
+        assert sum(drawn["data"][0]["y"]) == len(null["fresh_deep"])
+        assert audited.texts("#null figcaption")[index].startswith(
+            f"{rule}: {null['deep']['word']} (p = "
+        )
+
+
+def test_without_a_null_it_says_so(opened):
+    page = opened("half")
+    expect(page.all("#null-empty")).to_be_visible()
+    expect(page.all("#null-controls")).to_be_hidden()

@@ -1,0 +1,94 @@
+"""Whatever names and messages contain, it is text."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+from report.page.browser.browser_studies import (
+    BLOCKS,
+    HOSTILE,
+    HOSTILE_PROCESSOR,
+    HOSTILE_REASON,
+    HOSTILE_STUDY,
+    find_run,
+)
+
+BP, FA, DFA = HOSTILE.values()
+SHORT = {f"{BP[:25]}…", FA, f"{DFA[:25]}…"}
+"""As charts call them."""
+
+INJECTED = """() => ({
+  scripts: document.scripts.length,
+  elements: document.querySelectorAll("img, iframe, svg[onload], td b, h3 *, pre *").length,
+  handlers: document.querySelectorAll("[onerror], [onload]").length,
+})"""
+
+
+@pytest.fixture
+def hostile(opened):
+    return opened("hostile")
+
+
+def open_run(page, pages, rule, k, seed):
+    run = find_run(pages / HOSTILE_STUDY, rule, k, seed)
+    page.all(f'#runs-table td:first-child [data-run="{run.path.name}"]').click()
+    expect(page.page.get_by_role("dialog")).to_be_visible()
+
+
+@pytest.mark.parametrize("name", ["hostile", "compared"])
+def test_no_element_comes_out_of_a_name(opened, name):
+    page = opened(name)
+    found = page.page.evaluate(INJECTED)
+    assert found == {"scripts": 3, "elements": 0, "handlers": 0}
+
+
+def test_names_are_text_in_cards_legends_tables_and_copied_texts(hostile):
+    assert hostile.page.title() == f"{HOSTILE_STUDY} · depthgauge"
+    assert hostile.texts(".card h3") == [BP, FA, DFA]
+    assert hostile.texts("#training .legend button") == [BP, FA, DFA]
+    assert set(hostile.texts("#runs-table td:nth-child(2)")) == {BP, FA, DFA}
+    assert [text.split(": ")[0] for text in hostile.texts("#null figcaption")] == [FA, DFA]
+    hostile.all("#ladder summary").click()
+    assert hostile.texts("#ladder tbody th") == [BP, FA, DFA]
+    assert FA in hostile.all("#template-1").text_content()
+
+
+def test_names_are_text_in_charts(hostile):
+    drawn = hostile.texts("#ladder-chart .textpoint text")
+    assert {text.strip() for text in drawn} == SHORT
+    for panel in ("growth", "gradient", "stability", "gain"):
+        assert set(hostile.texts(f"#audit-{panel} .ytick text")) == SHORT
+    hostile.all("#layers-h").scroll_into_view_if_needed()
+    box = hostile.all("#layers-h .trace .point").nth(3).bounding_box()
+    hostile.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    expect(hostile.all("#layers-h .hovertext")).to_contain_text(FA)
+
+
+def test_names_reasons_and_provenance_are_text_in_a_runs_window(hostile, pages):
+    open_run(hostile, pages, FA, 1, 1)
+    expect(hostile.all("#run-title")).to_have_text(f"{FA}, k = 1, seed 1")
+    expect(hostile.all("#run-body")).to_contain_text(HOSTILE_REASON)
+    hostile.page.keyboard.press("Escape")
+    open_run(hostile, pages, DFA, BLOCKS, 1)
+    expect(hostile.all("#run-title")).to_have_text(f"{DFA}, k = {BLOCKS}, seed 1")
+    expect(hostile.all("#run-body")).to_contain_text(HOSTILE_PROCESSOR)
+    assert hostile.page.evaluate(INJECTED)["elements"] == 0
+
+
+@pytest.mark.parametrize("index", range(3))
+def test_a_number_of_such_a_rule_leads_to_its_runs(hostile, index):
+    hostile.all(".card").nth(index).locator("a").nth(1).click()
+    assert hostile.texts("#runs-table td:nth-child(2)") == [list(HOSTILE.values())[index]] * 2
+    assert hostile.texts("#runs-table td:nth-child(3)") == ["0", "0"]
+
+
+def test_such_a_rule_can_be_seen_alone(hostile):
+    hostile.isolate("ladder", DFA)
+    assert hostile.texts("#audit-growth .ytick text") == [f"{DFA[:25]}…"]
+
+
+def test_names_are_text_side_by_side(opened):
+    page = opened("compared")
+    rules = page.texts("#audit .legend button")
+    assert f"{FA} · {HOSTILE_STUDY}" in rules
+    assert FA in page.texts("#rules tbody th")[0] + " ".join(page.texts("#rules tbody td"))

@@ -1,0 +1,76 @@
+"""A rule can be seen alone, in every chart that shows several."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+from report.page.browser.browser_studies import RULES
+
+PANELS = ("growth", "gradient", "stability", "gain")
+
+
+def drawn_rules(page):
+    """The rules in each chart, as it was drawn."""
+    ladder = [trace["name"] for trace in page.chart("ladder-chart")["data"] if "name" in trace]
+    panels = [set(page.texts(f"#audit-{name} .ytick text")) for name in PANELS]
+    layers = len(page.chart("layers-h")["data"]), page.all("#layers-h .trace").count()
+    return ladder, panels, layers
+
+
+@pytest.mark.parametrize("section", ["ladder", "audit", "layers", "training"])
+def test_a_click_in_any_legend_leaves_one_rule_and_another_brings_all_back(audited, section):
+    everything = (list(RULES), [set(RULES)] * 4, (3, 3))
+    assert drawn_rules(audited) == everything
+    audited.isolate(section, "fa")
+    assert drawn_rules(audited) == (["fa"], [{"fa"}] * 4, (1, 1))
+    pressed = audited.texts('.legend button[aria-pressed="true"]')
+    assert pressed == ["fa"] * 4
+    audited.isolate(section, "fa")
+    assert drawn_rules(audited) == everything
+    assert audited.texts('.legend button[aria-pressed="true"]') == []
+
+
+def test_another_rule_takes_the_place_of_the_one_alone(audited):
+    audited.isolate("ladder", "fa")
+    audited.isolate("ladder", "dfa")
+    assert drawn_rules(audited) == (["dfa"], [{"dfa"}] * 4, (1, 1))
+
+
+def test_with_the_keyboard_and_the_focus_stays(audited):
+    button = audited.all("#ladder .legend button").nth(1)
+    for left, pressed in ((["fa"], "true"), (list(RULES), "false")):
+        button.focus()
+        audited.page.keyboard.press("Enter")
+        audited.drawn()
+        assert drawn_rules(audited)[0] == left
+        expect(button).to_be_focused()
+        expect(button).to_have_attribute("aria-pressed", pressed)
+
+
+def test_no_other_trace_is_left_in_training(audited):
+    audited.isolate("training", "bp")
+    shown = [trace["hovertemplate"] for trace in audited.chart("training-chart")["data"]]
+    assert len(shown[:3]) == 3
+    assert all("bp" in text for text in shown[:3])
+    assert "fa" not in str(shown)
+
+
+def test_each_rule_keeps_its_null(audited):
+    before = audited.texts("#null figcaption")
+    audited.isolate("ladder", "bp")
+    audited.choose("null-seed", "2")
+    audited.choose("null-seed", "1")
+    assert audited.texts("#null figcaption") == before
+    assert len(before) == 2
+
+
+def test_studies_side_by_side_have_it_too(opened):
+    page = opened("compared")
+    page.isolate("audit", "fa · half")
+    assert drawn_names(page) == ["fa · half"]
+    page.isolate("ladder", "fa · half")
+    assert len(drawn_names(page)) == 9
+
+
+def drawn_names(page):
+    return [trace["name"] for trace in page.chart("ladder-chart")["data"] if "name" in trace]

@@ -1,0 +1,118 @@
+"""The table of runs: sorted, filtered, and where numbers lead to."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+HEADER = ["run", "rule", "k", "seed", "state", "epochs", "accuracy, %", "growth", "‖g_L‖"]
+HEADER += ["D1 fired", "D2 fired", "time", "commit"]
+MISSING = ("–", "n/a", "never")
+
+
+def column(page, name):
+    """The cells of a column that can be seen, from top to bottom."""
+    return page.texts(f"#runs-table tbody td:nth-child({HEADER.index(name) + 1})")
+
+
+def click(page, name):
+    """Click a heading; tell which heading is marked as sorted, and how."""
+    page.all("#runs-table thead button").nth(HEADER.index(name)).click()
+    marked = page.all("#runs-table th[aria-sort]")
+    assert marked.count() == 1
+    assert marked.inner_text().split(" ▲")[0].split(" ▼")[0] == name
+    return marked.get_attribute("aria-sort")
+
+
+def number(text):
+    return float(text.removeprefix("epoch ").split()[0])
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "first"),
+    [
+        ("k", number, "0"),
+        ("accuracy, %", number, "30.0"),
+        ("growth", number, "2"),
+        ("D1 fired", number, "epoch 2"),
+        ("time", number, "8 s"),
+        ("rule", str, "bp"),
+    ],
+)
+def test_numbers_are_sorted_as_numbers_and_what_is_missing_comes_last(opened, name, key, first):
+    page = opened("deep")
+    click(page, "run" if name != "run" else "rule")
+    assert click(page, name) == "ascending"
+    shown = column(page, name)
+    known = [text for text in shown if text not in MISSING]
+    assert known == sorted(known, key=key)
+    assert known[0] == first
+    assert shown[: len(known)] == known
+    assert click(page, name) == "descending"
+    shown = column(page, name)
+    assert shown[: len(known)] == sorted(known, key=key, reverse=True)
+    assert all(text in MISSING for text in shown[len(known) :])
+
+
+def test_a_row_stays_together_when_sorted(opened):
+    page = opened("deep")
+    before = dict(zip(column(page, "run"), column(page, "accuracy, %"), strict=True))
+    click(page, "accuracy, %")
+    assert dict(zip(column(page, "run"), column(page, "accuracy, %"), strict=True)) == before
+    assert len(before) == 12
+
+
+def test_the_missing_columns_do_have_something_missing(opened):
+    page = opened("deep")
+    assert "–" in column(page, "time")
+    assert "never" in column(page, "D1 fired")
+
+
+@pytest.mark.parametrize(
+    ("name", "typed", "rows"),
+    [
+        ("audited", "dfa k=2", [("dfa", "2", "1"), ("dfa", "2", "2")]),
+        ("audited", "seed=2 rule=fa k=0", [("fa", "0", "2")]),
+        ("audited", "K=1 FINISHED rule=BP", [("bp", "1", "1"), ("bp", "1", "2")]),
+        ("deep", "bp k=1", [("bp", "1", "1"), ("bp", "1", "2")]),
+        ("half", "failed", [("dfa", "2", "2")]),
+        ("half", "not begun", [("dfa", "2", "1")]),
+        ("audited", "k=7", []),
+    ],
+)
+def test_a_filter_leaves_the_rows_that_have_every_word(opened, name, typed, rows):
+    page = opened(name)
+    every = len(column(page, "run"))
+    page.page.get_by_label("Filter").fill(typed)
+    shown = zip(*(column(page, one) for one in ("rule", "k", "seed")), strict=True)
+    assert sorted(shown) == rows
+    expect(page.page.get_by_role("status").filter(has_text="runs")).to_have_text(
+        [f"{len(rows)} of {every} runs"]
+    )
+    page.page.get_by_label("Filter").fill("")
+    assert len(column(page, "run")) == every
+
+
+def test_a_number_of_a_card_leads_to_its_runs(audited):
+    card = audited.all("article.card").filter(
+        has=audited.page.get_by_role("heading", name="fa", exact=True)
+    )
+    card.locator("a").nth(1).click()
+    assert set(column(audited, "rule")) == {"fa"}
+    assert column(audited, "k") == ["0", "0"]
+    expect(audited.all("#runs-table")).to_be_in_viewport()
+
+
+def test_a_number_of_the_ladder_leads_to_its_runs(audited):
+    audited.all("#ladder summary").click()
+    row = audited.all("#ladder tbody tr").nth(1)
+    assert row.locator("th").inner_text() == "fa"
+    row.locator("td").nth(2).locator("a").click()
+    assert column(audited, "rule") == ["fa", "fa"]
+    assert column(audited, "k") == ["2", "2"]
+
+
+def test_runs_that_failed_or_were_not_begun_are_there(opened):
+    states = column(opened("half"), "state")
+    assert sorted(set(states)) == ["failed", "finished", "not begun", "stopped"]
+    assert len(states) == 18

@@ -1,0 +1,28 @@
+"""Where scripts are off, what the page says can still be read."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+from report.page.browser.browser_studies import RULES
+from report.page.browser.opened import Opened, new_context
+
+
+@pytest.fixture
+def unscripted(browser, pages):
+    context = new_context(browser, java_script_enabled=False)
+    yield Opened(context.new_page(), pages / "audited.html").load()
+    context.close()
+
+
+def test_verdicts_tables_and_runs_are_there_and_nothing_that_would_not_work(unscripted):
+    assert unscripted.texts(".card h3") == list(RULES)
+    assert unscripted.texts(".card .verdict") == ["~ inconclusive"] * 3
+    assert len(unscripted.texts("#runs-table tbody tr")) == 18
+    unscripted.all("#ladder summary").click()
+    assert unscripted.texts("#ladder tbody th") == list(RULES)
+    expect(unscripted.page.get_by_text("need JavaScript")).to_be_visible()
+    for dead in (".plot", ".controls", ".legend", "button.copy", "#theme"):
+        assert unscripted.all(dead).filter(visible=True).count() == 0
+    unscripted.all("#paper summary").first.click()
+    expect(unscripted.all("#paper pre").first).to_be_visible()
