@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 from cli.audits import find_run, read, run_audit, run_files
-from cli.commands import SMALL, run
+from cli.commands import SMALL, assert_bad_input, run
 
 from depthgauge.verdict.diagnostics import SeedReadings
 from depthgauge.verdict.judge import judge
@@ -200,6 +200,28 @@ def test_a_dry_run_shows_the_runs_and_trains_nothing(trained, tmp_path):
     assert shown == {(2, 1): True, (0, 1): True, (2, 3): False, (0, 3): False}
     assert run(*arguments).document["out"].startswith("runs/digits-d8-L2-")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "ks"),
+    [((), {0, 3}), ((1,), {0, 1, 3}), ((0, 2), {0, 2, 3}), (("all",), {0, 1, 2, 3})],
+)
+def test_no_blocks_and_all_blocks_are_always_trained_and_more_rungs_if_asked(given, ks):
+    options = ("--k", *given) if given else ()
+    grid = ("--blocks", 3, "--rules", "dfa", "--seeds", 1)
+    plan = run("audit", "--task", "digits", *grid, *options, "--dry-run", "--json").document
+    assert sorted(entry["k"] for entry in plan["runs"]) == sorted(ks)
+
+
+def test_more_blocks_than_there_are_cannot_be_trained():
+    assert_bad_input(run("audit", *SMALL, "--rules", "dfa", "--k", 3, "--dry-run"), "3", "k")
+
+
+def test_its_page_is_written_and_named(audited):
+    text = (audited.folder / "report.html").read_text(encoding="utf-8")
+    for method, entry in audited.document["verdicts"].items():
+        assert method in text
+        assert entry["verdict"] in text
 
 
 def test_the_defaults_are_three_rules_and_three_seeds():

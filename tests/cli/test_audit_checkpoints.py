@@ -79,8 +79,9 @@ def test_feedback_beside_the_network_gives_alignment_and_its_null(trained, tmp_p
 def test_files_are_written_where_asked_and_nowhere_else(folder, tmp_path):
     done = audit(folder, "--rules", "dfa", "--seeds", 1, "--out", tmp_path / "out" / "deep")
     written = tmp_path / "out" / "deep"
-    assert sorted(path.name for path in written.iterdir()) == ["audit.json", "audit.md"]
-    assert str(written / "audit.json") in done.out
+    names = ["audit.json", "audit.md", "report.html"]
+    assert sorted(path.name for path in written.iterdir()) == names
+    assert all(str(written / name) in done.out for name in names)
     assert read(written / "audit.json")["config"]["checkpoints"] == str(folder)
     before = sorted(tmp_path.rglob("*"))
     assert "audit.json" not in audit(folder, "--rules", "dfa", "--seeds", 1).out

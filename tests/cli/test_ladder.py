@@ -81,6 +81,7 @@ def test_table_and_figures_are_written_beside_it(trained):
         "ladder.png",
         "ladder.svg",
         "plan",
+        "report.html",
         "runs",
         "study.json",
     ]

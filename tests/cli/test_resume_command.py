@@ -64,22 +64,26 @@ def test_task_and_rules_of_a_file_are_found_from_another_folder(tmp_path, monkey
     assert run(*typed).status == 0
     again = plan_alone(home / "study", tmp_path / "again")
     monkeypatch.chdir(tmp_path)
-    assert run("resume", "again").out == "2 of 2 runs in again are done\n"
+    assert run("resume", "again").out == "2 of 2 runs in again are done\nagain/report.html\n"
     assert outcome(again) == outcome(home / "study")
 
 
-def test_a_study_that_is_done_is_left_as_it_is(study):
+def test_a_study_that_is_done_is_left_as_it_is_and_its_page_is_written_anew(study):
+    (study / "report.html").write_text("old")
     before = contents(study)
     done = run("resume", study)
-    assert (done.status, done.out) == (0, f"12 of 12 runs in {study} are done\n")
-    assert contents(study) == before
+    said = f"12 of 12 runs in {study} are done\n{study}/report.html\n"
+    assert (done.status, done.out) == (0, said)
+    after = contents(study)
+    assert after.pop("report.html") != before.pop("report.html")
+    assert after == before
 
 
 def test_a_copy_of_the_plan_is_the_whole_study_over_again_bit_for_bit(trained, tmp_path):
     again = plan_alone(trained, tmp_path / "again")
     done = run("resume", again)
     assert (done.status, done.err) == (0, "")
-    assert done.out == f"12 of 12 runs in {again} are done\n"
+    assert done.out == f"12 of 12 runs in {again} are done\n{again}/report.html\n"
     assert len(outcome(again)) == 12
     assert outcome(again) == outcome(trained)
 
@@ -191,7 +195,7 @@ def test_retried_when_the_reason_is_gone_it_is_done(failed):
     others = {path: path.read_bytes() for path in results(failed)}
     done = run("retry", failed, "--failed")
     assert (done.status, done.err) == (0, "")
-    assert done.out == f"4 of 4 runs in {failed} are done\n"
+    assert done.out == f"4 of 4 runs in {failed} are done\n{failed}/report.html\n"
     assert len(results(failed)) == 4
     assert {path: path.read_bytes() for path in others} == others
     assert list(failed.glob("runs/*/failed.json")) == []
@@ -215,10 +219,13 @@ def test_what_failed_is_retried_and_nothing_else_is_trained(failed):
     before = {path: contents(path) for path in left}
     done = run("retry", failed, "--failed")
     assert (done.status, done.out) == (0, f"2 of 4 runs in {failed} are done\n")
+    (failed / "report.html").unlink()
     labels = {read(path.with_name("config.json"))["rule"]["label"] for path in results(failed)}
     assert labels == {"raises"}
     assert {path: contents(path) for path in left} == before
-    assert run("resume", failed).out == f"4 of 4 runs in {failed} are done\n"
+    done = run("resume", failed)
+    assert done.out == f"4 of 4 runs in {failed} are done\n{failed}/report.html\n"
+    assert (failed / "report.html").is_file()
 
 
 @pytest.mark.parametrize("options", [("--executor", "slurm"), ("--device", "abacus")])

@@ -132,6 +132,16 @@ def test_a_plan_is_the_same_when_it_is_read_again(files):
     assert sorted(path.name for path in files.folder.iterdir()) == ["1.json", "2.json"]
 
 
+def test_the_accuracy_of_chance_is_kept_and_older_plans_do_not_know_it(files):
+    files.add(files.read(), file_of(cohort("dfa")).model_copy(update={"chance": 0.125}))
+    path = files.folder / "1.json"
+    assert PlanFiles(files.folder).read().files[0].chance == 0.125
+    content = json.loads(path.read_text())
+    del content["chance"]
+    path.write_text(json.dumps(content))
+    assert PlanFiles(files.folder).read().files[0].chance is None
+
+
 def test_what_others_add_is_seen_and_what_was_read_is_not_read_again(files):
     reader = PlanFiles(files.folder)
     assert reader.read().current == []

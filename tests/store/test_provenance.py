@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import numpy
@@ -85,6 +86,7 @@ def test_the_environment_names_software_and_machine():
     assert found["processor"]
     assert 2**28 < found["memory_bytes"] < 2**50
     assert set(found) == {
+        "date",
         "version",
         "commit",
         "dirty",
@@ -99,6 +101,13 @@ def test_the_environment_names_software_and_machine():
         "threads",
     }
     json.dumps(found, allow_nan=False)
+
+
+def test_the_environment_has_the_date_in_world_time():
+    before = datetime.now(timezone.utc).replace(microsecond=0)
+    date = datetime.fromisoformat(provenance.environment()["date"])
+    assert date.utcoffset() == timedelta(0)
+    assert before <= date <= datetime.now(timezone.utc)
 
 
 @pytest.mark.parametrize(

@@ -105,6 +105,7 @@ def write_audit(folder: Path, accuracies: Mapping[str, Mapping[int, tuple[float,
     ]
     verdict = {"verdict": "trustworthy", "verdict_in_words": "trustworthy", "fired": []}
     verdict["single_seed"] = False
+    reading = {"measured_on": "8 samples"}
     scale = {"name": "D1", "finding": "passes", "intervals": {}, "sentence": "scale: fine"}
     document = {
         "schema_version": 1,
@@ -113,7 +114,10 @@ def write_audit(folder: Path, accuracies: Mapping[str, Mapping[int, tuple[float,
         "thresholds": {},
         "provenance": {"version": "1.0", "processor": "one"},
         "reports": {
-            f"{row['method']}_s{row['seed']}": {"readings": {"reference": {}}} for row in summary
+            f"{row['method']}_s{row['seed']}": {
+                "readings": dict.fromkeys(("scale", "reference", "numerics", "stability"), reading)
+            }
+            for row in summary
         },
         "summary": summary,
         "verdicts": {

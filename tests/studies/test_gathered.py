@@ -144,6 +144,13 @@ def test_of_a_rule_that_was_edited_the_newest_has_the_plain_label(study, newest)
     assert named == {newest: "mine", older: "mine@7777777"}
 
 
+def test_runs_from_before_there_was_a_plan_are_the_older_ones(study):
+    finished(study.runs, run_config("mine", source="7" * 64), 0.7)
+    put_plan(study, [run_config("mine", source="8" * 64)], 0.5)
+    named = {run.config.rule.source[0]: run.method for run in gather(study.path).runs}
+    assert named == {"8": "mine", "7": "mine@7777777"}
+
+
 def test_full_is_all_blocks_and_at_least_one(tmp_path):
     rungs = {0: {1: 0.2}, 1: {1: 0.2}, 2: {1: 0.2}}
     rules = {"bp": rungs, "bp[shallow]": {0: {1: 0.2}}, "bp[wide_block]": {0: {1: 0.2}, 1: {1: 0}}}
@@ -219,8 +226,10 @@ def test_a_folder_that_is_no_studys(tmp_path):
 
 @pytest.mark.parametrize(
     "content",
-    ["{", "[]", "{}", '{"schema_version": 2}', '{"base": {}, "threads": 1}']
-    + ['{"base": {"net": 3, "task": {}, "recipe": {}}, "threads": 1}'],
+    [
+        *("{", "[]", "{}", '{"schema_version": 2}', '{"base": {}, "threads": 1}'),
+        '{"base": {"net": 3, "task": {}, "recipe": {}}, "threads": 1}',
+    ],
 )
 def test_a_damaged_study(study, content):
     study.study_path.write_text(content)

@@ -144,6 +144,7 @@ def test_what_was_planned_is_written_down_with_the_task_as_it_was_typed(tmp_path
     written = StudyFolder(tmp_path).plan_files.read()
     assert written.current == cohorts
     assert written.task_of(cohorts[0]) == (TASK.name, 0)
+    assert written.file_of(cohorts[0]).chance == TASK.chance
     assert written.steps_of(cohorts[0]) == len(TASK.train) / RECIPE.batch_size
 
 

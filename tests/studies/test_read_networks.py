@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
 from itertools import pairwise
@@ -49,6 +50,19 @@ def test_the_last_epoch_of_each_full_run_paired_with_its_frozen_one(tmp_path):
         assert (network.stability, network.report, network.diverged) == (None, None, False)
         assert network.seed_readings == SeedReadings(10.0, 0.25, 0.125, None, network.gain)
     assert [n.frozen_run for n in networks] == [identity("dfa", 0, 1), identity("dfa", 0, 2), None]
+
+
+def test_earlier_epochs_do_not_count(tmp_path):
+    folder = write_study(
+        tmp_path / "study", {"dfa": {2: {1: 0.5}}}, readings={"dfa": {"g_over_e": 1}}
+    )
+    (path,) = folder.glob("runs/*/metrics.jsonl")
+    first, *others = lines_in(path)
+    first |= {"h_norm": [1.0, 99.0, 99.0], "g_norm": [7.0] * 3, "g_over_e": 7.0}
+    path.write_text("".join(json.dumps(line) + "\n" for line in (first, *others)))
+    (network,) = recorded_networks(gather(folder), "dfa")
+    assert (network.growth, network.gradient, network.error_share) == (2.0, 0.3, 1)
+    assert network.first_fired == {"D1": 0, "D2": None}
 
 
 def test_older_runs_have_no_share_of_the_error(tmp_path):

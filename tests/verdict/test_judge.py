@@ -118,6 +118,24 @@ def test_numerically_wrong_in_some_seeds_does_not_hide_that_both_readings_are_lo
     assert "D2" in judge(seeds).fired
 
 
+@pytest.mark.parametrize("n", [1, 3])
+def test_where_no_share_of_the_error_was_recorded_a_gradient_that_is_not_low_passes(n):
+    found = diagnostic("D2", with_values("error_share", [None] * n))
+    assert (found.finding, set(found.intervals)) == ("passes", {"gradient"})
+    assert judge(with_values("error_share", [None] * n)).word == "trustworthy"
+
+
+@pytest.mark.parametrize("shares", [[None], [None, None], [5.9e-7, None]])
+def test_where_no_share_of_the_error_was_recorded_a_low_gradient_cannot_be_told(shares):
+    """Not even if other seeds have it, and whatever the gradient's numerics."""
+    calm = replace(DEGENERATE, growth=1.0, depth_gain=0.2)
+    found = diagnostic("D2", with_values("error_share", shares, calm))
+    assert (found.finding, found.more_seeds) == ("untested", None)
+    assert "was not recorded" in found.sentence
+    assert judge(with_values("error_share", shares, calm)).word == "no alarm, depth untested"
+    assert judge(with_values("error_share", shares, DEGENERATE)).fired == ("D1", "D3")
+
+
 def test_without_a_frozen_baseline_depth_is_untested():
     verdict = judge(spread_out(replace(HEALTHY, depth_gain=None)))
     assert verdict.word == "no alarm, depth untested"

@@ -19,8 +19,21 @@ class _Config(BaseModel):
     bp_depth_gain: float | None
 
 
+class _Reading(BaseModel):
+    measured_on: str
+
+
+class _Readings(BaseModel):
+    """Those that every network has."""
+
+    scale: _Reading
+    reference: _Reading
+    numerics: _Reading
+    stability: _Reading
+
+
 class _Report(BaseModel):
-    readings: dict[str, dict[str, Any]]
+    readings: _Readings
 
 
 class _Row(BaseModel):
@@ -56,6 +69,7 @@ class _AuditFile(BaseModel):
     schema_version: Literal[1]
     config: _Config
     thresholds: dict[str, float]
+    provenance: dict[str, Any]
     reports: dict[str, _Report]
     summary: list[_Row]
     verdicts: dict[str, _Verdict]

@@ -25,7 +25,7 @@ def ladder_counterpart(study: Gathered) -> dict[str, Any] | None:
         return None
     results: dict[str, dict[str, dict[str, Any]]] = {}
     for run in study.runs:
-        if run.config.net.blocks == net["blocks"] and run.done:
+        if run.done:
             rungs = results.setdefault(run.method, {}).setdefault(str(run.config.k), {})
             rungs[str(run.config.seed)] = {"final_acc": run.accuracy}
     compared = compare_ladder({"config": study.base, "results": results})

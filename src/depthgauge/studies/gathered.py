@@ -171,11 +171,11 @@ def _runs(study: StudyFolder) -> Iterator[GatheredRun]:
     """All that were planned or begun, rule by rule; a rule's newest version has the plain label."""
     plan = study.plan_files.read()
     configs = [config for cohort in plan.current for config in cohort.configs]
-    planned = {config.identity for config in configs}
-    for path in sorted(study.runs.glob("*/config.json")) if study.runs.is_dir() else ():
-        if path.parent.name not in planned:
-            configs.append(read_config(path))
-    names = rule_names(config.rule for config in reversed(configs))
+    known = {config.identity for config in configs}
+    paths = sorted(study.runs.glob("*/config.json")) if study.runs.is_dir() else []
+    unplanned = [read_config(path) for path in paths if path.parent.name not in known]
+    names = rule_names(config.rule for config in [*reversed(configs), *unplanned])
+    configs += unplanned
     running = _running(study, plan)
     order = list(dict.fromkeys(names[config.rule.as_text] for config in configs))
     configs.sort(key=lambda c: (order.index(names[c.rule.as_text]), c.k, c.seed))
@@ -213,7 +213,5 @@ def _run(paths: RunPaths, config: RunConfig, method: str, running: set[str]) -> 
 def _read_result(path: Path, identity: str) -> dict[str, Any]:
     result = read_json(path)
     if (wrong := what_is_wrong(result, identity)) is not None:
-        raise UserError(
-            f"{path} {wrong}; nothing was changed: `depthgauge resume` makes the run again"
-        )
+        raise UserError(f"{path} {wrong}; nothing was changed: remove it to have it made again")
     return dict(result)

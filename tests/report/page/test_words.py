@@ -101,9 +101,9 @@ def test_one_seed_is_said_beside_the_word():
 def test_what_fired_is_said_with_its_interval():
     said = evidence(view("walk back", "dfa", GROWS, VANISHED, WORTHLESS))
     assert said == (
-        "The stream blows up: 694 [600, 812,000] times in one block; "
+        "The stream blows up, 694 [600, 812,000]-fold in one block; "
         "the gradient has vanished: 4.2e-9 [1e-10, 1e-8] at the top; "
-        "training the blocks changes accuracy by −4.0 [−5.1, +1.0] points, too little."
+        "training the blocks changes accuracy by −4.0 [−5.1, +1.0] points: no gain."
     )
 
 
@@ -118,14 +118,17 @@ def test_what_passes_is_said_too():
 @pytest.mark.parametrize(
     ("diagnostic", "words"),
     [
-        (found("D1", "straddles", growth=(2.0, 9.0, 99.0)), "The stream may blow up: 9 [2, 99]"),
+        (
+            found("D1", "straddles", growth=(2.0, 9.0, 99.0)),
+            "The stream may blow up, 9 [2, 99]-fold",
+        ),
         (found("D2", "straddles", gradient=(0.0, 1e-6, None)), "vanished: 1e-6 [0, ∞] at the top"),
-        (found("D3", "straddles", depth_gain=(0.0, 0.1, 0.2)), "leaves open whether they help"),
+        (found("D3", "straddles", depth_gain=(0.0, 0.1, 0.2)), "whether they help stays open"),
         (found("D3", "untested", depth_gain=(0.0, 0.1, 0.2)), "depth does not help on this task"),
         (found("D3", "untested"), "What its blocks are worth was not measured"),
-        (found("D1", "fires", n=1, growth=(3e7, 3e7, 3e7)), "blows up: 3e7 times in one block"),
-        (found("D1", "fires", growth=(None, None, None)), "blows up: ∞ [∞, ∞] times"),
-        (found("D3", "fires", n=1, depth_gain=(0.0, 0.001, 0.0)), "by +0.1 points, too little"),
+        (found("D1", "fires", n=1, growth=(3e7, 3e7, 3e7)), "blows up, 3e7-fold in one block"),
+        (found("D1", "fires", growth=(None, None, None)), "blows up, ∞ [∞, ∞]-fold"),
+        (found("D3", "fires", n=1, depth_gain=(0.0, 0.001, 0.0)), "by +0.1 points: no gain"),
     ],
 )
 def test_what_each_finding_is_called(diagnostic, words):
@@ -144,7 +147,7 @@ def test_a_gradient_that_cannot_be_told_is_not_said_to_arrive(tmp_path):
     (one,) = rule_views(gather(folder))
     assert one.verdict == NOT_JUDGED
     assert "cannot be told" in evidence(one)
-    assert "the gradient arrives" not in evidence(one)
+    assert "keeps its scale" not in evidence(one)
 
 
 def test_nothing_to_go_by():
@@ -225,13 +228,26 @@ def test_a_penalty_is_part_of_the_recipe(tmp_path):
 def test_dates_and_versions(tmp_path):
     about = {"version": "1.0", "commit": "0123456789", "date": "2030-01-31T23:59:59+00:00"}
     study = gather(write_study(tmp_path / "s", {"bp": GOOD}, **about))
-    assert (dates_of(study), versions_of(study)) == ("2030-01-31", "depthgauge 1.0 (0123456)")
+    assert (dates_of(study), versions_of(study)) == (
+        "2030-01-31",
+        "runs by depthgauge 1.0 (0123456)",
+    )
     late = replace(study.runs[0], provenance={"version": "1.1", "date": "2031-02-01T00:00:00"})
     both = replace(study, runs=(*study.runs, late))
     assert dates_of(both) == "2030-01-31 to 2031-02-01"
-    assert versions_of(both) == "depthgauge 1.0 (0123456), depthgauge 1.1"
+    assert versions_of(both) == "runs by depthgauge 1.0 (0123456), depthgauge 1.1"
 
 
 def test_older_results_have_no_date(tmp_path):
     study = gather(write_study(tmp_path / "s", {"bp": GOOD}))
-    assert (dates_of(study), versions_of(study)) == ("not recorded", "not recorded")
+    assert dates_of(study) == "not recorded"
+    bare = replace(study, runs=tuple(replace(run, provenance={}) for run in study.runs))
+    assert versions_of(bare) == "not recorded"
+
+
+def test_what_made_the_runs_and_what_read_them_are_told_apart(tmp_path):
+    folder = write_whole_study(tmp_path / "s", version="0.9", commit="c0ffee0c0ffee", dirty=True)
+    assert versions_of(gather(folder)) == (
+        "runs by depthgauge 0.9 (c0ffee0 with uncommitted changes); "
+        "audit by depthgauge 1.0 (c0ffee0)"
+    )

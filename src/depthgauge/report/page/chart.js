@@ -44,13 +44,13 @@ const charts = (() => {
     });
   }
 
-  // Charts in sight come first; the others are drawn one by one while nothing else happens.
+  // Charts in sight come first; the others are drawn one by one when nothing else happens, or soon.
   const waiting = new Set();
   const inSight = (div) => {
     const { top, bottom } = div.getBoundingClientRect();
     return bottom > 0 && top < window.innerHeight;
   };
-  const whenIdle = window.requestIdleCallback ?? ((next) => setTimeout(next, 1));
+  const whenIdle = (next) => (window.requestIdleCallback ? requestIdleCallback(next, { timeout: 50 }) : setTimeout(next, 1));
 
   function drawNext() {
     const [id] = waiting;

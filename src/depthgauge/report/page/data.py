@@ -89,7 +89,7 @@ def _credit(report: dict[str, Any] | None) -> dict[str, Any]:
         credit["null"] = {
             "mean": [layer["mean"] for layer in null["per_layer"]],
             "spread": [layer["spread"] for layer in null["per_layer"]],
-            "fresh": [round(value, 5) for value in null["fresh_deep"]],
+            "fresh": [round(value, 5) for value in null["fresh_deep"] if value is not None],
             "words": [layer["word"] for layer in null["per_layer"]],
             **{name: null["deep"][name] for name in ("observed", "p_upper", "word")},
         }

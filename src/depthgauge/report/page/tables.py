@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -72,7 +73,7 @@ def network_table(views: Sequence[RuleView]) -> PageTable:
             values = [
                 Cell("diverged" if network.diverged else percent(network.accuracy), network.run),
                 Cell(percent(network.frozen), network.frozen_run),
-                Cell("–" if gain is None else f"{gain:+.1f}", network.run),
+                Cell("–" if gain is None else _minus(f"{gain:+.1f}"), network.run),
                 Cell(_short(network.growth), network.run),
                 Cell(_short(network.gradient), network.run),
                 Cell(_short(network.stability), network.run),
@@ -95,6 +96,7 @@ def _run_cells(run: GatheredRun, thresholds: Thresholds) -> list[Cell]:
     fired = first_fired(readings, thresholds)
     seconds, commit = run.provenance.get("wall_seconds"), run.provenance.get("commit") or ""
     accuracy = run.lines[-1]["accuracy"] if run.lines else None
+    epoch = run.lines[-1]["epoch"] if run.lines else 0
     shown = accuracy if run.accuracy is None and run.state != "diverged" else run.accuracy
     so_far = "" if run.accuracy is not None or shown is None else " so far"
     return [
@@ -103,7 +105,7 @@ def _run_cells(run: GatheredRun, thresholds: Thresholds) -> list[Cell]:
         Cell(str(run.config.k), order=run.config.k),
         Cell(str(run.config.seed), order=run.config.seed),
         Cell(run.state),
-        Cell(f"{max(len(run.lines) - 1, 0)} of {run.config.recipe.epochs}", order=len(run.lines)),
+        Cell(f"{epoch} of {run.config.recipe.epochs}", order=epoch),
         Cell(percent(shown) + so_far, run.identity, order=_order(shown)),
         Cell(_short(last.growth if last else None), order=_order(last and last.growth)),
         Cell(_short(last.gradient if last else None), order=_order(last and last.gradient)),
@@ -131,12 +133,13 @@ def _minus(text: str) -> str:
     return re.sub(r"(^|[\[ ])-(?=[\d∞])", r"\1−", text)
 
 
-def _order(value: Any) -> float | None:
-    return None if value is None else float(value)
+def _order(value: Any) -> float | str | None:
+    """What has no bound is called as the page's script calls it."""
+    return "Infinity" if value == math.inf else None if value is None else float(value)
 
 
 def _short(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3g}"
+    return "–" if value is None else "∞" if value == math.inf else f"{value:.3g}"
 
 
 def _epoch(fired: dict[str, int | None], name: str) -> str:

@@ -1,0 +1,143 @@
+"""`depthgauge report`: a study as one page, at any time."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from cli.commands import assert_bad_input, run
+from report.page.odd_studies import ODD, write_odd_study
+from report.page.page_studies import light
+from report.page.parsed_page import Page
+from store.small_runs_on_disk import contents
+from studies.compared_studies import BP, write_study
+
+from depthgauge.cli.main import main
+
+
+@pytest.fixture(autouse=True)
+def _light(monkeypatch):
+    light(monkeypatch)
+
+
+@pytest.fixture
+def small(tmp_path) -> Path:
+    return write_study(tmp_path / "small", {"bp": BP})
+
+
+def page_at(path: Path) -> Page:
+    return Page(path.read_text(encoding="utf-8"))
+
+
+def test_the_page_goes_into_the_study_and_its_path_is_said(small):
+    done = run("report", small)
+    assert (done.status, done.err) == (0, "")
+    assert done.out == f"{small}/report.html\n"
+    assert page_at(small / "report.html").data["rules"][0]["method"] == "bp"
+
+
+@pytest.mark.parametrize("option", ["-o", "--output"])
+def test_or_wherever_it_is_wanted(small, tmp_path, option):
+    before = contents(small)
+    done = run("report", "small", option, "page.html")
+    assert (done.status, done.out, done.err) == (0, "page.html\n", "")
+    assert page_at(tmp_path / "page.html").data["rules"]
+    assert contents(small) == before
+
+
+def test_an_older_page_is_replaced(small):
+    (small / "report.html").write_text("old")
+    assert run("report", small).status == 0
+    assert (small / "report.html").read_text() != "old"
+    assert not [path for path in small.iterdir() if path.name.startswith(".")]
+
+
+@pytest.mark.parametrize("what", ODD)
+def test_a_study_with_parts_missing_has_a_page(tmp_path, what):
+    done = run("report", write_odd_study(tmp_path / "odd", what))
+    assert (done.status, done.err) == (0, "")
+    assert page_at(tmp_path / "odd" / "report.html").sections()
+
+
+def test_after_more_was_done_the_page_tells_of_it(tmp_path):
+    folder = write_odd_study(tmp_path / "odd", "nothing begun")
+    run("report", folder)
+    assert "not complete" in page_at(folder / "report.html").text
+    shutil.rmtree(folder / "plan")
+    write_study(folder, {"bp": BP})
+    run("report", folder)
+    assert "not complete" not in page_at(folder / "report.html").text
+
+
+# Bad input
+
+
+def test_an_empty_folder_and_a_missing_one(tmp_path):
+    (tmp_path / "empty").mkdir()
+    for name in ("empty", "missing"):
+        assert_bad_input(run("report", name), name, "is not the folder of a study")
+    assert not (tmp_path / "missing").exists()
+    assert list((tmp_path / "empty").iterdir()) == []
+
+
+@pytest.mark.parametrize("file", ["study.json", "audit.json"])
+@pytest.mark.parametrize("content", ["{", "[]", '{"schema_version": 7}'])
+def test_a_damaged_study_or_audit(small, file, content):
+    (small / file).write_text(content)
+    assert_bad_input(run("report", small), f"{small}/{file}", "nothing was changed")
+    assert (small / file).read_text() == content
+    assert not (small / "report.html").exists()
+
+
+def test_a_damaged_result(small):
+    (path, *_) = sorted(small.glob("runs/*/result.json"))
+    path.write_text("{}")
+    assert_bad_input(run("report", small), str(path), "nothing was changed")
+
+
+@pytest.mark.parametrize("output", ["missing/page.html", ".", "small", "small/study.json/page"])
+def test_an_output_that_cannot_be_one(small, output):
+    assert_bad_input(run("report", "small", "-o", output), output, "-o")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_may_not_be_written(small):
+    small.chmod(0o555)
+    try:
+        assert_bad_input(run("report", small), str(small), "cannot be written")
+    finally:
+        small.chmod(0o755)
+
+
+def test_a_system_that_refuses_to_write(small, monkeypatch):
+    """As on a file system that is mounted for reading only."""
+
+    def refuse(self, *_):
+        raise OSError(30, "Read-only file system", str(self))
+
+    monkeypatch.setattr(Path, "write_bytes", refuse)
+    done = run("report", small)
+    assert_bad_input(done, f"{small} cannot be written or read", "Read-only file system")
+
+
+def test_no_folder_at_all():
+    assert_bad_input(run("report"), "DIR")
+
+
+# Any terminal
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_terminal_that_cannot_encode_a_sign_still_gets_an_answer(tmp_path, as_json):
+    first, second = (write_study(tmp_path / n, {"bp": BP}) for n in ("früher", "später"))
+    terminal = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    options = ["--json"] if as_json else []
+    with contextlib.redirect_stdout(terminal):
+        assert main(["compare", str(first), str(second), *options]) == 0
+    out = terminal.buffer.getvalue().decode("ascii")
+    assert ("fr\\xfcher" in out) is as_json
+    assert ("fr?her" in out) is not as_json

@@ -1,0 +1,185 @@
+"""The report of one study: whole, hostile, and with parts missing."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from report.page.odd_studies import ODD, write_odd_study
+from report.page.page_studies import light, write_whole_study
+from report.page.parsed_page import Page
+from store.small_runs_on_disk import contents
+from studies.compared_studies import change_json
+
+from depthgauge.config import TaskConfig
+from depthgauge.report.page.data import page_data
+from depthgauge.report.page.study_page import study_page, write_study_page
+from depthgauge.studies.gathered import gather
+from depthgauge.studies.rule_views import rule_views
+
+SCRIPT = "<script>alert(1)</script>"
+QUOTES = "\"><img src=x onerror='alert(2)'> & </td></table></script>"
+ABOUT = {"version": "1.0", "commit": "c0ffee", "date": "2030-01-02", "processor": "one"}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A study's folder, and its page with charts and figures."""
+    folder = write_whole_study(tmp_path_factory.mktemp("whole") / "study", **ABOUT)
+    return folder, Page(write_study_page(folder).read_text(encoding="utf-8"))
+
+
+def check(page: Page) -> None:
+    """Every link of a page leads somewhere in it, and its data can be read."""
+    ids = page.values("id")
+    assert len(set(ids)) == len(ids)
+    targets = [value for value in page.values("href") if value.startswith("#")]
+    assert {target[1:] for target in targets} <= set(ids)
+    assert {f"run-{run}" for run in page.values("data-run")} <= set(ids)
+    assert set(page.values("data-copy")) <= set(ids)
+    runs = {run["id"] for run in page.data["runs"]}
+    assert {f"run-{run}" for run in runs} <= set(ids)
+    rules = {rule["method"] for rule in page.data["rules"]}
+    for leads in map(json.loads, page.values("data-runs")):
+        assert leads["rule"] in rules
+    for rule in page.data["rules"]:
+        assert {network["run"] for network in rule["networks"]} <= runs | {None}
+
+
+# A whole one
+
+
+def test_every_link_leads_somewhere(whole):
+    check(whole[1])
+    assert len(whole[1].values("data-run")) > 20
+
+
+def test_nothing_is_fetched(whole):
+    page = whole[1]
+    for name in ("src", "href", "action", "data", "poster", "srcset", "formaction"):
+        assert not [v for v in page.values(name) if not v.startswith(("#", "data:"))]
+    styles = re.findall(r"<style>(.*?)</style>", page.html, re.S)
+    assert styles
+    assert not any(re.search(r"url\(|@import", style) for style in styles)
+    assert len(page.html) < 15e6
+
+
+def test_the_data_are_those_of_the_study(whole):
+    folder, page = whole
+    study = gather(folder)
+    assert page.data == json.loads(json.dumps(page_data(study, rule_views(study))))
+
+
+def test_all_parts_are_there(whole):
+    folder, page = whole
+    sections = ["verdicts", "ladder", "audit", "layers", "training", "null", "utility"]
+    assert page.sections() == [*sections, "runs", "paper"]
+    for view in rule_views(gather(folder)):
+        assert view.method in page.text
+        assert view.verdict in page.text
+    assert "12.5 %" in page.text
+    assert "no luck" in page.html
+
+
+def test_figures_are_files_in_it(whole):
+    files = [a for _, a in whole[1].elements if "download" in a]
+    names = [a["download"] for a in files]
+    assert {"study-ladder.svg", "study-ladder.pdf", "study-audit.svg"} <= set(names)
+    for a in files:
+        kind = "image/svg+xml" if a["download"].endswith("svg") else "application/pdf"
+        assert a["href"].startswith(f"data:{kind};base64,")
+
+
+def test_the_study_is_left_as_it_is_but_for_the_page(tmp_path, monkeypatch):
+    light(monkeypatch)
+    folder = write_whole_study(tmp_path / "study")
+    before = contents(folder)
+    assert write_study_page(folder) == folder / "report.html"
+    after = contents(folder)
+    del after["report.html"]
+    assert after == before
+    other = tmp_path / "other.html"
+    assert write_study_page(folder, other) == other
+    assert other.read_text() == (folder / "report.html").read_text()
+
+
+# What comes from data
+
+
+def test_nothing_on_the_page_comes_from_data_but_text(tmp_path, monkeypatch):
+    """With other names, reasons and origins, the page has the same elements and attributes."""
+    light(monkeypatch)
+    plain = write_whole_study(tmp_path / "plain", "mine", "no luck", **ABOUT)
+    odd = write_whole_study(
+        tmp_path / "<img src=x onerror=alert(3)>&amp;'\"",
+        SCRIPT + QUOTES,
+        QUOTES,
+        **{name: f"{QUOTES}{name}" for name in ABOUT},
+    )
+    for folder in (plain, odd):
+        base = json.loads((folder / "study.json").read_text())["base"]
+        name = "tiny" if folder == plain else SCRIPT
+        task = TaskConfig(name=name, checksum="0" * 64).model_dump(mode="json")
+        change_json(folder / "study.json", base=base | {"task": task})
+    expected, found = (Page(study_page(gather(folder))) for folder in (plain, odd))
+    check(found)
+    assert found.skeleton == expected.skeleton
+    assert "</" not in found.scripts["data"]
+    assert list(found.scripts.values())[1:] == list(expected.scripts.values())[1:]
+    for text in (SCRIPT + QUOTES, odd.name, SCRIPT):
+        assert text in found.text
+    states = [run["state"] for run in found.data["runs"]]
+    assert found.data["runs"][states.index("failed")]["reason"] == QUOTES
+    provenance = found.data["runs"][states.index("finished")]["provenance"]
+    assert provenance == {name: f"{QUOTES}{name}" for name in ABOUT}
+
+
+# Parts missing
+
+
+@pytest.fixture
+def odd_page(tmp_path, monkeypatch):
+    """The page of an odd study."""
+    light(monkeypatch)
+    return lambda what: Page(study_page(gather(write_odd_study(tmp_path / "study", what))))
+
+
+@pytest.mark.parametrize("what", ODD)
+def test_a_page_with_parts_missing_is_whole_in_itself(odd_page, what):
+    page = odd_page(what)
+    check(page)
+    assert {"verdicts", "ladder", "audit", "layers", "training", "null", "runs", "paper"} <= set(
+        page.sections()
+    )
+    assert "None" not in page.text
+    assert "nan" not in page.text.lower().split()
+
+
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [
+        ("one rule, one seed", "trustworthy, single seed"),
+        ("no ladder", "no alarm, depth untested"),
+        ("no audit", "From what training wrote down"),
+        ("only failed runs", "0 of 2 runs have finished; 2 failed."),
+        ("nothing begun", "This study is not complete: 0 of 3 runs have finished; 3 not begun."),
+        ("nothing planned", "No rule can be judged yet."),
+        ("running", "This study is not complete: 0 of 3 runs have finished; 3 running."),
+        ("all diverged", "0 of 3 runs have finished; 3 diverged."),
+        ("an audit alone", "these networks were trained elsewhere"),
+        ("controls", "no blocks"),
+        ("a rule that was edited", "mine@7777777"),
+    ],
+)
+def test_it_says_what_is_missing(odd_page, what, said):
+    assert said in odd_page(what).text
+
+
+@pytest.mark.parametrize(
+    ("what", "states"),
+    [("only failed runs", ["failed"] * 2), ("all diverged", ["diverged"] * 3)],
+)
+def test_failed_and_diverged_runs_are_shown(odd_page, what, states):
+    rows = [a for tag, a in odd_page(what).elements if tag == "tr" and "id" in a]
+    assert [a["class"] for a in rows] == [f"state-{state}" for state in states]
