@@ -4,15 +4,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-all faults check bench clean
+.PHONY: demo test test-all faults check bench clean browser
 
 demo: $(READY)
 	$(BIN)/depthgauge audit --k all
 
-test: $(READY)
+test: $(READY) browser
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto
 
-test-all: $(READY)
+test-all: $(READY) browser
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto -m ""
 
 faults: $(READY)
@@ -30,6 +30,14 @@ bench: $(READY)
 	$(BIN)/python benchmarks/store.py
 	$(BIN)/python benchmarks/store_scale.py
 	$(BIN)/python benchmarks/workers.py
+
+# The report's pages are tested in Debian's Chromium; without it those tests are skipped.
+browser:
+	@command -v chromium >/dev/null || { \
+		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+		{ apt-get install -y -qq --no-install-recommends chromium || \
+		  { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; }; } \
+		>/dev/null 2>&1; } || echo "No Chromium: the tests in a browser are skipped."
 
 # torch comes first and pinned: asking for it in any other way may fetch a much larger build.
 $(READY): requirements.lock pyproject.toml

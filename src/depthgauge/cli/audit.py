@@ -147,9 +147,9 @@ def read_subjects(
 
 def write_audit(document: dict[str, Any], folder: Path) -> None:
     """`audit.json`, `audit.md` and `report.html`."""
+    from depthgauge.cli.report import page_of
     from depthgauge.report.audit_table import TABLES
     from depthgauge.report.audit_words import audit_words
-    from depthgauge.report.page.study_page import write_study_page
     from depthgauge.report.table import markdown_table
     from depthgauge.store.files import write_json, write_text
 
@@ -158,7 +158,7 @@ def write_audit(document: dict[str, Any], folder: Path) -> None:
     tables = [markdown_table(header, rows) for header, rows in made if rows]
     words = "".join(f"- {sentence}\n" for sentence in audit_words(document))
     write_text(folder / "audit.md", "\n".join([*tables, words]))
-    write_study_page(folder)
+    page_of(folder)
 
 
 def show_audit(document: dict[str, Any], folder: Path | None, as_json: bool) -> None:

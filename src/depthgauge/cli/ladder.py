@@ -62,10 +62,10 @@ def train_ladder(grid: Grid, folder: Path, args: argparse.Namespace) -> tuple[di
 
 def write_ladder(ladder: dict[str, Any], folder: Path) -> None:
     """`ladder.json`, `ladder.md`, `ladder.png`, `ladder.svg` and `report.html`."""
+    from depthgauge.cli.report import page_of
     from depthgauge.report.figures.ladder import draw_ladders
     from depthgauge.report.ladder_table import caption, ladder_rows
     from depthgauge.report.ladder_words import ladder_words
-    from depthgauge.report.page.study_page import write_study_page
     from depthgauge.report.table import markdown_table
     from depthgauge.store.files import write_json, write_text
 
@@ -75,7 +75,7 @@ def write_ladder(ladder: dict[str, Any], folder: Path) -> None:
     write_text(folder / "ladder.md", f"{caption(ladder)}\n\n{table}\n{words}")
     if ladder["results"]:
         draw_ladders([ladder], [folder / "ladder.png", folder / "ladder.svg"])
-    write_study_page(folder)
+    page_of(folder)
 
 
 def print_ladder(ladder: dict[str, Any], folder: Path) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import logging
 from pathlib import Path
 
 from depthgauge.errors import UserError
+
+log = logging.getLogger("depthgauge")
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -28,6 +31,17 @@ def run(args: argparse.Namespace) -> int:
     output = page_path(args.output)
     print(write_study_page(Path(args.study), output))
     return 0
+
+
+def page_of(folder: Path) -> Path | None:
+    """Write the page of a study that a command has ended; where that fails, its results stand."""
+    from depthgauge.report.page.study_page import write_study_page
+
+    try:
+        return write_study_page(folder)
+    except UserError as error:
+        log.warning("no page was written: %s", error)
+        return None
 
 
 def page_path(given: str | None) -> Path | None:

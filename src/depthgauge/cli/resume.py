@@ -108,8 +108,8 @@ def _chosen(plan: Plan, names: list[str]) -> list[CohortPlan]:
 
 def _train(args: argparse.Namespace, opened: _Opened, cohorts: list[CohortPlan]) -> int:
     """Train what is left of these cohorts, and say how much of the plan is done."""
+    from depthgauge.cli.report import page_of
     from depthgauge.executors.job import Job
-    from depthgauge.report.page.study_page import write_study_page
     from depthgauge.store.provenance import command_line
 
     study = opened.study
@@ -123,6 +123,6 @@ def _train(args: argparse.Namespace, opened: _Opened, cohorts: list[CohortPlan])
     planned = study.plan_files.read().cohort_of
     done = sum(study.is_done(identity) for identity in planned)
     print(f"{done} of {len(planned)} runs in {study.path} are done")
-    if done == len(planned):
-        print(write_study_page(study.path))
+    if done == len(planned) and (page := page_of(study.path)) is not None:
+        print(page)
     return int(failed)

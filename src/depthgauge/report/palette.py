@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-LIGHT = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#B8860B", "#56B4E9", "#555555")
+LIGHT = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#B8860B", "#3090C8", "#555555")
 DARK = ("#4BA3DB", "#F0803C", "#2BC49A", "#E59AC6", "#E6B800", "#8FD0F5", "#BBBBBB")
 MARKERS = ("o", "s", "D", "^", "v", "P", "X")
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "triangle-down", "cross", "x")

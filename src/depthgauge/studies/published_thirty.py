@@ -51,14 +51,21 @@ def compare_thirty(document: dict[str, Any]) -> dict[str, Any]:
         "accuracies": compared(accuracies, lambda report: report["headline_acc"]),
         "deep_alignment": compared(
             _labelled(figures["deep_cos_lambda_0.01"]),
-            lambda report: report["readings"]["alignment_record"]["value"],
+            lambda report: _recorded(report, "alignment_record")["value"],
         ),
         "deep_perturbation": compared(
             _labelled(figures["deep_rho_lambda_0.01"]),
-            lambda report: report["readings"]["perturbation_record"]["value"],
+            lambda report: _recorded(report, "perturbation_record")["value"],
         ),
         "one_seed": _one_seed(document, figures),
     }
+
+
+def _recorded(report: dict[str, Any], name: str) -> dict[str, Any]:
+    """A reading in the record's convention; an audit that was not asked for it has none."""
+    nothing: dict[str, Any] = {"value": None, "per_layer": None}
+    found: dict[str, Any] = report["readings"].get(name, nothing)
+    return found
 
 
 def _labelled(figures: dict[str, Any]) -> dict[str, Any]:
@@ -90,7 +97,7 @@ def _one_seed(document: dict[str, Any], figures: dict[str, Any]) -> list[dict[st
             }
         )
     if penalised is not None:
-        alignment = penalised["readings"]["alignment_record"]
+        alignment = _recorded(penalised, "alignment_record")
         rows += [
             {
                 "what": f"dfa{PENALISED}: Γ, record, l = 0 … L",
@@ -103,4 +110,4 @@ def _one_seed(document: dict[str, Any], figures: dict[str, Any]) -> list[dict[st
                 "published": [null["training_B_deep"]],
             },
         ]
-    return rows
+    return [row for row in rows if None not in (row["measured"], *(row["measured"] or ()))]

@@ -142,5 +142,6 @@ def _verdict(rows: Sequence[dict[str, Any]], bp_gain: float | None) -> dict[str,
         "verdict": found.word if found else "diverged",
         "verdict_in_words": str(found) if found else "diverged",
         "fired": list(found.fired) if found else [],
+        "single_seed": bool(found and found.single_seed),
         "diagnostics": [asdict(d) for d in found.diagnostics] if found else [],
     }

@@ -8,7 +8,8 @@ import pytest
 from report.figures.drawn import lay_out
 from report.figures.drawn_studies import make_audit, make_network, make_null, make_run, make_study
 
-from depthgauge.report.figures.all import FIGURES, figure_files
+from depthgauge.report.figures.all import FIGURES, figures_of
+from depthgauge.report.figures.style import file_of, one_pdf
 from depthgauge.studies.rule_views import rule_views
 
 HOSTILE = ["bp", "$x_1$ <b>", "_a", "ep[credit=displacement,beta=10.0]", "a\nb", "]]>", " "]
@@ -22,18 +23,26 @@ def whole_study(*rules):
 
 def test_every_figure_that_a_study_has_data_for():
     study = whole_study("bp", "dfa")
-    files = figure_files(study, rule_views(study), ("svg",))
-    assert list(files) == ["ladder", "audit", "layers", "training", "null"] == list(FIGURES)
-    assert all(ET.fromstring(formats["svg"]).tag.endswith("svg") for formats in files.values())
+    drawn = figures_of(study, rule_views(study))
+    assert list(drawn) == ["ladder", "audit", "layers", "training", "null"] == list(FIGURES)
+    for figure in drawn.values():
+        assert ET.fromstring(file_of(figure, "svg")).tag.endswith("svg")
 
 
 def test_figures_without_data_are_left_out():
     study = make_study(make_run(k=0))
-    files = figure_files(study, rule_views(study))
-    assert list(files) == ["ladder"]
-    assert list(files["ladder"]) == ["svg", "pdf"]
-    assert files["ladder"]["pdf"].startswith(b"%PDF")
-    assert figure_files(make_study(), []) == {}
+    assert list(figures_of(study, rule_views(study))) == ["ladder"]
+    assert figures_of(make_study(), []) == {}
+
+
+def test_one_pdf_has_a_page_for_each_figure_and_is_the_same_every_time():
+    study = whole_study("bp", "dfa")
+    drawn, again = (list(figures_of(study, rule_views(study)).values())[:2] for _ in range(2))
+    content = one_pdf(drawn)
+    assert content.startswith(b"%PDF")
+    assert content.count(b"/Type /Page ") == len(drawn)
+    assert b"/Subtype /Type3" not in content
+    assert one_pdf(again) == content
 
 
 @pytest.mark.parametrize("name", FIGURES)

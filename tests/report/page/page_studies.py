@@ -76,4 +76,5 @@ def _runs_by_place(folder: Path) -> Mapping[tuple[str, int, int], str]:
 def light(monkeypatch: Any) -> None:
     """Pages without the chart library and the figures: the rest of the page takes a moment."""
     monkeypatch.setattr(render, "get_plotlyjs", lambda: "/* charts */")
-    monkeypatch.setattr(study_page, "figure_files", lambda *_: {"ladder": {"svg": b"<svg/>"}})
+    monkeypatch.setattr(study_page, "figures_of", lambda *_: {"ladder": None})
+    monkeypatch.setattr(study_page, "one_pdf", lambda figures: b"%PDF")

@@ -128,7 +128,7 @@ def test_what_passes_is_said_too():
         (found("D3", "untested"), "What its blocks are worth was not measured"),
         (found("D1", "fires", n=1, growth=(3e7, 3e7, 3e7)), "blows up, 3e7-fold in one block"),
         (found("D1", "fires", growth=(None, None, None)), "blows up, ∞ [∞, ∞]-fold"),
-        (found("D3", "fires", n=1, depth_gain=(0.0, 0.001, 0.0)), "by +0.1 points: no gain"),
+        (found("D3", "fires", n=1, depth_gain=(0.0, 0.001, 0.0)), "by +0.1 points: too little"),
     ],
 )
 def test_what_each_finding_is_called(diagnostic, words):

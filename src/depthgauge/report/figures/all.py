@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from matplotlib.figure import Figure
 
 from depthgauge.report.figures import audit, ladder, layers, null, training
-from depthgauge.report.figures.style import file_of
 from depthgauge.studies.gathered import Gathered
 from depthgauge.studies.rule_views import RuleView
 
@@ -38,13 +37,10 @@ FIGURES: dict[str, FigureOfStudy] = {
 }
 
 
-def figure_files(
-    study: Gathered, views: Sequence[RuleView], formats: Sequence[str] = ("svg", "pdf")
-) -> dict[str, dict[str, bytes]]:
-    """The files of every figure that the study has data for, by name and format."""
-    files = {}
-    for name, figure in FIGURES.items():
-        if figure.missing(study, views) is None:
-            drawn = figure.draw(study, views)
-            files[name] = {kind: file_of(drawn, kind) for kind in formats}
-    return files
+def figures_of(study: Gathered, views: Sequence[RuleView]) -> dict[str, Figure]:
+    """Every figure that the study has data for, by name."""
+    return {
+        name: figure.draw(study, views)
+        for name, figure in FIGURES.items()
+        if figure.missing(study, views) is None
+    }

@@ -13,6 +13,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_pdf import PdfPages
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -79,10 +80,26 @@ def file_of(figure: Figure, kind: str) -> bytes:
     """A figure as PNG, SVG or PDF; without dates, so that it is the same every time."""
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
     buffer = io.BytesIO()
-    with styled(), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+    with styled(), _any_letter():
         figure.savefig(buffer, format=kind, metadata=metadata)
     return buffer.getvalue()
+
+
+def one_pdf(figures: Sequence[Figure]) -> bytes:
+    """A PDF with a page for each figure: they share their fonts, which take longest to embed."""
+    buffer = io.BytesIO()
+    with styled(), _any_letter(), PdfPages(buffer, metadata={"CreationDate": None}) as pages:
+        for figure in figures:
+            pages.savefig(figure)
+    return buffer.getvalue()
+
+
+@contextmanager
+def _any_letter() -> Iterator[None]:
+    """Letters that no font has come out as boxes, without a warning for each."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        yield
 
 
 def panels(

@@ -4,7 +4,9 @@ const narrow = window.matchMedia("(max-width: 600px)");
 const short = (text, most = narrow.matches ? 14 : 26) => label(text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
 const charts = (() => {
+  const PAPER = 660;
   const drawn = new Map();
+  let onPaper = false;
   const settings = { displayModeBar: false, responsive: true, doubleClick: false, showTips: false };
 
   function layout(own) {
@@ -17,6 +19,7 @@ const charts = (() => {
       font: { color: theme.colour("--ink"), family: getComputedStyle(document.body).fontFamily, size: 13 },
       margin: { l: 10, r: 14, t: 10, b: 10 }, hovermode: "closest", dragmode: false,
       hoverlabel: { align: "left" }, shapes: [], annotations: [],
+      ...(onPaper ? { width: PAPER, autosize: false } : { autosize: true }),
       ...own,
     };
     whole.xaxis = { ...axis, ...own.xaxis };
@@ -50,7 +53,7 @@ const charts = (() => {
     const { top, bottom } = div.getBoundingClientRect();
     return bottom > 0 && top < window.innerHeight;
   };
-  const whenIdle = (next) => (window.requestIdleCallback ? requestIdleCallback(next, { timeout: 50 }) : setTimeout(next, 1));
+  const whenIdle = (next) => (window.requestIdleCallback ? requestIdleCallback(next, { timeout: 20 }) : setTimeout(next, 1));
 
   function drawNext() {
     const [id] = waiting;
@@ -74,8 +77,13 @@ const charts = (() => {
   }
 
   window.addEventListener("beforeprint", () => {
-    for (const id of waiting) draw(id);
+    onPaper = true;
+    for (const id of drawn.keys()) draw(id);
     waiting.clear();
+  });
+  window.addEventListener("afterprint", () => {
+    onPaper = false;
+    drawSoon([...drawn.keys()]);
   });
 
   return {

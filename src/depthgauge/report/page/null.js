@@ -40,7 +40,8 @@ const nulls = (() => {
     ids = wanted.map((_, index) => `null-chart-${index}`);
     panels.replaceChildren(...wanted.map(({ rule, network }, index) => make(
       "figure", { className: "chart" },
-      make("figcaption", {}, caption(rule, network.null)),
+      make("figcaption", {}, `${caption(rule, network.null)} `, make("button", { type: "button", className: "save",
+        "data-save": ids[index], "aria-label": `Save as SVG: null of ${rule.method}` }, "SVG")),
       make("div", { id: ids[index], className: "plot", role: "img", style: "height:240px",
         "aria-label": `Histogram of ${network.null.fresh.length} fresh draws for ${rule.method}; the training feedback has ${shown(network.null.observed)}` }),
     )));

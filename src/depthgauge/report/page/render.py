@@ -17,7 +17,16 @@ from plotly.offline import get_plotlyjs
 
 SCRIPTS = (
     *("data.js", "theme.js", "chart.js", "rules.js", "ladder.js", "audit.js", "layers.js"),
-    *("training.js", "null.js", "runs.js", "dialog.js", "copy.js", "start.js"),
+    *(
+        "training.js",
+        "null.js",
+        "runs.js",
+        "dialog.js",
+        "copy.js",
+        "save.js",
+        "print.js",
+        "start.js",
+    ),
 )
 
 

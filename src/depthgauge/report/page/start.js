@@ -7,6 +7,8 @@ nulls.start();
 runsTable.start();
 dialogs.start();
 copying.start();
+saving.start();
+printing.start();
 narrow.addEventListener("change", charts.drawAll);
 theme.onChange(() => { rules.legends(); charts.drawAll(); });
 document.documentElement.dataset.ready = "yes";

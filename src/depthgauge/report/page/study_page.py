@@ -11,7 +11,8 @@ from depthgauge import __version__
 from depthgauge.report.audit_comparison import audit_comparison_tables, audit_comparison_words
 from depthgauge.report.audit_words import audit_words
 from depthgauge.report.comparison_table import HEADER, comparison_rows, comparison_words
-from depthgauge.report.figures.all import figure_files
+from depthgauge.report.figures.all import figures_of
+from depthgauge.report.figures.style import one_pdf
 from depthgauge.report.ladder_words import ladder_words
 from depthgauge.report.page import tables, words
 from depthgauge.report.page.data import page_data
@@ -69,9 +70,6 @@ def study_page(study: Gathered) -> str:
     return render_page("study.html.j2", page_data(study, views), context)
 
 
-KINDS = {"svg": "image/svg+xml", "pdf": "application/pdf"}
-
-
 def _ladder(views: Sequence[RuleView]) -> dict[str, Any]:
     """The ladders of rules that have several rungs, as the words want them."""
     several = [view for view in views if len(view.ladder) > 1]
@@ -79,15 +77,11 @@ def _ladder(views: Sequence[RuleView]) -> dict[str, Any]:
     return {"summary": rungs, "results": {method: {} for method in rungs}}
 
 
-def _figures(study: Gathered, views: Sequence[RuleView]) -> dict[str, dict[str, str]]:
-    """Every figure as addresses that hold the files themselves."""
-    return {
-        name: {
-            kind: f"data:{KINDS[kind]};base64,{b64encode(content).decode()}"
-            for kind, content in files.items()
-        }
-        for name, files in figure_files(study, views, tuple(KINDS)).items()
-    }
+def _figures(study: Gathered, views: Sequence[RuleView]) -> tuple[list[str], str]:
+    """The names of the figures, and the address that holds a PDF with a page for each."""
+    drawn = figures_of(study, views)
+    content = one_pdf(list(drawn.values())) if drawn else b""
+    return list(drawn), f"data:application/pdf;base64,{b64encode(content).decode()}"
 
 
 Part = tuple[str, tables.PageTable, list[str]]

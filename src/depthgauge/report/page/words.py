@@ -84,16 +84,19 @@ def _finding(diagnostic: dict[str, Any]) -> str:
         growth = _interval(diagnostic["intervals"]["growth"], "{:.3g}")
         return f"the stream {'blows up' if fires else 'may blow up'}, {growth}-fold in one block"
     gradient = _interval(diagnostic["intervals"]["gradient"], "{:.2g}")
+    if "numerically wrong" in diagnostic["sentence"]:
+        return f"the gradient at the top is numerically wrong in some seeds: {gradient}"
     return f"the gradient {'has vanished' if fires else 'may have vanished'}: {gradient} at the top"
 
 
 def _depth(diagnostic: dict[str, Any]) -> str:
     if "depth_gain" not in diagnostic["intervals"]:
         return "what its blocks are worth was not measured"
-    gain = _interval(diagnostic["intervals"]["depth_gain"], "{:+.1f}", 100)
+    found = diagnostic["intervals"]["depth_gain"]
+    gain = _interval(found, "{:+.1f}", 100)
     text = f"training the blocks changes accuracy by {gain} points"
     return {
-        "fires": f"{text}: no gain",
+        "fires": f"{text}: {'too little' if found['center'] > 0 else 'no gain'}",
         "straddles": f"{text}: whether they help stays open",
         "untested": f"{text}, but depth does not help on this task",
     }.get(diagnostic["finding"], text)

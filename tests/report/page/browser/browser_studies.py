@@ -44,7 +44,7 @@ def write_pages(folder: Path) -> None:
     hostile = make_hostile(shutil.copytree(audited, folder / HOSTILE_STUDY))
     shutil.copy(audited / "report.html", folder / "audited.html")
     with pytest.MonkeyPatch.context() as without:
-        without.setattr(study_page, "figure_files", lambda *_: {})
+        without.setattr(study_page, "figures_of", lambda *_: {})
         write_study_page(half, folder / "half.html")
         write_study_page(write_deep(folder / "deep"), folder / "deep.html")
         write_study_page(hostile, folder / "hostile.html")
@@ -97,8 +97,13 @@ def write_deep(folder: Path) -> Path:
     """Ten blocks, never audited; the stream of dfa blows up in the second epoch."""
     rungs = {0: {1: 0.3, 2: 0.31}, 1: {1: 0.4, 2: 0.42}, DEEP: {1: 0.6, 2: 0.64}}
     accuracies = {"bp": rungs, "dfa": rungs}
-    write_study(folder, accuracies, net=NetConfig(width=3, blocks=DEEP), commit="abc", wall_seconds=75.0)
-    change_json(find_run(folder, "bp", DEEP, 2).result_path, provenance={"commit": "abc", "wall_seconds": 8.0})
+    write_study(
+        folder, accuracies, net=NetConfig(width=3, blocks=DEEP), commit="abc", wall_seconds=75.0
+    )
+    change_json(
+        find_run(folder, "bp", DEEP, 2).result_path,
+        provenance={"commit": "abc", "wall_seconds": 8.0},
+    )
     change_json(find_run(folder, "bp", 0, 1).result_path, provenance={"commit": None})
     for path in folder.glob("runs/*/config.json"):
         is_dfa = json.loads(path.read_text())["rule"]["label"] == "dfa"

@@ -57,15 +57,21 @@ def opened_once(browser: Browser, pages: Path) -> Iterator[Callable[[str], Opene
 
 
 @pytest.fixture
-def opened(opened_once: Callable[[str], Opened]) -> Callable[[str], Opened]:
-    """A page by its name, as it looks when it is opened."""
+def opened(opened_once: Callable[[str], Opened]) -> Iterator[Callable[[str], Opened]]:
+    """A page by its name, as it looks when it is opened; in the end it has no complaint."""
+    used: list[Opened] = []
 
     def one(name: str) -> Opened:
-        page = opened_once(name)
-        page.as_at_first()
-        return page
+        used.append(opened_once(name))
+        used[-1].as_at_first()
+        return used[-1]
 
-    return one
+    yield one
+    for page in used:
+        troubles, fetched = page.troubles[:], page.fetched[:]
+        page.troubles.clear()
+        page.fetched.clear()
+        assert (troubles, fetched) == ([], [])
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ class Opened:
         self.page.on("pageerror", lambda error: self.troubles.append(str(error)))
         self.page.on("dialog", self._dialog)
         self.page.on("request", self._request)
-        self.page.set_default_timeout(4_000)
+        self.page.set_default_timeout(15_000)
 
     def _message(self, message: Any) -> None:
         if message.type in ("error", "warning"):
@@ -63,6 +63,7 @@ class Opened:
         """Nothing chosen, closed, light, wide, at the top."""
         self.page.emulate_media(media="screen", color_scheme="light")
         self.page.set_viewport_size(WIDE)
+        self.page.mouse.move(0, 0)
         self.page.evaluate(AS_AT_FIRST)
         self.drawn()
 
@@ -71,12 +72,16 @@ class Opened:
         self.page.emulate_media(color_scheme=scheme)
         self.drawn()
 
+    def open_details(self) -> None:
+        self.all("details").evaluate_all("(all) => { for (const one of all) one.open = true; }")
+
     def all(self, selector: str) -> Locator:
         return self.page.locator(selector)
 
     def texts(self, selector: str) -> list[str]:
-        """The texts of elements that can be seen."""
-        found = self.all(selector).filter(visible=True).all_inner_texts()
+        """The texts of elements that can be seen; those in charts have no inner text."""
+        seen = self.all(selector).filter(visible=True)
+        found = seen.evaluate_all("(all) => all.map((one) => one.innerText ?? one.textContent)")
         return [text.strip() for text in found]
 
     def chart(self, name: str) -> Any:
@@ -90,7 +95,9 @@ class Opened:
         self.drawn()
 
     def isolate(self, section: str, rule: str) -> Locator:
-        button = self.all(f"#{section} .legend button").get_by_text(rule, exact=True)
+        legend = self.page.get_by_role("group", name="Show one rule alone")
+        group = self.all(f"#{section}").locator(legend)
+        button = group.get_by_role("button", name=rule, exact=True)
         button.click()
         self.drawn()
         return button

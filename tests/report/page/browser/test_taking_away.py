@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from xml.etree import ElementTree
 
 import pytest
@@ -67,18 +68,32 @@ def test_what_is_copied_can_be_looked_at(audited, sources):
     assert shown.text_content() == sources[1]
 
 
-def test_figures_are_files(audited):
-    links = audited.all(".figures a")
-    names = []
-    for index in range(links.count()):
-        with audited.page.expect_download() as started:
-            links.nth(index).click()
-        names.append(started.value.suggested_filename)
-        content = started.value.path().read_bytes()
-        if names[-1].endswith(".pdf"):
-            assert content.startswith(b"%PDF-")
-            assert content.rstrip().endswith(b"%%EOF")
-        else:
-            assert ElementTree.fromstring(content).tag == "{http://www.w3.org/2000/svg}svg"
-    figures = ("ladder", "audit", "layers", "training", "null")
-    assert names == [f"audited-{name}.{kind}" for name in figures for kind in ("svg", "pdf")]
+def download(page, link):
+    with page.page.expect_download() as started:
+        link.click()
+    return started.value.suggested_filename, started.value.path().read_bytes()
+
+
+@pytest.mark.parametrize("chart", ["ladder-chart", "audit-gradient", "null-chart-1"])
+def test_a_chart_is_saved_as_it_is_shown(audited, chart):
+    audited.isolate("ladder", "fa")
+    name, content = download(audited, audited.all(f'[data-save="{chart}"]'))
+    assert name == f"audited-{chart}.svg"
+    drawing = ElementTree.fromstring(content)
+    assert drawing.tag == "{http://www.w3.org/2000/svg}svg"
+    texts = {"".join(text.itertext()).strip() for text in drawing.iter(f"{drawing.tag[:-3]}text")}
+    assert texts == {text.strip() for text in audited.texts(f"#{chart} text")} - {""}
+    assert texts
+
+
+def test_a_chart_that_is_not_drawn_is_not_saved(opened):
+    page = opened("half")
+    assert page.texts('[data-save="ladder-chart"]') == ["SVG"]
+    assert page.texts('[data-save="audit-stability"]') == []
+
+
+def test_all_figures_are_one_pdf(audited):
+    name, content = download(audited, audited.all("#paper a[download]"))
+    assert name == "audited-figures.pdf"
+    assert content.startswith(b"%PDF-")
+    assert len(re.findall(rb"/Type /Page\b", content)) == 5

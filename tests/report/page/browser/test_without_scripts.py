@@ -21,8 +21,8 @@ def test_verdicts_tables_and_runs_are_there_and_nothing_that_would_not_work(unsc
     assert len(unscripted.texts("#runs-table tbody tr")) == 18
     unscripted.all("#ladder summary").click()
     assert unscripted.texts("#ladder tbody th") == list(RULES)
-    expect(unscripted.page.get_by_text("need JavaScript")).to_be_visible()
-    for dead in (".plot", ".controls", ".legend", "button.copy", "#theme"):
+    expect(unscripted.all("noscript .notice")).to_be_visible()
+    for dead in (".plot", ".controls", ".legend", "button.copy", ".save", "#theme"):
         assert unscripted.all(dead).filter(visible=True).count() == 0
     unscripted.all("#paper summary").first.click()
     expect(unscripted.all("#paper pre").first).to_be_visible()

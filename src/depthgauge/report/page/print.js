@@ -1,0 +1,11 @@
+// On paper the tables are open; what is there to be copied stays shut.
+const printing = {
+  start() {
+    let opened = [];
+    window.addEventListener("beforeprint", () => {
+      opened = [...document.querySelectorAll("main details:not([open])")].filter((fold) => !fold.closest(".pasted"));
+      for (const fold of opened) fold.open = true;
+    });
+    window.addEventListener("afterprint", () => { for (const fold of opened) fold.open = false; });
+  },
+};
