@@ -103,6 +103,17 @@ def test_without_json_people_get_a_table_and_words(study):
             assert Path(line).is_file()
 
 
+def test_a_page_that_cannot_be_written_costs_no_table(study):
+    (study / "report.html").unlink()
+    (study / "audit.json").write_text("{}")
+    done = run("ladder", *SMALL, "--rules", "bp", "dfa", "--seeds", 1, 2, "--out", study)
+    assert done.status == 0
+    assert "k = 2" in done.out
+    assert "report.html" not in done.out
+    assert "no page was written" in done.err
+    assert "audit.json" in done.err
+
+
 def test_options_of_a_rule_are_shown_in_the_terminal_table(tmp_path):
     rule = "dfa[normalise=batch]"
     done = run(

@@ -62,3 +62,13 @@ def test_colours_stand_out_on_dark_pages():
 def test_light_and_dark_colours_go_together():
     for light, dark in zip(LIGHT, DARK, strict=True):
         assert luminance(dark) > luminance(light)
+
+
+def test_colours_stand_out_on_light_pages():
+    assert all(contrast(colour, WHITE) >= GRAPHICS for colour in LIGHT)
+
+
+def test_a_rule_that_is_known_looks_the_same_in_every_study():
+    everywhere = [looks(methods) for methods in (["dfa"], ["mine", "dfa", "bp"], ["bp", "dfa"])]
+    assert len({found["dfa"] for found in everywhere}) == 1
+    assert everywhere[1]["mine"] not in (everywhere[1]["dfa"], everywhere[1]["bp"])

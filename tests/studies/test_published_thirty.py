@@ -66,6 +66,13 @@ def test_what_was_not_measured_is_left_out():
     assert len(compared["deep_perturbation"]) == 1
 
 
+def test_an_audit_that_was_not_asked_for_the_records_readings_has_none_to_compare():
+    report = make_report(0.36) | {"readings": {}}
+    compared = compare_thirty(make_document({f"{DFA}_s42": report}))
+    assert len(compared["accuracies"]) == 1
+    assert compared["deep_alignment"] == compared["deep_perturbation"] == compared["one_seed"] == []
+
+
 def test_what_was_published_for_one_seed_is_compared_with_that_seed():
     reports = {
         "state_bridge_s42": make_report(0.21),

@@ -102,10 +102,10 @@ def test_networks_with_other_blocks_do_not_belong_on_this_axis(control):
 
 
 def test_a_rule_keeps_its_look_whether_or_not_others_are_left_out():
-    study = make_study(make_run("odd", k=0, blocks=1), make_run("bp"))
-    look = looks([view.method for view in rule_views(study)])["bp"]
-    assert look != looks(["bp"])["bp"]
-    line = error_bars(draw(ladder, study).axes[0])["bp"].lines[0]
+    study = make_study(make_run("odd", k=0, blocks=1), make_run("own"))
+    look = looks([view.method for view in rule_views(study)])["own"]
+    assert look != looks(["own"])["own"]
+    line = error_bars(draw(ladder, study).axes[0])["own"].lines[0]
     assert (line.get_color(), line.get_marker()) == (look.light, look.marker)
 
 

@@ -37,7 +37,7 @@ class Opened:
         self.page.on("pageerror", lambda error: self.troubles.append(str(error)))
         self.page.on("dialog", self._dialog)
         self.page.on("request", self._request)
-        self.page.set_default_timeout(15_000)
+        self.page.set_default_timeout(10_000)
 
     def _message(self, message: Any) -> None:
         if message.type in ("error", "warning"):

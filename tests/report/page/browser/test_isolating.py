@@ -20,7 +20,15 @@ def drawn_rules(page):
     return ladder_of(page), panels, layers
 
 
-@pytest.mark.parametrize("section", ["ladder", "audit", "layers", "training"])
+@pytest.mark.parametrize(
+    "section",
+    [
+        "ladder",
+        "training",
+        pytest.param("audit", marks=pytest.mark.slow),
+        pytest.param("layers", marks=pytest.mark.slow),
+    ],
+)
 def test_a_click_in_any_legend_leaves_one_rule_and_another_brings_all_back(audited, section):
     everything = (list(RULES), [set(RULES)] * 4, (3, 3))
     assert drawn_rules(audited) == everything
