@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-all faults check bench clean browser
+.PHONY: demo test test-all faults check bench screenshots clean browser
 
 demo: $(READY)
 	$(BIN)/depthgauge audit --k all
@@ -30,6 +30,11 @@ bench: $(READY)
 	$(BIN)/python benchmarks/store.py
 	$(BIN)/python benchmarks/store_scale.py
 	$(BIN)/python benchmarks/workers.py
+
+# Pictures of reports for the README and the docs.
+screenshots: $(READY) browser
+	$(BIN)/depthgauge audit --k all --out build/screenshots/teacher
+	$(BIN)/python docs/make_screenshots.py build/screenshots/teacher
 
 # The report's pages are tested in Debian's Chromium; without it those tests are skipped.
 browser:

@@ -36,23 +36,26 @@ HOSTILE_REASON = "ValueError: </td></script><script>alert(2)</script> & <b>bold<
 HOSTILE_PROCESSOR = "<svg onload=alert(3)>"
 
 
-def write_pages(folder: Path) -> None:
-    """NAME.html for each of `NAMES`; the studies are in folders beside them."""
+def write_pages(folder: Path, figures: Any) -> None:
+    """NAME.html for each of `NAMES`; the studies are in folders beside them.
+
+    The audited one has the `figures` for print, the others go without.
+    """
     folder.mkdir()
     audited = train(folder / "audited")
     half = make_half(shutil.copytree(audited, folder / "half"))
     hostile = make_hostile(shutil.copytree(audited, folder / HOSTILE_STUDY))
-    shutil.copy(audited / "report.html", folder / "audited.html")
-    with pytest.MonkeyPatch.context() as without:
-        without.setattr(study_page, "figures_of", lambda *_: {})
-        write_study_page(half, folder / "half.html")
-        write_study_page(write_deep(folder / "deep"), folder / "deep.html")
-        write_study_page(hostile, folder / "hostile.html")
+    with pytest.MonkeyPatch.context() as with_figures:
+        with_figures.setattr(study_page, "figures_of", figures)
+        write_study_page(audited, folder / "audited.html")
+    write_study_page(half, folder / "half.html")
+    write_study_page(write_deep(folder / "deep"), folder / "deep.html")
+    write_study_page(hostile, folder / "hostile.html")
     write_compared_page(side_by_side([audited, half, hostile]), folder / "compared.html")
 
 
 def train(folder: Path) -> Path:
-    """An audited study with its whole ladder; the command itself writes the page."""
+    """An audited study with its whole ladder."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     done = run(

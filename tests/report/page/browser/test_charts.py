@@ -42,8 +42,8 @@ def test_a_click_on_a_point_opens_its_run(audited, chart):
 @pytest.mark.parametrize("chosen", [(1, 2, "End", 2), (2, 0, "Home", 0)])
 def test_layers_show_the_chosen_seed_k_and_epoch(audited, pages, chosen):
     seed, k, key, epoch = chosen
-    audited.choose("layers-seed", str(seed))
     audited.choose("layers-k", str(k))
+    audited.choose("layers-seed", str(seed))
     audited.all("#layers-epoch").press(key)
     audited.drawn()
     expect(audited.all("#layers-epoch-shown")).to_have_text(f"{epoch} of 2")
@@ -58,8 +58,8 @@ def test_layers_show_the_chosen_seed_k_and_epoch(audited, pages, chosen):
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_alignment_is_of_the_chosen_seed_and_of_all_blocks_alone(audited, pages, seed):
-    audited.choose("layers-seed", str(seed))
     audited.choose("layers-k", str(BLOCKS))
+    audited.choose("layers-seed", str(seed))
     report = json.loads((pages / "audited" / "audit.json").read_text())["reports"][f"dfa_s{seed}"]
     line = audited.chart("layers-gamma")["data"][-1]
     assert line["y"] == pytest.approx(report["readings"]["alignment"]["per_layer"])
