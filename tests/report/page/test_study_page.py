@@ -25,10 +25,12 @@ ABOUT = {"version": "1.0", "commit": "c0ffee", "date": "2030-01-02", "processor"
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory):
+def whole(tmp_path_factory, figures_for_print):
     """A study's folder, and its page with charts and figures."""
     folder = write_whole_study(tmp_path_factory.mktemp("whole") / "study", **ABOUT)
-    return folder, Page(write_study_page(folder).read_text(encoding="utf-8"))
+    with pytest.MonkeyPatch.context() as with_figures:
+        with_figures.setattr(study_page, "figures_of", figures_for_print)
+        return folder, Page(write_study_page(folder).read_text(encoding="utf-8"))
 
 
 def check(page: Page) -> None:
