@@ -11,7 +11,7 @@ KNOWN = {
     *("version", "commit", "dirty", "python", "torch", "libraries", "processor", "cores"),
     "gpu",
     *("memory_bytes", "system", "threads", "device", "command", "study", "cohort"),
-    *("resumed_from", "wall_seconds", "cpu_seconds", "peak_memory_bytes"),
+    *("date", "resumed_from", "wall_seconds", "cpu_seconds", "peak_memory_bytes"),
 }
 
 

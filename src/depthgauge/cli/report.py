@@ -6,7 +6,7 @@ import argparse
 import logging
 from pathlib import Path
 
-from depthgauge.errors import UserError
+from depthgauge.errors import UserError, system_sentence
 
 log = logging.getLogger("depthgauge")
 
@@ -39,8 +39,9 @@ def page_of(folder: Path) -> Path | None:
 
     try:
         return write_study_page(folder)
-    except UserError as error:
-        log.warning("no page was written: %s", error)
+    except (UserError, OSError) as error:
+        why = system_sentence(error) if isinstance(error, OSError) else error
+        log.warning("no page was written: %s", why)
         return None
 
 

@@ -14,6 +14,7 @@ from store.small_runs_on_disk import contents
 from studies.compared_studies import change_json
 
 from depthgauge.config import TaskConfig
+from depthgauge.report.page import study_page as of_study
 from depthgauge.report.page.data import page_data
 from depthgauge.report.page.study_page import study_page, write_study_page
 from depthgauge.studies.gathered import gather
@@ -29,7 +30,7 @@ def whole(tmp_path_factory, figures_for_print):
     """A study's folder, and its page with charts and figures."""
     folder = write_whole_study(tmp_path_factory.mktemp("whole") / "study", **ABOUT)
     with pytest.MonkeyPatch.context() as with_figures:
-        with_figures.setattr(study_page, "figures_of", figures_for_print)
+        with_figures.setattr(of_study, "figures_of", figures_for_print)
         return folder, Page(write_study_page(folder).read_text(encoding="utf-8"))
 
 
