@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import subprocess
 import sys
 import tempfile
@@ -113,6 +114,7 @@ def main() -> None:
             for job in JOBS:
                 if job == "plan again":
                     fill(folder)
+                    os.sync()  # what was made up is not measured while it is still being written
                 table[job].append(measure(job, folder, runs))
     print(f"{'':16}" + "".join(f"{runs:>12} runs      " for runs in args.runs) + "  exponent")
     for job, cells in table.items():

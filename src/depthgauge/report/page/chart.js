@@ -59,6 +59,7 @@ const charts = (() => {
     const [id] = waiting;
     if (id === undefined) {
       document.documentElement.dataset.drawn = "yes";
+      performance.mark("drawn");
       return;
     }
     waiting.delete(id);

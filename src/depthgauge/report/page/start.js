@@ -12,3 +12,4 @@ printing.start();
 narrow.addEventListener("change", charts.drawAll);
 theme.onChange(() => { rules.legends(); charts.drawAll(); });
 document.documentElement.dataset.ready = "yes";
+performance.mark("ready");

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from depthgauge.report.audit_table import percent, utility_table
@@ -35,7 +36,7 @@ class PageTable:
     header: Sequence[str]
     rows: Sequence[Sequence[Cell]]
 
-    @property
+    @cached_property
     def numeric(self) -> list[bool]:
         """Of each column whether it holds numbers, which are set to the right."""
         columns = zip(*self.rows, strict=True) if self.rows else [()] * len(self.header)
