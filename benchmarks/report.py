@@ -2,8 +2,8 @@
 
 The study is made up, its files are not: 500 runs of 100 epochs (10 rules, k = 0 … 4, 10 seeds),
 with an audit of its 100 networks that repeats one real reading. Opening is timed by headless
-Chromium itself, from the beginning of the navigation: until text shows, until the page is ready, with
-the charts in sight drawn, and until all are; alternately with the page of a study of one run.
+Chromium itself, from the beginning of the navigation: until text shows, until the page is ready and
+the charts in sight are drawn, and until all are; alternately with the page of a study of one run.
 
     python benchmarks/report.py [--rules 10] [--seeds 10] [--epochs 100] [--rounds 5]
 """
