@@ -6,6 +6,7 @@ import argparse
 import csv
 import io
 import sys
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,10 +63,17 @@ def write_csv(path: Path, table: TidyTable) -> None:
     with path.open("w", encoding="utf-8", newline="") as handle:
         handle.write(_csv(table.columns) + "\n")
         for beginning, rests in table.runs():
-            start = _csv(beginning)
+            identity, k, seed, *shared = beginning
+            start = f"{identity},{k},{seed},{_shared_csv(tuple(shared))}"
             for rest in rests:
                 numbers = to_json(rest).decode().strip("[]").replace("null", "")
                 handle.write(f"{start},{numbers}\n")
+
+
+@cache
+def _shared_csv(values: tuple[Any, ...]) -> str:
+    """What many runs have in common, made into text once."""
+    return _csv(list(values))
 
 
 def _csv(values: list[Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc as garbage
 import io
 import json
 import logging
@@ -40,6 +41,9 @@ INTERRUPTED = 130
 BROKEN_PIPE = 141
 SIGNALLED = 128
 
+GARBAGE_AFTER = 50_000
+"""New objects after which Python looks for cycles: large plans make many objects and no cycles."""
+
 
 class Parser(argparse.ArgumentParser):
     """argparse, with errors as one sentence and options written out in full."""
@@ -70,6 +74,7 @@ def build_parser() -> Parser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; the exit status is 0 done, 1 a run failed, 2 bad input, 3 walked back."""
     logging.basicConfig(format="depthgauge: %(message)s", level=logging.WARNING)
+    garbage.set_threshold(GARBAGE_AFTER, 50, 50)
     as_json = False
     try:
         args = build_parser().parse_args(argv)

@@ -12,7 +12,13 @@ from pydantic import BaseModel, Field, ValidationError
 from depthgauge.config import SCHEMA_VERSION, RunConfig
 from depthgauge.errors import UserError
 from depthgauge.store.claims import Claims
-from depthgauge.store.files import as_json, create_exclusively, make_folder, read_json
+from depthgauge.store.files import (
+    as_json,
+    create_exclusively,
+    make_folder,
+    read_json,
+    read_small,
+)
 from depthgauge.store.plan_files import CohortPlan, PlanFiles
 from depthgauge.store.result_file import is_whole
 from depthgauge.store.run_folder import RunFolder
@@ -131,8 +137,7 @@ class StudyFolder:
     def has_bad_result(self, identity: str) -> bool:
         """Whether a run has a result that cannot be used."""
         try:
-            with open(f"{self.runs}/{identity}/{RESULT}", "rb", buffering=0) as handle:
-                return not is_whole(handle.read(), identity)
+            return not is_whole(read_small(f"{self.runs}/{identity}/{RESULT}"), identity)
         except FileNotFoundError:
             return False
 

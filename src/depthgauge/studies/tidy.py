@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from depthgauge.config import NetConfig, Recipe, RuleConfig, TaskConfig
+from depthgauge.store.files import read_small
 from depthgauge.store.metrics_file import Line, read_lines
 from depthgauge.store.plan_files import PlanFiles
 from depthgauge.store.run_paths import CONFIG, FAILED, METRICS, RESULT, read_config
@@ -111,12 +112,7 @@ def _state(run: str) -> str:
 
 
 def _lines(path: str) -> Sequence[Line]:
-    """Without Python's file objects, which cost more than reading so little does."""
     try:
-        handle = os.open(path, os.O_RDONLY)
+        return read_lines(read_small(path))[0]
     except FileNotFoundError:
         return ()
-    try:
-        return read_lines(os.read(handle, os.fstat(handle).st_size))[0]
-    finally:
-        os.close(handle)
