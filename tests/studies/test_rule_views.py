@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from scipy import stats
-from store.small_runs_on_disk import run_config, started
+from store.small_runs_on_disk import finished, run_config, started
 from studies.audited_networks import audited
 from studies.compared_studies import BP, put_plan, write_audit, write_study
 from studies.metrics_lines import lines_in
@@ -186,6 +186,38 @@ def test_an_audit_has_the_last_word(tmp_path):
         "n": 2,
     }
     assert (found["fa"].basis, found["fa"].verdict) == ("training record", "walk back")
+
+
+def write_audit_of(folder, seeds):
+    """Of the runs of dfa that are there with these seeds."""
+    runs = {r.config.seed: r.identity for r in gather(folder).runs if r.is_full}
+    networks = [audited("dfa", seed, 0.6 + seed / 100, 0.3, growth=99.0) for seed in seeds]
+    document = audit_document(networks, {"chance": 0.1}, Thresholds(), {}, {})
+    for row in document["summary"]:
+        row["source"] = {"run": f"runs/{runs[row['seed']]}"}
+    (folder / "audit.json").write_text(json.dumps(document))
+
+
+def test_a_newer_version_of_a_rule_does_not_get_the_audit_of_the_older_one(tmp_path):
+    folder = write_study(tmp_path / "s", {"dfa": USELESS}, source="old.py")
+    write_audit_of(folder, (1, 2))
+    study = StudyFolder(folder)
+    newer = [run_config("dfa", k, seed, "new.py") for k in (0, 2) for seed in (1, 2)]
+    put_plan(study, newer, None)
+    for config in newer:
+        finished(study.runs, config, 0.4)
+    found = views(folder)
+    assert found["dfa"].basis == "training record"
+    assert found["dfa@old.py"].basis == "audit"
+    assert found["dfa@old.py"].accuracy["mean"] == pytest.approx(0.615)
+
+
+def test_networks_trained_since_the_audit_are_counted(tmp_path):
+    folder = write_study(tmp_path / "s", {"dfa": USELESS})
+    write_audit_of(folder, (1,))
+    assert views(folder)["dfa"].unread == len(gather(folder).seeds) - 1
+    write_audit_of(folder, gather(folder).seeds)
+    assert views(folder)["dfa"].unread == 0
 
 
 def test_an_audit_alone(tmp_path):

@@ -186,5 +186,7 @@ def print_audit(document: dict[str, Any], folder: Path | None) -> None:
     for sentence in audit_words(document):
         console.print(sentence, markup=False)
     console.print(terminal_table(*verdicts))
-    for name in ("audit.json", "audit.md", "report.html") if folder is not None else ():
-        console.print(f"{folder}/{name}", markup=False, soft_wrap=True)
+    names = ("audit.json", "audit.md", "report.html")
+    for path in (folder / name for name in names) if folder is not None else ():
+        if path.exists():
+            console.print(f"{path}", markup=False, soft_wrap=True)

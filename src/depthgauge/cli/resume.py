@@ -123,6 +123,7 @@ def _train(args: argparse.Namespace, opened: _Opened, cohorts: list[CohortPlan])
     planned = study.plan_files.read().cohort_of
     done = sum(study.is_done(identity) for identity in planned)
     print(f"{done} of {len(planned)} runs in {study.path} are done")
-    if done == len(planned) and (page := page_of(study.path)) is not None:
+    failed_runs = sum(study.has_failed(identity) for identity in planned)
+    if done + failed_runs == len(planned) and (page := page_of(study.path)) is not None:
         print(page)
     return int(failed)

@@ -21,6 +21,7 @@ from depthgauge.store.run_paths import RunPaths, read_config
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.studies.audit_file import read_audit
 from depthgauge.studies.ladder import rule_names
+from depthgauge.verdict.over_training import first_fired, from_metrics
 from depthgauge.verdict.thresholds import Thresholds
 
 State = Literal["finished", "diverged", "failed", "running", "stopped", "not begun"]
@@ -64,6 +65,12 @@ class GatheredRun:
     def is_full(self) -> bool:
         """Whether all blocks are trained, and there are some."""
         return self.config.k == self.config.net.blocks > 0
+
+    def first_fired(self, thresholds: Thresholds) -> dict[str, int | None]:
+        """The epoch at which D1 and D2 first fired; nothing where epochs were lost."""
+        if [line["epoch"] for line in self.lines] != list(range(len(self.lines))):
+            return {}
+        return first_fired(from_metrics(self.lines), thresholds)
 
     @property
     def done(self) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from depthgauge.studies.gathered import Gathered, GatheredRun
 from depthgauge.verdict.diagnostics import SeedReadings
-from depthgauge.verdict.over_training import first_fired, from_metrics
+from depthgauge.verdict.over_training import from_metrics
 from depthgauge.verdict.thresholds import Thresholds
 
 
@@ -56,13 +56,28 @@ class ReadNetwork:
         return self.accuracy - self.frozen
 
 
-def audited_networks(
-    study: Gathered, audit: dict[str, Any], method: str
-) -> tuple[ReadNetwork, ...]:
-    """The networks of a rule as an audit read them; runs that are not there lead nowhere."""
-    rows = [row for row in audit["summary"] if row["method"] == method]
+def audited_networks(study: Gathered, audit: dict[str, Any], label: str) -> tuple[ReadNetwork, ...]:
+    """The networks that an audit calls by this label; runs that are not there lead nowhere."""
+    rows = [row for row in audit["summary"] if row["method"] == label]
     known = {run.identity for run in study.runs}
     return tuple(_audited(row, audit["reports"], known) for row in rows)
+
+
+def audited_as(study: Gathered, method: str) -> str | None:
+    """What the audit calls a rule, None if it did not read it.
+
+    It is found by its runs: since the audit, a newer version of a rule may have taken its label.
+    """
+    if study.audit is None:
+        return None
+    method_of = {run.identity: run.method for run in study.runs}
+    for label in study.audit["verdicts"]:
+        rows = [row for row in study.audit["summary"] if row["method"] == label]
+        read = [_identity(row["source"].get("run")) for row in rows]
+        owners = {method_of[run] for run in read if run in method_of} or {label}
+        if method in owners:
+            return str(label)
+    return None
 
 
 def _audited(row: dict[str, Any], reports: dict[str, Any], known: set[str]) -> ReadNetwork:
@@ -118,7 +133,7 @@ def _recorded(run: GatheredRun, frozen: GatheredRun | None, thresholds: Threshol
         gradient=last.gradient if last else None,
         error_share=last.error_share if last else None,
         stability=None,
-        first_fired=first_fired(readings, thresholds),
+        first_fired=run.first_fired(thresholds),
         report=None,
         diverged=run.state == "diverged",
     )

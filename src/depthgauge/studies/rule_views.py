@@ -9,7 +9,12 @@ from typing import Any, Literal, NamedTuple
 
 from depthgauge.controls import control_in
 from depthgauge.studies.gathered import Gathered, GatheredRun
-from depthgauge.studies.read_networks import ReadNetwork, audited_networks, recorded_networks
+from depthgauge.studies.read_networks import (
+    ReadNetwork,
+    audited_as,
+    audited_networks,
+    recorded_networks,
+)
 from depthgauge.studies.spread import mean_and_spread
 from depthgauge.verdict.intervals import Interval, interval
 from depthgauge.verdict.judge import judge
@@ -57,6 +62,7 @@ class RuleView:
         accuracy, frozen: mean, sample standard deviation and n over seeds.
         networks: with all blocks trained, one for each seed.
         ladder: accuracy by k.
+        unread: how many more networks have been trained since the audit.
     """
 
     method: str
@@ -71,6 +77,7 @@ class RuleView:
     frozen: dict[str, Any]
     networks: tuple[ReadNetwork, ...]
     ladder: tuple[Rung, ...]
+    unread: int = 0
 
     @property
     def blocks(self) -> int | None:
@@ -90,9 +97,11 @@ def _view(
 ) -> RuleView:
     runs = [run for run in study.runs if run.method == method]
     networks, basis = recorded, RECORD
-    if study.audit is not None and method in study.audit["verdicts"]:
-        networks, basis = audited_networks(study, study.audit, method), AUDIT
-        judged = _by_audit(study.audit["verdicts"][method])
+    label, unread = audited_as(study, method), 0
+    if study.audit is not None and label is not None:
+        networks, basis = audited_networks(study, study.audit, label), AUDIT
+        judged = _by_audit(study.audit["verdicts"][label])
+        unread = max(0, len(recorded) - len(networks))
     elif not runs[0].config.net.blocks:
         judged = _Judged(NO_BLOCKS, "no blocks: nothing to judge")
     else:
@@ -100,7 +109,7 @@ def _view(
     reached = [one.accuracy for one in networks or runs if one.accuracy is not None]
     return RuleView(
         method=method,
-        control=control_in(method),
+        control=runs[0].control if runs else control_in(method),
         verdict=judged.word,
         in_words=judged.in_words,
         single_seed=judged.single_seed,
@@ -110,6 +119,7 @@ def _view(
         accuracy=mean_and_spread(reached if networks or judged.word == NO_BLOCKS else []),
         frozen=mean_and_spread([n.frozen for n in networks if n.frozen is not None]),
         networks=networks,
+        unread=unread,
         ladder=_ladder(runs),
     )
 

@@ -172,7 +172,7 @@ def _same_rule(studies: Sequence[ComparedStudy], rule: str) -> list[SameRule]:
             other.rules[rule],
             same_settings(first.study, other.study, rule),
             agreement(first.study, other.study, rule),
-            paired_rules(first.rules[rule], other.rules[rule]),
+            _comparable(first.rules[rule], other.rules[rule]),
         )
         for other in others
     ]

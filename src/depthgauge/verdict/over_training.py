@@ -31,8 +31,8 @@ def from_metrics(lines: Iterable[dict[str, Any]]) -> list[EpochReadings]:
         if line["diverged"]
         else EpochReadings(
             line["epoch"],
-            _growth(line["h_norm"]),
-            line["g_norm"][-1] or 0.0,
+            _growth(line.get("h_norm") or [None]),
+            (line.get("g_norm") or [None])[-1] or 0.0,
             (line["g_over_e"] or 0.0) if "g_over_e" in line else None,
         )
         for line in lines

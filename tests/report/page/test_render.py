@@ -23,6 +23,7 @@ COMPARED = {
     "no_rule": "none",
     "differences": [],
     "how_to_read": "",
+    "own_thresholds": False,
 }
 
 

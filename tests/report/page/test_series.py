@@ -60,6 +60,18 @@ def check(folder: Path) -> None:
             assert row == pytest.approx(wanted, rel=2**-23, nan_ok=True)
 
 
+def test_a_row_stands_at_its_epoch_also_where_others_were_lost(tmp_path):
+    folder = write_study(tmp_path / "s", {"bp": {0: {1: 0.5}}})
+    (path,) = folder.glob("runs/*/metrics.jsonl")
+    kept = [metrics_line(0, 0.1), metrics_line(3, 0.4)]
+    path.write_text("".join(json.dumps(line) + "\n" for line in kept))
+    study = gather(folder)
+    (rows,) = unpacked(study).values()
+    assert [row[0] for row in rows][::3] == pytest.approx([0.1, 0.4])
+    assert all(math.isnan(value) for row in rows[1:3] for value in row)
+    assert study.runs[0].first_fired(study.thresholds) == {}
+
+
 def test_runs_of_several_depths_one_that_diverged_and_one_of_which_nothing_is_there(tmp_path):
     rules = {
         "bp": {0: {1: 1 / 3}, 2: {1: 0.1 + 0.2, 2: None}},

@@ -27,7 +27,7 @@ from depthgauge.report.figures.text import study_title
 from depthgauge.report.palette import Look, looks
 from depthgauge.studies.gathered import Gathered, GatheredRun
 from depthgauge.studies.rule_views import RuleView
-from depthgauge.verdict.over_training import first_fired, from_metrics
+from depthgauge.verdict.over_training import from_metrics
 from depthgauge.verdict.thresholds import Thresholds
 
 FIRED: dict[str, Any] = {
@@ -142,7 +142,7 @@ def _draw_panel(
     log_axis(axes, "y", [*values, panel.threshold])
     axes.axhline(panel.threshold, **THRESHOLD)
     fired = [
-        _draw_fired(axes, panel, first_fired(from_metrics(run.lines), thresholds), seed, seen[rule])
+        _draw_fired(axes, panel, run.first_fired(thresholds), seed, seen[rule])
         for rule, of_rule in runs.items()
         for run, seed in zip(of_rule, drawn[rule], strict=True)
     ]

@@ -1,5 +1,6 @@
-// Text for the chart library, which would otherwise read tags in it.
-const label = (text) => String(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+// Text for the chart library, which would otherwise read tags and templates in it.
+const label = (text) => String(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")
+  .replaceAll("%{", "%\u200b{");
 const narrow = window.matchMedia("(max-width: 600px)");
 const short = (text, most = narrow.matches ? 14 : 26) => label(text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
@@ -63,8 +64,11 @@ const charts = (() => {
       return;
     }
     waiting.delete(id);
-    draw(id);
-    whenIdle(drawNext);
+    try {
+      draw(id);
+    } finally {
+      whenIdle(drawNext);
+    }
   }
 
   function drawSoon(ids) {
@@ -106,8 +110,15 @@ const charts = (() => {
 const logAxis = ([low, high]) => ({ type: "log", ...(high - low > 1.5 ? { dtick: Math.ceil((high - low) / (narrow.matches ? 5 : 9)) } : {}) });
 
 function logRange(traces) {
-  const all = traces.flatMap((trace) => trace.y).filter((value) => finite(value) && value > 0).map(Math.log10);
-  const low = Math.min(...all), high = Math.max(...all), room = 0.06 * (high - low || 1);
+  let low = Infinity, high = -Infinity;
+  for (const { y } of traces) {
+    for (const value of y) {
+      if (!finite(value) || value <= 0) continue;
+      low = Math.min(low, Math.log10(value));
+      high = Math.max(high, Math.log10(value));
+    }
+  }
+  const room = 0.06 * (high - low || 1);
   return [low - room, high + room];
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from depthgauge.report.page.tables import plain_table
 from depthgauge.report.palette import looks
 from depthgauge.store.files import write_text
 from depthgauge.studies.side_by_side import SideBySide
+from depthgauge.verdict.thresholds import Thresholds
 
 
 def write_compared_page(compared: SideBySide, path: Path) -> None:
@@ -47,6 +49,7 @@ def compared_page(compared: SideBySide) -> str:
             ),
         ],
         "how_to_read": words.HOW_TO_READ,
+        "own_thresholds": len({study.study.thresholds for study in compared.studies}) > 1,
     }
     return render_page("compared.html.j2", _data(compared), context)
 
@@ -69,11 +72,17 @@ def _data(compared: SideBySide) -> dict[str, Any]:
     shared = {"blocks": _common(parts, "blocks"), "chance": _common(parts, "chance")}
     empty = {"scalars": [], "start": [], "epochs": [], "layers": [], "values": ""}
     return shared | {
-        "thresholds": parts[0]["thresholds"],
+        "thresholds": asdict(_thresholds(compared)),
         "rules": [rule | {"look": vars(found[rule["method"]])} for rule in named],
         "runs": [],
         "series": empty,
     }
+
+
+def _thresholds(compared: SideBySide) -> Thresholds:
+    """Those by which all studies were judged; where they differ, the protocol's."""
+    used = {study.study.thresholds for study in compared.studies}
+    return used.pop() if len(used) == 1 else Thresholds()
 
 
 def _common(parts: list[dict[str, Any]], name: str) -> Any:

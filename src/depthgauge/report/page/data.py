@@ -12,7 +12,6 @@ from depthgauge.store.files import finite
 from depthgauge.studies.gathered import Gathered, GatheredRun
 from depthgauge.studies.read_networks import ReadNetwork
 from depthgauge.studies.rule_views import RuleView, Rung
-from depthgauge.verdict.over_training import first_fired, from_metrics
 from depthgauge.verdict.thresholds import Thresholds
 
 
@@ -108,7 +107,7 @@ def _run(run: GatheredRun, thresholds: Thresholds) -> dict[str, Any]:
         "state": run.state,
         "accuracy": run.accuracy,
         "reason": run.reason,
-        "fired": first_fired(from_metrics(run.lines), thresholds),
+        "fired": run.first_fired(thresholds),
         "config": config.model_dump(mode="json"),
         "provenance": run.provenance,
     }

@@ -15,6 +15,7 @@ function endLabels(ends, top, letters) {
 function ladderChart() {
   const traces = [], ends = [];
   for (const rule of rules.shown()) {
+    if (["shallow", "wide_block"].includes(rule.control)) continue;
     const rungs = rule.ladder.filter((rung) => rung.mean !== null && (data.blocks === null || rung.blocks === data.blocks));
     if (!rungs.length) continue;
     const seeds = rungs.flatMap((rung) => rung.seeds.map(([seed, accuracy, run]) => ({ k: rung.k, seed, accuracy, run })));

@@ -18,8 +18,8 @@ SCALARS = ("accuracy", "train_loss", "growth", "gradient", "error_share")
 def packed_series(runs: Sequence[GatheredRun]) -> dict[str, Any]:
     """All numbers one after the other as little-endian 32-bit floats in base64, NaN for none.
 
-    A run begins at its `start` and has `epochs` rows of the columns named in `scalars`, then its
-    `layers` values of ‖h_l‖, then those of ‖g_l‖.
+    A run begins at its `start` and has `epochs` rows, from epoch 0 on, of the columns named in
+    `scalars`, then its `layers` values of ‖h_l‖, then those of ‖g_l‖.
     """
     blocks = [_rows(run) for run in runs]
     starts = [0]
@@ -38,17 +38,18 @@ def packed_series(runs: Sequence[GatheredRun]) -> dict[str, Any]:
 
 
 def _rows(run: GatheredRun) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """One row for each epoch up to the last; of those that were lost all is NaN."""
     layers = run.config.net.blocks + 1
-    rows = [
-        [
+    epochs = run.lines[-1]["epoch"] + 1 if run.lines else 0
+    rows = np.full((epochs, len(SCALARS) + 2 * layers), math.nan)
+    for line, read in zip(run.lines, from_metrics(run.lines), strict=True):
+        rows[read.epoch] = [
             *map(_number, (line["accuracy"], line.get("train_loss"))),
             *(read.growth, read.gradient, _number(read.error_share)),
             *_layered(line.get("h_norm"), layers),
             *_layered(line.get("g_norm"), layers),
         ]
-        for line, read in zip(run.lines, from_metrics(run.lines), strict=True)
-    ]
-    return np.array(rows, dtype=np.float64).reshape(len(rows), len(SCALARS) + 2 * layers)
+    return rows
 
 
 def _layered(values: Sequence[float | None] | None, layers: int) -> list[float]:

@@ -12,7 +12,7 @@ from typing import Any
 from depthgauge.report.audit_table import percent, utility_table
 from depthgauge.studies.gathered import Gathered, GatheredRun
 from depthgauge.studies.rule_views import RuleView
-from depthgauge.verdict.over_training import first_fired, from_metrics
+from depthgauge.verdict.over_training import from_metrics
 from depthgauge.verdict.thresholds import Thresholds
 
 NUMBER = re.compile(r"[-+−±\[ ]*[\d∞]|–|n/a$|never$|epoch \d|diverged$|$")
@@ -94,7 +94,7 @@ def runs_table(study: Gathered) -> PageTable:
 def _run_cells(run: GatheredRun, thresholds: Thresholds) -> list[Cell]:
     readings = from_metrics(run.lines)
     last = readings[-1] if readings else None
-    fired = first_fired(readings, thresholds)
+    fired = run.first_fired(thresholds)
     seconds, commit = run.provenance.get("wall_seconds"), run.provenance.get("commit") or ""
     accuracy = run.lines[-1]["accuracy"] if run.lines else None
     epoch = run.lines[-1]["epoch"] if run.lines else 0

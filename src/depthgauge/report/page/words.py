@@ -38,7 +38,7 @@ MEANINGS = {
         "?", "untested", "no alarm, but depth was not put to the test"
     ),
     NO_BLOCKS: Meaning("–", "untested", "there is no depth to be judged"),
-    NOT_JUDGED: Meaning("…", "untested", "not enough of it is done to tell"),
+    NOT_JUDGED: Meaning("…", "untested", "it cannot be told from what is there"),
 }
 
 
