@@ -76,7 +76,7 @@ def test_the_comparison_is_written_down(reproduced):
     written = json.loads((folder / "audit_comparison.json").read_text())
     assert written == done.document["comparison"]
     text = (folder / "audit_comparison.md").read_text()
-    assert "| dfa: ‖g_l‖ for N = 128 |" in text
+    assert "| dfa: ‖g\\_l‖ for N = 128 |" in text
     assert "of 4 accuracies lie inside" in text
 
 

@@ -150,13 +150,13 @@ def write_audit(document: dict[str, Any], folder: Path) -> None:
     from depthgauge.cli.report import page_of
     from depthgauge.report.audit_table import TABLES
     from depthgauge.report.audit_words import audit_words
-    from depthgauge.report.table import markdown_table
+    from depthgauge.report.paper.markdown import markdown_table, markdown_text
     from depthgauge.store.files import write_json, write_text
 
     write_json(folder / "audit.json", document)
     made = [table(document) for table in TABLES]
     tables = [markdown_table(header, rows) for header, rows in made if rows]
-    words = "".join(f"- {sentence}\n" for sentence in audit_words(document))
+    words = "".join(f"- {markdown_text(sentence)}\n" for sentence in audit_words(document))
     write_text(folder / "audit.md", "\n".join([*tables, words]))
     page_of(folder)
 

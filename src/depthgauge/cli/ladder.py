@@ -66,13 +66,13 @@ def write_ladder(ladder: dict[str, Any], folder: Path) -> None:
     from depthgauge.report.figures.ladder import draw_ladders
     from depthgauge.report.ladder_table import caption, ladder_rows
     from depthgauge.report.ladder_words import ladder_words
-    from depthgauge.report.table import markdown_table
+    from depthgauge.report.paper.markdown import markdown_table, markdown_text
     from depthgauge.store.files import write_json, write_text
 
     write_json(folder / "ladder.json", ladder)
-    words = "".join(f"- {sentence}\n" for sentence in ladder_words(ladder))
+    words = "".join(f"- {markdown_text(sentence)}\n" for sentence in ladder_words(ladder))
     table = markdown_table(*ladder_rows(ladder))
-    write_text(folder / "ladder.md", f"{caption(ladder)}\n\n{table}\n{words}")
+    write_text(folder / "ladder.md", f"{markdown_text(caption(ladder))}\n\n{table}\n{words}")
     if ladder["results"]:
         draw_ladders([ladder], [folder / "ladder.png", folder / "ladder.svg"])
     page_of(folder)

@@ -101,7 +101,8 @@ def _audit_and_compare(
     words_of: Callable[[dict[str, Any]], list[str]],
 ) -> int:
     from depthgauge.cli.console import output
-    from depthgauge.report.table import markdown_table, terminal_table
+    from depthgauge.report.paper.markdown import markdown_table, markdown_text
+    from depthgauge.report.table import terminal_table
     from depthgauge.store.files import write_json, write_text
     from depthgauge.verdict.thresholds import Thresholds
 
@@ -117,7 +118,10 @@ def _audit_and_compare(
     words = words_of(comparison)
     write_json(folder / "audit_comparison.json", comparison)
     text = "\n".join(markdown_table(*table) for table in tables)
-    write_text(folder / "audit_comparison.md", text + "".join(f"\n- {word}\n" for word in words))
+    write_text(
+        folder / "audit_comparison.md",
+        text + "".join(f"\n- {markdown_text(word)}\n" for word in words),
+    )
     if args.json:
         print(json.dumps(document | {"comparison": comparison}, indent=2, ensure_ascii=False))
         return int(failed)
@@ -138,13 +142,13 @@ def _markdown(comparison: dict[str, Any]) -> str:
         comparison_rows,
         comparison_words,
     )
-    from depthgauge.report.table import markdown_table
+    from depthgauge.report.paper.markdown import markdown_table, markdown_text
 
     parts = [markdown_table(HEADER, comparison_rows(comparison["rungs"]))]
     if comparison["cross_checks"]:
         rows = comparison_rows(comparison["cross_checks"])
         parts.append("Cross-checks:\n\n" + markdown_table(HEADER, rows))
-    parts.append("".join(f"- {sentence}\n" for sentence in comparison_words(comparison)))
+    parts.append("".join(f"- {markdown_text(one)}\n" for one in comparison_words(comparison)))
     return "\n".join(parts)
 
 

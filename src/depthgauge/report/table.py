@@ -1,4 +1,4 @@
-"""Tables, as Markdown and in a terminal."""
+"""Tables in a terminal."""
 
 from __future__ import annotations
 
@@ -9,15 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 
-def markdown_table(header: list[str], rows: list[list[str]]) -> str:
-    """A table as Markdown, numbers to the right."""
-    lines = [header, ["---", *("---:" for _ in header[1:])], *rows]
-    escaped = [[cell.replace("|", "\\|") for cell in line] for line in lines]
-    return "".join(f"| {' | '.join(line)} |\n" for line in escaped)
-
-
 def terminal_table(header: Sequence[str], rows: Sequence[Sequence[str | Text]]) -> Table:
-    """The same table for a terminal; brackets in it are text, not markup.
+    """A table for a terminal; brackets in it are text, not markup.
 
     Cells that come as `Text` keep their style; a column with such cells is of words, which begin
     at the left. Where the terminal is narrow the widest columns are folded, and nothing is cut.

@@ -31,6 +31,8 @@ def test_pointing_at_the_ladder_tells_the_value(audited, pages):
 
 @pytest.mark.parametrize("chart", ["ladder-chart", "audit-gain", "audit-stability", "layers-g"])
 def test_a_click_on_a_point_opens_its_run(audited, chart):
+    audited.all("#ladder .legend [data-rule=bp]").click()  # alone: no other point lies over it
+    audited.drawn()
     traces = audited.chart(chart)["data"]
     found = next(i for i, t in enumerate(traces) if "customdata" in t and t["customdata"][-1])
     last = len(traces[found]["customdata"]) - 1
