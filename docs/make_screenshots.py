@@ -35,13 +35,13 @@ class Picture:
 
 
 PICTURES = (
-    Picture("report-teacher", "teacher"),
+    Picture("report-teacher", "teacher", height=1640),
     Picture("report-teacher-audit", "teacher", "#audit"),
     Picture("report-teacher-layers", "teacher", "#layers"),
     Picture("report-teacher-training", "teacher", "#training"),
     Picture("report-teacher-null", "teacher", "#null"),
     Picture("report-teacher-phone", "teacher", width=390, height=1180, dark=True),
-    Picture("report-cifar10", "cifar10", height=1260),
+    Picture("report-cifar10", "cifar10", height=1700),
     Picture("report-cifar10-published", "cifar10", "#published"),
     Picture("compare", "compared", "#against"),
 )
