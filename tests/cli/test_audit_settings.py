@@ -183,7 +183,7 @@ def test_one_wide_block_is_judged_by_its_own_frozen_run(selected, document):
 
 
 def test_the_words_and_the_table_are_written_down(selected, document):
-    text = (selected[1] / "audit.md").read_text()
+    text = (selected[1] / "audit.md").read_text().replace("\\", "")
     best = best_of(document, "dfa")
     assert f"- dfa: of 5 settings {best} was best on {HELD_OUT} held-out samples" in text
     assert "| setting | held-out acc | chosen |" in text

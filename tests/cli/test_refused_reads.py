@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import pytest
 from cli.audits import run_audit, run_files
@@ -14,6 +14,7 @@ from store.small_runs_on_disk import contents
 from studies.small_grids import outcome
 
 from depthgauge.store import checkpoint, study_folder
+from depthgauge.store.files import read_small
 
 REFUSALS = [(errno.EACCES, "Permission denied"), (errno.EIO, "Input/output error")]
 
@@ -28,14 +29,14 @@ def test_a_result_that_may_not_be_read_ends_the_command(study, monkeypatch, refu
             raise OSError(*refusal, str(path))
         return read(this)
 
-    def refuse_to_open(place: str, *more: object, **options: object) -> Any:
+    def refuse_small(place: str) -> bytes:
         if Path(place) == path:
             raise OSError(*refusal, str(path))
-        return open(place, *more, **options)
+        return read_small(place)
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "read_bytes", refuse)
-        patch.setattr(study_folder, "open", refuse_to_open, raising=False)
+        patch.setattr(study_folder, "read_small", refuse_small)
         for done in (run_ladder(study), run("resume", study)):
             assert_bad_input(done, refusal[1], str(path))
     assert contents(study) == before

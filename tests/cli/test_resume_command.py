@@ -187,7 +187,7 @@ def test_what_failed_is_left_alone_until_it_is_retried(stopping_rules, failed):
     done = run("resume", failed)
     assert done.status == 1
     assert "raises k=1 seed=1 and 1 more failed: ZeroDivisionError" in done.err
-    assert done.out == f"2 of 4 runs in {failed} are done\n"
+    assert done.out == f"2 of 4 runs in {failed} are done\n{failed / 'report.html'}\n"
     assert {name: f for name, f in contents(failed).items() if name.startswith("runs/")} == before
 
 

@@ -53,7 +53,9 @@ def test_a_star_marks_where_each_seed_first_fires():
 
 def test_the_gradient_fires_only_together_with_its_share_of_the_error():
     low = [make_line(1, g_norm=[1.0, 1.0, 1e-9], g_over_e=share) for share in (1e-9, 0.5)]
-    runs = [make_run(rule, lines=[line]) for rule, line in zip("xy", low, strict=True)]
+    runs = [
+        make_run(rule, lines=[make_line(0), line]) for rule, line in zip("xy", low, strict=True)
+    ]
     assert stars(panel(draw(training, make_study(*runs)), "D2")) == [(1, 1e-9)]
 
 
