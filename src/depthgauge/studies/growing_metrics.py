@@ -7,8 +7,6 @@ import os
 from depthgauge.store.metrics_file import Line, read_lines
 from depthgauge.verdict.over_training import first_fired, from_metrics
 
-READINGS = {"h_norm", "g_norm"}
-
 
 class GrowingMetrics:
     """What a `metrics.jsonl` says so far.
@@ -71,8 +69,7 @@ class GrowingMetrics:
             return
         self.epoch, self.accuracy = lines[-1]["epoch"], lines[-1]["accuracy"]
         self.diverged = self.diverged or any(line["diverged"] for line in lines)
-        read = [line for line in lines if line["diverged"] or line.keys() >= READINGS]
-        new = first_fired(from_metrics(read))
+        new = first_fired(from_metrics(lines))
         self.fired |= {name: at for name, at in new.items() if self.fired.get(name) is None}
 
 

@@ -30,8 +30,7 @@ class MeasuredRule:
     @property
     def blocks(self) -> int | None:
         """Of its network, where there are runs to tell."""
-        runs = (run for rung in self.view.ladder for run in rung.runs)
-        return next((run.config.net.blocks for run in runs), None)
+        return self.view.blocks
 
     @property
     def diverged(self) -> list[int]:

@@ -10,6 +10,8 @@ from typing import Any
 
 from depthgauge.verdict.thresholds import Thresholds
 
+NORMS = {"h_norm", "g_norm"}
+
 
 @dataclass(frozen=True)
 class EpochReadings:
@@ -24,18 +26,20 @@ class EpochReadings:
 def from_metrics(lines: Iterable[dict[str, Any]]) -> list[EpochReadings]:
     """The readings in a run's `metrics.jsonl`.
 
-    Numbers that are not finite are stored as null: a stream without bound, and no gradient.
+    Numbers that are not finite are stored as null: a stream without bound, and no gradient. Lines
+    without norms are left out.
     """
     return [
         EpochReadings(line["epoch"], math.inf, 0.0, 0.0)
         if line["diverged"]
         else EpochReadings(
             line["epoch"],
-            _growth(line.get("h_norm") or [None]),
-            (line.get("g_norm") or [None])[-1] or 0.0,
+            _growth(line["h_norm"]),
+            line["g_norm"][-1] or 0.0,
             (line["g_over_e"] or 0.0) if "g_over_e" in line else None,
         )
         for line in lines
+        if line["diverged"] or line.keys() >= NORMS
     ]
 
 

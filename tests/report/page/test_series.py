@@ -72,6 +72,17 @@ def test_a_row_stands_at_its_epoch_also_where_others_were_lost(tmp_path):
     assert study.runs[0].first_fired(study.thresholds) == {}
 
 
+def test_an_epoch_without_norms_is_not_a_stream_without_bound(tmp_path):
+    folder = write_study(tmp_path / "s", {"bp": {0: {1: 0.5}}})
+    (path,) = folder.glob("runs/*/metrics.jsonl")
+    path.write_text(json.dumps({"epoch": 0, "accuracy": 0.3, "diverged": False}) + "\n")
+    study = gather(folder)
+    ((row,),) = unpacked(study).values()
+    assert row[0] == pytest.approx(0.3)
+    assert all(math.isnan(value) for value in row[1:])
+    assert study.runs[0].first_fired(study.thresholds) == {}
+
+
 def test_runs_of_several_depths_one_that_diverged_and_one_of_which_nothing_is_there(tmp_path):
     rules = {
         "bp": {0: {1: 1 / 3}, 2: {1: 0.1 + 0.2, 2: None}},
