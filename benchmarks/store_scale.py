@@ -20,6 +20,8 @@ from pathlib import Path
 from random import random
 from typing import TYPE_CHECKING
 
+import psutil
+
 if TYPE_CHECKING:
     from depthgauge.studies.plan import Grid
 
@@ -41,8 +43,10 @@ def grid_of(runs: int) -> Grid:
 
 def plan(folder: Path, runs: int) -> None:
     """All that a command does before it trains: sizes, looks at results, plans."""
+    from depthgauge.cli.main import collect_garbage_seldom
     from depthgauge.cli.training import prepare
 
+    collect_garbage_seldom()
     given = {"task": "teacher", "validation": 0, "device": "cpu", "threads": 1, "save_every": 60.0}
     args = argparse.Namespace(**given, executor="local")
     prepare(grid_of(runs), folder, args, networks=False)
@@ -85,11 +89,29 @@ def do(job: str, folder: Path, runs: int) -> None:
 
 
 def measure(job: str, folder: Path, runs: int) -> tuple[float, float]:
-    """Seconds and megabytes of a job in a process of its own."""
+    """Seconds and megabytes of a job in a process of its own, with those it starts."""
     command = [sys.executable, __file__, "--job", job, "--folder", str(folder), "--runs", str(runs)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    seconds, megabytes = done.stderr.split()[-2:]
-    return float(seconds), float(megabytes)
+    with tempfile.TemporaryFile("w+") as said:
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=said, text=True)
+        held = 0
+        while process.poll() is None:
+            held = max(held, held_now(process.pid))
+            time.sleep(0.1)
+        said.seek(0)
+        text = said.read()
+    if process.returncode:
+        raise SystemExit(text)
+    seconds, megabytes = text.split()[-2:]
+    return float(seconds), max(float(megabytes), held / 2**20)
+
+
+def held_now(pid: int) -> int:
+    """Bytes that a process and those it started hold; pages they share are counted once."""
+    try:
+        parent = psutil.Process(pid)
+        return sum(one.memory_full_info().pss for one in [parent, *parent.children(recursive=True)])
+    except psutil.Error:  # ended while it was looked at
+        return 0
 
 
 def main() -> None:

@@ -10,6 +10,7 @@ import pytest
 from store.small_runs_on_disk import contents, done_with_network, run_config, state
 
 from depthgauge.store.checkpoint import write_checkpoint
+from depthgauge.store.mending import mend_result
 from depthgauge.store.run_folder import RunFolder, load_newest
 from depthgauge.training.engine import Position
 
@@ -42,7 +43,7 @@ def taken_away(folder: RunFolder) -> None:
 def test_a_network_that_is_whole_or_was_taken_away_leaves_the_run_done(folder, change):
     change(folder)
     before = contents(folder.path)
-    folder.mend(network=True)
+    mend_result(folder, folder.config.recipe.epochs)
     assert contents(folder.path) == before
 
 
@@ -54,9 +55,9 @@ def test_a_run_that_has_lost_its_network_goes_on(folder, change, position):
     result_before = folder.result_path.read_bytes()
     change(folder)
     before = contents(folder.path)
-    folder.mend()
+    mend_result(folder, None)
     assert contents(folder.path) == before, "results alone are looked at"
-    folder.mend(network=True)
+    mend_result(folder, folder.config.recipe.epochs)
     assert not folder.ended
     aside = folder.path / "quarantine" / "1-result.json"
     assert aside.read_bytes() == result_before
@@ -87,8 +88,8 @@ def test_killed_while_it_is_mended_it_goes_on_all_the_same(
 
     with monkeypatch.context() as patch, suppress(Killed):
         patch.setattr(os, "replace", replace_or_die)
-        folder.mend(network=True)
+        mend_result(folder, folder.config.recipe.epochs)
         load_newest([folder])
-    folder.mend(network=True)
+    mend_result(folder, folder.config.recipe.epochs)
     assert not folder.ended
     assert_goes_on_from(folder, position)

@@ -18,6 +18,7 @@ from store.small_runs_on_disk import (
 
 from depthgauge.store import checkpoint
 from depthgauge.store.checkpoint import position_of, read_checkpoint
+from depthgauge.store.mending import mend_result
 from depthgauge.store.run_folder import RunFolder, load_newest
 
 CONFIG = run_config()
@@ -66,7 +67,7 @@ def test_a_result_that_may_not_be_read_stays(folder, monkeypatch, error, network
     with monkeypatch.context() as patch:
         refuse_bytes(patch, "result.json", error)
         with pytest.raises(OSError, match=error.strerror) as caught:
-            folder.mend(network=network)
+            mend_result(folder, folder.config.recipe.epochs if network else None)
     assert caught.value is error
     assert contents(folder.path) == before
 
@@ -80,7 +81,7 @@ def test_a_result_that_went_away_meanwhile_is_no_refusal(folder, monkeypatch):
         return read(path)
 
     monkeypatch.setattr(Path, "read_bytes", vanish)
-    folder.mend()
+    mend_result(folder, None)
     assert not folder.ended
 
 
@@ -100,10 +101,10 @@ def test_a_network_that_may_not_be_read_is_not_lost(folder, monkeypatch, error):
     with monkeypatch.context() as patch:
         refuse_tensors(patch, error)
         with pytest.raises(type(error)) as caught:
-            folder.mend(network=True)
+            mend_result(folder, folder.config.recipe.epochs)
     assert caught.value is error
     assert contents(folder.path) == before
-    folder.mend(network=True)
+    mend_result(folder, folder.config.recipe.epochs)
     assert folder.ended
 
 

@@ -53,6 +53,12 @@ def test_a_run_carries_everything_that_it_depends_on():
     assert run.choice.build().options.normalise == "batch"
 
 
+def test_a_run_is_named_after_its_configuration():
+    for run in grid("dfa[penalty=0.1]", "bp[shallow]", ks=(0, 2), seeds=(1, 2**63 - 1)).runs():
+        assert run.identity == run.config.identity
+        assert (run.k, run.seed) == (run.config.k, run.config.seed)
+
+
 def test_the_base_is_what_all_runs_share():
     planned = grid("bp", "dfa")
     assert set(planned.base) == {"task", "net", "recipe"}

@@ -37,7 +37,9 @@ def study(trained_once: Path, tmp_path: Path) -> StudyFolder:
 
 def table_of(study: StudyFolder) -> list[dict[str, Any]]:
     table = TidyTable(study.path)
-    return [dict(zip(table.columns, row, strict=True)) for row in table.rows()]
+    runs = table.runs(slice(None))
+    rows = (run.beginning + rest for run in runs for rest in run.rests)
+    return [dict(zip(table.columns, row, strict=True)) for row in rows]
 
 
 def rows_of(study: StudyFolder, folder: RunFolder) -> list[dict[str, Any]]:

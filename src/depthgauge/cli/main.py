@@ -71,10 +71,15 @@ def build_parser() -> Parser:
     return parser
 
 
+def collect_garbage_seldom() -> None:
+    """Studies are many small objects that stay."""
+    garbage.set_threshold(GARBAGE_AFTER, 50, 50)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; the exit status is 0 done, 1 a run failed, 2 bad input, 3 walked back."""
     logging.basicConfig(format="depthgauge: %(message)s", level=logging.WARNING)
-    garbage.set_threshold(GARBAGE_AFTER, 50, 50)
+    collect_garbage_seldom()
     as_json = False
     try:
         args = build_parser().parse_args(argv)

@@ -11,7 +11,10 @@ from depthgauge.cli.training import executor_of, say_failures, train_job
 from depthgauge.errors import UserError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from depthgauge.cli.training import Executor
+    from depthgauge.config import RunConfig
     from depthgauge.store.plan_files import CohortPlan, Plan
     from depthgauge.store.study_folder import StudyFolder
 
@@ -106,6 +109,14 @@ def _chosen(plan: Plan, names: list[str]) -> list[CohortPlan]:
     return plan.in_effect(names)
 
 
+def _failed(study: StudyFolder, cohorts: list[CohortPlan]) -> Iterator[RunConfig]:
+    """The runs of these cohorts that raised an error."""
+    for cohort in cohorts:
+        for position, identity in enumerate(cohort.identities):
+            if study.has_failed(identity):
+                yield cohort.configs[position]
+
+
 def _train(args: argparse.Namespace, opened: _Opened, cohorts: list[CohortPlan]) -> int:
     """Train what is left of these cohorts, and say how much of the plan is done."""
     from depthgauge.cli.report import page_of
@@ -113,13 +124,14 @@ def _train(args: argparse.Namespace, opened: _Opened, cohorts: list[CohortPlan])
     from depthgauge.store.provenance import command_line
 
     study = opened.study
-    configs = [config for cohort in cohorts for config in cohort.configs]
-    study.mend(configs)
+    study.mend(
+        (identity, cohort.recipe.epochs) for cohort in cohorts for identity in cohort.identities
+    )
     left = [cohort for cohort in cohorts if study.open_runs(cohort)]
     names, folder = tuple(cohort.name for cohort in left), study.path.resolve()
     job = Job(folder, names, opened.device, opened.threads, args.save_every, command_line())
     train_job(study, left, job, opened.execute)
-    failed = say_failures(study, configs)
+    failed = say_failures(study, _failed(study, cohorts))
     planned = study.plan_files.read().cohort_of
     done = sum(study.is_done(identity) for identity in planned)
     print(f"{done} of {len(planned)} runs in {study.path} are done")

@@ -13,7 +13,7 @@ from depthgauge.cli.status import in_words
 from depthgauge.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable
 
     from depthgauge.config import RunConfig
     from depthgauge.executors.interrupt import Interrupt
@@ -118,7 +118,9 @@ def train_grid(
         memory = max(cohort_bytes(cohort, grid.task) for cohort in cohorts)
         hand_to_slurm(job, memory, args.submit)
     train_job(study, cohorts, job, execute)
-    return study, say_failures(study, [run.config for run in grid.runs()])
+    return study, say_failures(
+        study, [run.config for run in grid.runs() if study.has_failed(run.identity)]
+    )
 
 
 def prepare(
@@ -137,10 +139,11 @@ def prepare(
     opened = study.open(grid.base, device.partition(":")[0], args.threads, sizing.threads)
     if opened.threads != sizing.threads:
         sizing = size_cohorts(grid, device, opened.threads, cluster=cluster)
-    study.mend((run.config for run in grid.runs()), networks=networks)
+    runs = ((run.identity, run.kind.recipe.epochs) for run in grid.runs())
+    done = study.mend(runs, networks=networks)
     task = str(Path(args.task).resolve()) if Path(args.task).is_file() else args.task
-    planned = plan_runs(study, grid, task, args.validation, sizing.runs)
-    cohorts = [cohort for cohort in planned if study.open_runs(cohort)]
+    planned = plan_runs(study, grid, task, args.validation, sizing.runs, done=done)
+    cohorts = [cohort for cohort in planned if study.has_open_runs(cohort, done)]
     names = tuple(cohort.name for cohort in cohorts)
     job = Job(folder.resolve(), names, device, opened.threads, args.save_every, command_line())
     return study, cohorts, job
@@ -193,11 +196,11 @@ def train_job(study: StudyFolder, cohorts: list[CohortPlan], job: Job, execute: 
             raise StoppedError(interrupt.signal or 0) from stopped
 
 
-def say_failures(study: StudyFolder, configs: Sequence[RunConfig]) -> bool:
-    """Say which runs have failed and why, each reason once; True if any has."""
+def say_failures(study: StudyFolder, failed: Iterable[RunConfig]) -> bool:
+    """Say of runs that have failed why, each reason once; True if there are any."""
     reasons: dict[str, list[str]] = {}
-    for config in configs:
-        failure = study.run(config).failure
+    for config in failed:
+        failure = study.paths(config.identity).failure
         if failure is not None:
             label = f"{config.rule.label} k={config.k} seed={config.seed}"
             reasons.setdefault(str(failure["reason"]), []).append(label)

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from pydantic_core import from_json
+
 from depthgauge.errors import UserError
 
 AT_ONCE = 2**16
@@ -119,6 +121,14 @@ def read_small(path: str) -> bytes:
     finally:
         os.close(handle)
     return b"".join(parts)
+
+
+def content_of(path: Path) -> Any:
+    """A JSON file's content; None if it has none. One that may not be read is not a bad one."""
+    try:
+        return from_json(path.read_bytes())
+    except (ValueError, FileNotFoundError):
+        return None
 
 
 def read_json(path: Path) -> Any:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from pydantic import BaseModel, ValidationError
+from pydantic import TypeAdapter, ValidationError
+from typing_extensions import TypedDict
 
 from depthgauge.config import SCHEMA_VERSION, RunConfig
 from depthgauge.errors import UserError
@@ -32,7 +33,7 @@ def result_of(
 def is_whole(content: bytes, identity: str) -> bool:
     """Whether a file's content is the whole result of the run; quicker than saying what is not."""
     try:
-        return _ResultFile.model_validate_json(content).identity == identity
+        return _RESULT.validate_json(content)["identity"] == identity
     except ValidationError:
         return False
 
@@ -43,22 +44,22 @@ def what_is_wrong(result: Any, identity: str) -> str | None:
     if version not in (None, SCHEMA_VERSION):
         return f"has the schema version {version}; this version knows {SCHEMA_VERSION}"
     try:
-        whole = _ResultFile.model_validate(result).identity == identity
+        whole = _RESULT.validate_python(result)["identity"] == identity
     except ValidationError:
         whole = False
     return None if whole else "is not the whole result of its run"
 
 
-class _Final(BaseModel):
+class _Final(TypedDict):
     h_norm: list[float | None]
     g_norm: list[float | None]
 
 
-class _Provenance(BaseModel):
+class _Provenance(TypedDict):
     commit: str | None
 
 
-class _ResultFile(BaseModel):
+class _ResultFile(TypedDict):
     """What must be in a result."""
 
     schema_version: Literal[1]
@@ -68,3 +69,6 @@ class _ResultFile(BaseModel):
     diverged_epoch: int | None
     final: _Final
     provenance: _Provenance
+
+
+_RESULT = TypeAdapter(_ResultFile)

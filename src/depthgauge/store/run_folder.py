@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic_core import from_json
-
 from depthgauge.config import SCHEMA_VERSION, RunConfig
 from depthgauge.errors import UserError
 from depthgauge.store.checkpoint import position_of, read_checkpoint, write_checkpoint
 from depthgauge.store.files import (
     as_json,
+    content_of,
     create_exclusively,
     read_json,
     sync,
@@ -44,7 +43,7 @@ class RunFolder(RunPaths):
         self.path.mkdir(parents=True, exist_ok=True)
         wanted = self.config.model_dump(mode="json")
         if self.config_path.exists():
-            if _content(self.config_path) == wanted:
+            if content_of(self.config_path) == wanted:
                 return
             put_aside(self.config_path, "is not the configuration that its folder is named after")
         write_json(self.config_path, wanted)
@@ -61,29 +60,6 @@ class RunFolder(RunPaths):
                 "remove it to have the run made again"
             )
         return dict(result)
-
-    def mend(self, *, network: bool = False) -> None:
-        """Put a result that cannot be used aside: the run is then finished once more.
-
-        With `network`, the trained network of a run that is done is looked at too: where it is
-        damaged, the run is not done any more.
-        """
-        if not self.result_path.exists():
-            return
-        wrong = what_is_wrong(_content(self.result_path), self.config.identity)
-        if network and wrong is None and not self._has_its_network():
-            wrong = "has lost its network"
-        if wrong is not None:
-            put_aside(self.result_path, wrong)
-
-    def _has_its_network(self) -> bool:
-        """Whether the checkpoint of a done run is whole and of its end, or was taken away."""
-        if not self.checkpoint_path.exists():
-            return True
-        try:
-            return read_checkpoint(self.checkpoint_path).epoch == self.config.recipe.epochs
-        except DamagedError:
-            return False
 
     def rewind(self, position: Position | None) -> None:
         """Drop what came after the position the run goes on from; everything if there is none."""
@@ -166,12 +142,4 @@ def _readable_position(path: Path) -> Position | None:
     try:
         return position_of(path)
     except DamagedError:
-        return None
-
-
-def _content(path: Path) -> Any:
-    """A JSON file's content; None if it has none. One that may not be read is not a bad one."""
-    try:
-        return from_json(path.read_bytes())
-    except (ValueError, FileNotFoundError):
         return None

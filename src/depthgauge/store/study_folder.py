@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,6 +19,7 @@ from depthgauge.store.files import (
     read_json,
     read_small,
 )
+from depthgauge.store.mending import mend_result
 from depthgauge.store.plan_files import CohortPlan, PlanFiles
 from depthgauge.store.result_file import is_whole
 from depthgauge.store.run_folder import RunFolder
@@ -134,18 +135,25 @@ class StudyFolder:
         """Whether a run has its result; asked of many runs, so without paths being made."""
         return os.path.exists(f"{self.runs}/{identity}/{RESULT}")
 
-    def has_bad_result(self, identity: str) -> bool:
-        """Whether a run has a result that cannot be used."""
+    def mend(self, runs: Iterable[tuple[str, int]], *, networks: bool = False) -> set[str]:
+        """Put results that cannot be used aside, and say which runs are done.
+
+        Runs are given by identity and epochs. With `networks`, the trained network of a run that
+        is done is looked at too: where it is damaged, the run is not done any more.
+        """
+        return {
+            identity
+            for identity, epochs in runs
+            if self._mended(identity, epochs if networks else None)
+        }
+
+    def _mended(self, identity: str, epochs: int | None) -> bool:
+        """Whether a run is done, once what is damaged was put aside."""
         try:
-            return not is_whole(read_small(f"{self.runs}/{identity}/{RESULT}"), identity)
+            whole = is_whole(read_small(f"{self.runs}/{identity}/{RESULT}"), identity)
         except FileNotFoundError:
             return False
-
-    def mend(self, configs: Iterable[RunConfig], *, networks: bool = False) -> None:
-        """Put results that cannot be used aside; with `networks`, damaged networks too."""
-        for config in configs:
-            if networks or self.has_bad_result(config.identity):
-                self.run(config).mend(network=networks)
+        return (whole and epochs is None) or mend_result(self.paths(identity), epochs)
 
     def has_failed(self, identity: str) -> bool:
         """Whether a run raised an error."""
@@ -158,6 +166,12 @@ class StudyFolder:
             for position, identity in enumerate(cohort.identities)
             if not self.is_done(identity) and not self.has_failed(identity)
         ]
+
+    def has_open_runs(self, cohort: CohortPlan, done: Collection[str]) -> bool:
+        """Whether a run of a cohort is neither among those that are `done` nor failed."""
+        return any(
+            identity not in done and not self.has_failed(identity) for identity in cohort.identities
+        )
 
     def open_cohorts(self, names: Iterable[str]) -> list[CohortPlan]:
         """The cohorts of these names, or what stands in their place, that have not ended."""

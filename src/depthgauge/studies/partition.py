@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import islice
 
 from depthgauge.rules.registry import file_of_rule, from_file
@@ -16,16 +16,23 @@ LARGEST = 15
 
 
 def plan_runs(
-    study: StudyFolder, grid: Grid, task: str, validation: int, size: int = LARGEST
+    study: StudyFolder,
+    grid: Grid,
+    task: str,
+    validation: int,
+    size: int = LARGEST,
+    *,
+    done: Collection[str] | None = None,
 ) -> list[CohortPlan]:
     """Every cohort that has runs of the grid; those that were not planned yet are added.
 
-    Runs that are done need no cohort. `task` is the task as it was typed, `size` the most runs in
-    a cohort.
+    Runs that are done need no cohort; `done` where that was looked up already. `task` is the task
+    as it was typed, `size` the most runs in a cohort.
     """
+    runs = _not_done(study, grid, done)
     while True:
         plan = study.plan_files.read()
-        known, new = _known_and_new(study, grid, plan, size)
+        known, new = _known_and_new(study, runs, plan, size)
         file = PlanFile(
             task=task,
             validation=validation,
@@ -39,21 +46,26 @@ def plan_runs(
 
 def cohorts_left(study: StudyFolder, grid: Grid, size: int = LARGEST) -> list[CohortPlan]:
     """The cohorts that `plan_runs` would give, nothing written; those that have ended left out."""
-    known, new = _known_and_new(study, grid, study.plan_files.read(), size)
+    runs = _not_done(study, grid)
+    known, new = _known_and_new(study, runs, study.plan_files.read(), size)
     return [cohort for cohort in known if study.open_runs(cohort)] + new
 
 
+def _not_done(
+    study: StudyFolder, grid: Grid, done: Collection[str] | None = None
+) -> list[PlannedRun]:
+    if done is None:
+        return [run for run in grid.runs() if not study.is_done(run.identity)]
+    return [run for run in grid.runs() if run.identity not in done]
+
+
 def _known_and_new(
-    study: StudyFolder, grid: Grid, plan: Plan, size: int
+    study: StudyFolder, runs: Sequence[PlannedRun], plan: Plan, size: int
 ) -> tuple[list[CohortPlan], list[CohortPlan]]:
-    """The cohorts in the plan that have runs of the grid, and those of the runs not planned yet."""
-    runs = [run for run in grid.runs() if not study.is_done(run.config.identity)]
-    names = dict.fromkeys(
-        plan.cohort_of[run.config.identity].name
-        for run in runs
-        if run.config.identity in plan.cohort_of
-    )
-    new = [run for run in runs if run.config.identity not in plan.cohort_of]
+    """The cohorts in the plan that have these runs, and those of the runs not planned yet."""
+    planned = plan.cohort_of
+    names = dict.fromkeys(planned[run.identity].name for run in runs if run.identity in planned)
+    new = [run for run in runs if run.identity not in planned]
     cohorts = partition(new, size, lambda run: _begun(study, run))
     return [plan.cohorts[name] for name in names], cohorts
 
@@ -69,7 +81,7 @@ def partition(
     for together in alike(runs, begun):
         rest = iter(together)
         for count in even_parts([len(together)], size):
-            part = sorted(islice(rest, count), key=lambda run: -run.config.k)
+            part = sorted(islice(rest, count), key=lambda run: -run.k)
             cohorts.append(_cohort(part))
     return cohorts
 
@@ -82,8 +94,8 @@ def alike(runs: Sequence[PlannedRun], begun: Begun = lambda run: None) -> list[l
     """
     groups: dict[tuple[object, ...], list[PlannedRun]] = {}
     for run in runs:
-        config = run.config
-        shared = (run.choice.rule_class, config.net.as_text, config.recipe.as_text, begun(run))
+        kind = run.kind
+        shared = (run.choice.rule_class, kind.net.as_text, kind.recipe.as_text, begun(run))
         groups.setdefault(shared, []).append(run)
     return list(groups.values())
 
@@ -98,8 +110,9 @@ def even_parts(groups: Sequence[int], size: int) -> list[int]:
 
 
 def _begun(study: StudyFolder, run: PlannedRun) -> Position | None:
-    folder = study.run(run.config)
-    return max(folder.saved(), default=None) if folder.path.exists() else None
+    if not study.paths(run.identity).path.exists():
+        return None
+    return max(study.run(run.config).saved(), default=None)
 
 
 def _wherever_typed(rule: str) -> str:
@@ -109,16 +122,16 @@ def _wherever_typed(rule: str) -> str:
 
 
 def _cohort(runs: Sequence[PlannedRun]) -> CohortPlan:
-    typed = {run.config.rule.label: _wherever_typed(run.choice.text) for run in runs}
-    rules = {run.config.rule.label: run.config.rule for run in runs}
-    labels = list(rules)
-    shared = runs[0].config
+    kinds = {run.kind.rule.label: run.kind for run in runs}
+    labels = list(kinds)
+    shared = runs[0].kind
     return CohortPlan(
         task=shared.task,
         net=shared.net,
         recipe=shared.recipe,
-        rules=tuple(PlannedRule(config=rules[label], typed=typed[label]) for label in labels),
-        runs=tuple(
-            (labels.index(run.config.rule.label), run.config.k, run.config.seed) for run in runs
+        rules=tuple(
+            PlannedRule(config=kind.rule, typed=_wherever_typed(kind.choice.text))
+            for kind in kinds.values()
         ),
+        runs=tuple((labels.index(run.kind.rule.label), run.k, run.seed) for run in runs),
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from depthgauge.config import NetConfig, Recipe, RuleConfig, RunConfig, TaskConfig
+from depthgauge.config import NetConfig, Recipe, RuleConfig, RunConfig, TaskConfig, identity_of
 from depthgauge.errors import UserError
 from depthgauge.rules.choice import RuleChoice
 from depthgauge.tasks.base import Task
@@ -22,11 +22,47 @@ def check_list(option: str, values: Sequence[object]) -> None:
 
 
 @dataclass(frozen=True)
-class PlannedRun:
-    """A run's configuration and the rule that goes with it."""
+class RunKind:
+    """What runs of one rule have in common, and the rule as it was chosen."""
 
-    config: RunConfig
+    task: TaskConfig
+    net: NetConfig
+    rule: RuleConfig
+    recipe: Recipe
     choice: RuleChoice
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """One run of a grid; its whole configuration is made where it is asked for."""
+
+    kind: RunKind
+    k: int
+    seed: int
+
+    @property
+    def choice(self) -> RuleChoice:
+        """The rule that goes with it."""
+        return self.kind.choice
+
+    @cached_property
+    def identity(self) -> str:
+        """The name of its folder; takes less than its configuration does."""
+        kind = self.kind
+        return identity_of(kind.task, kind.net, kind.rule, kind.recipe, k=self.k, seed=self.seed)
+
+    @cached_property
+    def config(self) -> RunConfig:
+        """Its configuration."""
+        kind = self.kind
+        return RunConfig(
+            task=kind.task,
+            net=kind.net,
+            rule=kind.rule,
+            recipe=kind.recipe,
+            k=self.k,
+            seed=self.seed,
+        )
 
 
 @dataclass(frozen=True)
@@ -104,13 +140,8 @@ class Grid:
         planned: list[PlannedRun] = []
         for choice, rule in zip(self.rules, self.rule_configs, strict=True):
             net, recipe = choice.net(self.net), choice.recipe(self.recipe)
-            planned += [
-                PlannedRun(
-                    RunConfig(task=task, net=net, rule=rule, recipe=recipe, k=k, seed=seed), choice
-                )
-                for seed in self.seeds
-                for k in self._ks(net)
-            ]
+            kind, ks = RunKind(task, net, rule, recipe, choice), self._ks(net)
+            planned += [PlannedRun(kind, k, seed) for seed in self.seeds for k in ks]
         return planned
 
     def _ks(self, net: NetConfig) -> list[int]:

@@ -115,8 +115,6 @@ def parameters(net: NetConfig, task: Task) -> int:
 
 def _worth_processes(groups: Sequence[Sequence[PlannedRun]], task: Task) -> bool:
     """Whether the study takes longer than it takes to start processes."""
-    configs = [(runs[0].config, len(runs)) for runs in groups]
-    samples = sum(
-        count * config.recipe.epochs * parameters(config.net, task) for config, count in configs
-    )
+    kinds = [(runs[0].kind, len(runs)) for runs in groups]
+    samples = sum(count * kind.recipe.epochs * parameters(kind.net, task) for kind, count in kinds)
     return 6.0 * samples * len(task.train) / CORE_FLOPS > WORTH_A_PROCESS

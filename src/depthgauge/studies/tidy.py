@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from depthgauge.config import NetConfig, Recipe, RuleConfig, TaskConfig
+from depthgauge.config import NetConfig, Recipe, RuleConfig, RunConfig, TaskConfig
 from depthgauge.store.files import read_small
 from depthgauge.store.metrics_file import Line, read_lines
-from depthgauge.store.plan_files import PlanFiles
+from depthgauge.store.plan_files import CohortPlan, PlanFiles
 from depthgauge.store.run_paths import CONFIG, FAILED, METRICS, RESULT, read_config
 from depthgauge.studies.status import check_study
 
@@ -24,30 +25,42 @@ CONFIGURED = (
 )
 MEASURED = ("epoch", "train_loss", "accuracy", "g_over_e", "diverged")
 PER_LAYER = ("h_norm", "g_norm")
+_measured = itemgetter(*MEASURED)
 EPOCHS = CONFIGURED.index("epochs") - len(("run", "k", "seed"))
 """Where the number of epochs stands in what runs of one kind have in common."""
 
 
-class TidyTable:
-    """One row for each run and epoch, planned runs first; a run without metrics has one row.
+class TidyRun(NamedTuple):
+    """What the rows of a run begin with, and the rest of each of them; None for nothing.
 
-    `torn` are the runs that are done and have lost epochs, of those whose rows were made.
+    One that is done and has lost epochs is `torn`.
     """
+
+    beginning: Row
+    rests: list[Row]
+    torn: bool
+
+
+class TidyTable:
+    """One row for each run and epoch, planned runs first; a run without metrics has one row."""
 
     def __init__(self, folder: Path) -> None:
         check_study(folder)
-        self.torn: list[str] = []
         self._runs = folder / "runs"
-        self._plan = PlanFiles(folder / "plan").read()
-        planned = self._plan.cohort_of
+        plan = PlanFiles(folder / "plan").read()
+        planned = plan.cohort_of
         started = sorted(entry.name for entry in os.scandir(self._runs)) if self._begun else []
-        self._others = [
+        others = [
             read_config(self._runs / name / CONFIG)
             for name in started
             if name not in planned and (self._runs / name / CONFIG).is_file()
         ]
-        nets = [cohort.net for cohort in self._plan.current] + [c.net for c in self._others]
-        self._layers = 1 + max((net.blocks for net in nets), default=0)
+        self._sources: list[CohortPlan | RunConfig] = [*plan.current, *others]
+        self._layers = 1 + max((source.net.blocks for source in self._sources), default=0)
+
+    def __len__(self) -> int:
+        """How many cohorts, and runs without one, there are rows of."""
+        return len(self._sources)
 
     @property
     def _begun(self) -> bool:
@@ -59,38 +72,38 @@ class TidyTable:
         layers = [f"{name}_{layer}" for name in PER_LAYER for layer in range(self._layers)]
         return [*CONFIGURED, "state", *MEASURED, *layers]
 
-    def runs(self) -> Iterator[tuple[Row, list[Row]]]:
-        """Of each run what its rows begin with, and the rest of each row; None for nothing."""
-        for cohort in self._plan.current:
-            described = [
-                _described(cohort.task, cohort.net, rule.config, cohort.recipe)
-                for rule in cohort.rules
-            ]
-            for identity, (rule, k, seed) in zip(cohort.identities, cohort.runs, strict=True):
-                yield self._run(identity, k, seed, described[rule])
-        for one in self._others:
-            alone = _described(one.task, one.net, one.rule, one.recipe)
-            yield self._run(one.identity, one.k, one.seed, alone)
+    def runs(self, part: slice) -> Iterator[TidyRun]:
+        """The runs of some of the cohorts."""
+        for source in self._sources[part]:
+            if isinstance(source, CohortPlan):
+                described = [
+                    _described(source.task, source.net, rule.config, source.recipe)
+                    for rule in source.rules
+                ]
+                for identity, (rule, k, seed) in zip(source.identities, source.runs, strict=True):
+                    yield self._run(identity, k, seed, described[rule])
+            else:
+                alone = _described(source.task, source.net, source.rule, source.recipe)
+                yield self._run(source.identity, source.k, source.seed, alone)
 
-    def rows(self) -> Iterator[Row]:
-        """The rows, in the order of the columns."""
-        for beginning, rests in self.runs():
-            for rest in rests:
-                yield beginning + rest
-
-    def _run(self, identity: str, k: int, seed: int, described: Row) -> tuple[Row, list[Row]]:
+    def _run(self, identity: str, k: int, seed: int, described: Row) -> TidyRun:
         run = f"{self._runs}/{identity}"
         lines, state = _lines(f"{run}/{METRICS}") or ({},), _state(run)
-        if state == "done" and len(lines) != described[EPOCHS] + 1:
-            self.torn.append(identity)
-        return [identity, k, seed, *described, state], [self._rest(line) for line in lines]
+        torn = state == "done" and len(lines) != described[EPOCHS] + 1
+        beginning = [identity, k, seed, *described, state]
+        return TidyRun(beginning, [self._rest(line) for line in lines], torn)
 
     def _rest(self, line: Line) -> Row:
         """What was measured at an epoch."""
-        rest = [line.get(name) for name in MEASURED]
+        try:
+            rest = list(_measured(line))
+        except KeyError:
+            rest = [line.get(name) for name in MEASURED]
         for name in PER_LAYER:
             values = line.get(name) or []
-            rest += values + [None] * (self._layers - len(values))
+            rest += values
+            if len(values) < self._layers:
+                rest += [None] * (self._layers - len(values))
         return rest
 
 
