@@ -6,6 +6,7 @@ import pytest
 from report.ladders import curve, make_ladder
 
 from depthgauge.report.ladder_words import ladder_words
+from depthgauge.verdict.thresholds import Thresholds
 
 
 def sentence(*accuracies: float) -> str:
@@ -29,6 +30,13 @@ def test_less_than_two_points_either_way_is_no_gain(last, points):
     words = sentence(0.40, last)
     assert "does not gain from depth" in words
     assert points in words
+
+
+def test_another_threshold_of_depth_is_that_of_the_words():
+    ladder = make_ladder({"rule": curve(0.40, 0.43)})
+    assert "gains 3.0 points" in ladder_words(ladder)[0]
+    (words,) = ladder_words(ladder, Thresholds(depth_gain=0.05))
+    assert "does not gain from depth (+3.0 points)" in words
 
 
 @pytest.mark.parametrize(

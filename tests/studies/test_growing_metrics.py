@@ -15,6 +15,7 @@ from studies.metrics_lines import Line, first_epochs, line, lines_in
 
 from depthgauge.store.metrics_file import MetricsFile
 from depthgauge.studies.growing_metrics import GrowingMetrics
+from depthgauge.verdict.thresholds import Thresholds
 
 
 @pytest.fixture
@@ -188,3 +189,10 @@ def test_whatever_happens_to_the_file_it_is_known_as_it_is(steps):
                 assert looked(metrics) == expected(path)
             if path.exists():
                 os.utime(path, ns=(tick := next(clock) * 10**9, tick))
+
+
+def test_other_thresholds_are_those_that_count(path):
+    add(path, line(0, growth=60.0), line(1, growth=200.0))
+    metrics = GrowingMetrics(str(path), Thresholds(growth=100.0))
+    metrics.look()
+    assert metrics.fired["D1"] == 1

@@ -12,7 +12,7 @@ from store.small_runs_on_disk import BASE, finished, run_config, started
 
 from depthgauge.errors import UserError
 from depthgauge.store.study_folder import StudyFolder
-from depthgauge.studies.ladder import collect_ladder, read_ladder, summarise
+from depthgauge.studies.ladder import collect_ladder, read_ladder, rule_names, summarise
 
 
 @pytest.fixture
@@ -138,6 +138,16 @@ def test_an_edited_rule_is_not_confused_with_what_it_was(study):
         label: {run["final_acc"] for run in rungs["0"].values()} for label, rungs in results.items()
     }
     assert accuracies == {"mine": {0.9}, "mine@before": {0.1}}
+
+
+def test_versions_of_a_rule_have_different_names_however_alike():
+    """Two of one source whose options were given other defaults, or two with none."""
+    one = run_config("mine", 0, 0, source="before").rule
+    versions = [one.model_copy(update={"options": {"a": a}}) for a in range(3)]
+    old = [v.model_copy(update={"source": ""}) for v in versions]
+    names = rule_names([*versions, *old, *versions])
+    assert len(set(names.values())) == len(names) == 6
+    assert [names[v.as_text] for v in versions[:2]] == ["mine", "mine@before"]
 
 
 # Reading it back

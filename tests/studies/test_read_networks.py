@@ -13,6 +13,7 @@ from studies.audited_networks import audited
 from studies.compared_studies import write_study
 from studies.metrics_lines import lines_in
 
+from depthgauge.store.files import finite
 from depthgauge.studies.audit_document import audit_document
 from depthgauge.studies.gathered import gather
 from depthgauge.studies.read_networks import audited_networks, recorded_networks
@@ -144,3 +145,22 @@ def test_an_audited_run_that_diverged(tmp_path):
     assert network.diverged
     assert (network.growth, network.gradient, network.stability, network.report) == (None,) * 4
     assert network.seed_readings == SeedReadings(math.inf, 0.0, 0.0)
+
+
+def test_an_audited_stream_without_bound_was_read(tmp_path):
+    """`audit.json` has null for what is not finite; that is not the same as nothing."""
+    study = gather(write_study(tmp_path / "study", {"dfa": LADDER}))
+    document = finite(audit(audited("dfa", 1, 0.5, 0.25, growth=math.inf)))
+    assert document["summary"][0]["growth"] is None
+    document["summary"][0]["g_L"] = None
+    (network,) = audited_networks(study, document, "dfa")
+    assert (network.growth, network.gradient) == (math.inf, 0.0)
+    assert network.seed_readings.depth_gain == 0.25
+
+
+def test_growth_that_an_older_audit_did_not_write_down_was_not_read(tmp_path):
+    study = gather(write_study(tmp_path / "study", {"dfa": LADDER}))
+    document = audit(audited("dfa", 1, 0.5, 0.25))
+    del document["summary"][0]["growth"]
+    (network,) = audited_networks(study, document, "dfa")
+    assert network.growth is None

@@ -14,6 +14,7 @@ from depthgauge.cli.options import (
     add_task,
     build_grid,
 )
+from depthgauge.cli.report import end_with_page
 from depthgauge.cli.select import SELECTION, add_select, select, selection_grid
 from depthgauge.cli.training import folder_of, show_plan, train_grid
 from depthgauge.cli.verdict_options import add_verdict_options, build_thresholds, strict_status
@@ -95,11 +96,11 @@ def audit_study(
     *,
     as_in_the_record: bool = False,
 ) -> tuple[dict[str, Any], bool]:
-    """Train what is left, read everything, write `audit.json`, `audit.md` and the page."""
+    """Train what is left, read everything, write `audit.json` and `audit.md`."""
     from depthgauge.studies.audit import untrained_reports
     from depthgauge.studies.audit_subjects import shallow_accuracies, subjects_of_study
 
-    study, failed = train_grid(grid, folder, args, networks=True)
+    study, failed = train_grid(grid, folder, args, networks=True, thresholds=thresholds)
     subjects = subjects_of_study(study, grid)
     controls = untrained_reports(grid.net, grid.task, grid.seeds, thresholds)
     config = grid.base | {"chance": grid.task.chance}
@@ -146,8 +147,7 @@ def read_subjects(
 
 
 def write_audit(document: dict[str, Any], folder: Path) -> None:
-    """`audit.json`, `audit.md` and `report.html`."""
-    from depthgauge.cli.report import page_of
+    """`audit.json` and `audit.md`."""
     from depthgauge.report.audit_table import TABLES
     from depthgauge.report.audit_words import audit_words
     from depthgauge.report.paper.markdown import markdown_table, markdown_text
@@ -158,15 +158,16 @@ def write_audit(document: dict[str, Any], folder: Path) -> None:
     tables = [markdown_table(header, rows) for header, rows in made if rows]
     words = "".join(f"- {markdown_text(sentence)}\n" for sentence in audit_words(document))
     write_text(folder / "audit.md", "\n".join([*tables, words]))
-    page_of(folder)
 
 
 def show_audit(document: dict[str, Any], folder: Path | None, as_json: bool) -> None:
-    """On standard output, as one JSON document or for eyes."""
+    """On standard output, as one JSON document or for eyes; then the page, if it has a folder."""
     if as_json:
         print(json.dumps(document, indent=2, ensure_ascii=False))
     else:
         print_audit(document, folder)
+    if folder is not None:
+        end_with_page(folder, quiet=as_json)
 
 
 def print_audit(document: dict[str, Any], folder: Path | None) -> None:
@@ -186,7 +187,7 @@ def print_audit(document: dict[str, Any], folder: Path | None) -> None:
     for sentence in audit_words(document):
         console.print(sentence, markup=False)
     console.print(terminal_table(*verdicts))
-    names = ("audit.json", "audit.md", "report.html")
+    names = ("audit.json", "audit.md")
     for path in (folder / name for name in names) if folder is not None else ():
         if path.exists():
             console.print(f"{path}", markup=False, soft_wrap=True)

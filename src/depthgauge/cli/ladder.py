@@ -14,6 +14,7 @@ from depthgauge.cli.options import (
     add_task,
     build_grid,
 )
+from depthgauge.cli.report import end_with_page
 from depthgauge.cli.training import folder_of, show_plan, train_grid
 
 if TYPE_CHECKING:
@@ -46,11 +47,12 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps(ladder, indent=2))
     else:
         print_ladder(ladder, folder)
+    end_with_page(folder, quiet=args.json)
     return failed
 
 
 def train_ladder(grid: Grid, folder: Path, args: argparse.Namespace) -> tuple[dict[str, Any], int]:
-    """Train what is left and write `ladder.json`, its figure and the page; also the status."""
+    """Train what is left and write `ladder.json` and its figure; also the status."""
     from depthgauge.store.provenance import environment
     from depthgauge.studies.ladder import collect_ladder, has_diverged
 
@@ -61,8 +63,7 @@ def train_ladder(grid: Grid, folder: Path, args: argparse.Namespace) -> tuple[di
 
 
 def write_ladder(ladder: dict[str, Any], folder: Path) -> None:
-    """`ladder.json`, `ladder.md`, `ladder.png`, `ladder.svg` and `report.html`."""
-    from depthgauge.cli.report import page_of
+    """`ladder.json`, `ladder.md`, `ladder.png` and `ladder.svg`."""
     from depthgauge.report.figures.ladder import draw_ladders
     from depthgauge.report.ladder_table import caption, ladder_rows
     from depthgauge.report.ladder_words import ladder_words
@@ -75,7 +76,6 @@ def write_ladder(ladder: dict[str, Any], folder: Path) -> None:
     write_text(folder / "ladder.md", f"{markdown_text(caption(ladder))}\n\n{table}\n{words}")
     if ladder["results"]:
         draw_ladders([ladder], [folder / "ladder.png", folder / "ladder.svg"])
-    page_of(folder)
 
 
 def print_ladder(ladder: dict[str, Any], folder: Path) -> None:
@@ -93,8 +93,6 @@ def print_ladder(ladder: dict[str, Any], folder: Path) -> None:
     for sentence in ladder_words(ladder):
         console.print(sentence, markup=False)
     console.print()
-    for path in (
-        folder / name for name in ("ladder.json", "ladder.md", "ladder.png", "report.html")
-    ):
+    for path in (folder / name for name in ("ladder.json", "ladder.md", "ladder.png")):
         if path.exists():
             console.print(f"{path}", markup=False, soft_wrap=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import sys
 from pathlib import Path
 
 from depthgauge.errors import UserError, system_sentence
@@ -33,16 +34,22 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def page_of(folder: Path) -> Path | None:
-    """Write the page of a study that a command has ended; where that fails, its results stand."""
+def end_with_page(folder: Path, *, quiet: bool = False) -> None:
+    """Write the page of a study once its results are shown, and say where it is as the last line.
+
+    Where the page cannot be written the results stand.
+    """
     from depthgauge.report.page.study_page import write_study_page
 
+    sys.stdout.flush()
     try:
-        return write_study_page(folder)
+        page = write_study_page(folder)
     except (UserError, OSError) as error:
         why = system_sentence(error) if isinstance(error, OSError) else error
         log.warning("no page was written: %s", why)
-        return None
+        return
+    if not quiet:
+        print(page)
 
 
 def page_path(given: str | None) -> Path | None:

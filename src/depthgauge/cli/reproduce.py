@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from depthgauge.cli.audit import audit_study, print_audit
 from depthgauge.cli.ladder import print_ladder, train_ladder
 from depthgauge.cli.options import add_grid_options, add_k, add_run_options, build_grid
+from depthgauge.cli.report import end_with_page
 from depthgauge.cli.training import folder_of, show_plan
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ def run_ladder(args: argparse.Namespace) -> int:
     else:
         print_ladder(ladder, folder)
         _print(comparison, folder)
+    end_with_page(folder, quiet=args.json)
     return status
 
 
@@ -124,15 +126,15 @@ def _audit_and_compare(
     )
     if args.json:
         print(json.dumps(document | {"comparison": comparison}, indent=2, ensure_ascii=False))
-        return int(failed)
-    print_audit(document, folder)
-    console = output()
-    for table in tables:
-        console.print(terminal_table(*table))
-    for word in words:
-        console.print(word, markup=False)
-    for name in ("audit_comparison.md", "report.html"):
-        console.print(f"{folder / name}", markup=False, soft_wrap=True)
+    else:
+        print_audit(document, folder)
+        console = output()
+        for table in tables:
+            console.print(terminal_table(*table))
+        for word in words:
+            console.print(word, markup=False)
+        console.print(f"{folder / 'audit_comparison.md'}", markup=False, soft_wrap=True)
+    end_with_page(folder, quiet=args.json)
     return int(failed)
 
 
@@ -168,5 +170,4 @@ def _print(comparison: dict[str, Any], folder: Path) -> None:
             console.print(terminal_table(HEADER, comparison_rows(comparison[key])))
     for sentence in comparison_words(comparison):
         console.print(sentence)
-    for name in ("comparison.md", "report.html"):
-        console.print(f"{folder / name}", markup=False, soft_wrap=True)
+    console.print(f"{folder / 'comparison.md'}", markup=False, soft_wrap=True)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from depthgauge.store.plan_files import CohortPlan
     from depthgauge.store.study_folder import StudyFolder
     from depthgauge.studies.plan import Grid
+    from depthgauge.verdict.thresholds import Thresholds
 
     Executor = Callable[[Job, Interrupt, Callable[[], None]], None]
 
@@ -103,11 +104,17 @@ def expected_cost(study: StudyFolder, grid: Grid, args: argparse.Namespace) -> d
 
 
 def train_grid(
-    grid: Grid, folder: Path, args: argparse.Namespace, *, networks: bool = False
+    grid: Grid,
+    folder: Path,
+    args: argparse.Namespace,
+    *,
+    networks: bool = False,
+    thresholds: Thresholds | None = None,
 ) -> tuple[StudyFolder, bool]:
     """Train what is left of the grid, with a progress bar; True if runs have failed.
 
-    With `networks`, those of runs that are done will be read, and must be in good order.
+    With `networks`, those of runs that are done will be read, and must be in good order. What
+    fires while they are trained does so by the `thresholds`, or by the protocol's.
     """
     from depthgauge.executors.slurm import hand_to_slurm
     from depthgauge.studies.sizing import cohort_bytes
@@ -117,10 +124,9 @@ def train_grid(
     if args.executor == "slurm" and cohorts:
         memory = max(cohort_bytes(cohort, grid.task) for cohort in cohorts)
         hand_to_slurm(job, memory, args.submit)
-    train_job(study, cohorts, job, execute)
-    return study, say_failures(
-        study, [run.config for run in grid.runs() if study.has_failed(run.identity)]
-    )
+    train_job(study, cohorts, job, execute, thresholds)
+    failed = (run.config for run in grid.runs() if study.has_failed(run.identity))
+    return study, say_failures(study, failed)
 
 
 def prepare(
@@ -167,7 +173,13 @@ def executor_of(args: argparse.Namespace) -> Executor:
     return run_locally
 
 
-def train_job(study: StudyFolder, cohorts: list[CohortPlan], job: Job, execute: Executor) -> None:
+def train_job(
+    study: StudyFolder,
+    cohorts: list[CohortPlan],
+    job: Job,
+    execute: Executor,
+    thresholds: Thresholds | None = None,
+) -> None:
     """Train until all has ended, showing how far it is."""
     from depthgauge.cli.progress import study_progress
     from depthgauge.errors import StoppedError
@@ -179,7 +191,7 @@ def train_job(study: StudyFolder, cohorts: list[CohortPlan], job: Job, execute: 
     if not cohorts:
         return
     reader = ProgressReader(study, cohorts)
-    before, so_far = reader.read(), SoFarReader(study).read
+    before, so_far = reader.read(), SoFarReader(study, thresholds).read
     with (
         interruptible() as interrupt,
         study_progress(before.total, "training", before.done, so_far) as progress,

@@ -6,9 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 from depthgauge.controls import control_in
-
-GAIN_THRESHOLD = 2.0
-"""Percentage points below which a rule is not said to use depth (the protocol's D3)."""
+from depthgauge.verdict.thresholds import Thresholds
 
 WITHOUT_A_LADDER = {
     "shallow": "without any blocks",
@@ -18,12 +16,16 @@ WITHOUT_A_LADDER = {
 """Controls under which more trained blocks are not more depth, or not more learning."""
 
 
-def ladder_words(ladder: dict[str, Any]) -> list[str]:
-    """One sentence for each rule, and one for each diverged rung."""
+def ladder_words(ladder: dict[str, Any], thresholds: Thresholds | None = None) -> list[str]:
+    """One sentence for each rule, and one for each diverged rung.
+
+    A rule that gains less than D3 asks for is not said to use depth.
+    """
+    needed = 100 * (thresholds or Thresholds()).depth_gain
     sentences = []
     for rule, rungs in ladder["summary"].items():
         means = {int(k): 100 * r["mean"] for k, r in rungs.items() if r["mean"] is not None}
-        sentences.append(_sentence(rule, dict(sorted(means.items()))))
+        sentences.append(_sentence(rule, dict(sorted(means.items())), needed))
         for k, runs in ladder["results"][rule].items():
             lost = [
                 f"seed {seed} in epoch {run['diverged_epoch']}"
@@ -35,7 +37,7 @@ def ladder_words(ladder: dict[str, Any]) -> list[str]:
     return sentences
 
 
-def _sentence(rule: str, means: dict[int, float]) -> str:
+def _sentence(rule: str, means: dict[int, float], needed: float) -> str:
     control = control_in(rule)
     if control in WITHOUT_A_LADDER:
         rungs = ", ".join(f"{mean:.1f} % at k = {k}" for k, mean in means.items())
@@ -44,9 +46,9 @@ def _sentence(rule: str, means: dict[int, float]) -> str:
         return f"{rule}: a ladder needs at least two finished rungs to be read."
     (low, first), (high, last) = next(iter(means.items())), list(means.items())[-1]
     gain = round(last - first, 9)
-    if gain >= GAIN_THRESHOLD:
+    if gain >= needed:
         verb = f"gains {gain:.1f} points from depth:"
-    elif gain > -GAIN_THRESHOLD:
+    elif gain > -needed:
         verb = f"does not gain from depth ({gain:+.1f} points):"
     else:
         verb = f"loses {-gain:.1f} points with depth:"

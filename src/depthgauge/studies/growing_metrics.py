@@ -6,6 +6,7 @@ import os
 
 from depthgauge.store.metrics_file import Line, read_lines
 from depthgauge.verdict.over_training import first_fired, from_metrics
+from depthgauge.verdict.thresholds import Thresholds
 
 
 class GrowingMetrics:
@@ -23,8 +24,8 @@ class GrowingMetrics:
             has not; one that was not read is left out.
     """
 
-    def __init__(self, path: str) -> None:
-        self._path = path
+    def __init__(self, path: str, thresholds: Thresholds | None = None) -> None:
+        self._path, self._thresholds = path, thresholds
         self._forget()
 
     def _forget(self) -> None:
@@ -69,7 +70,7 @@ class GrowingMetrics:
             return
         self.epoch, self.accuracy = lines[-1]["epoch"], lines[-1]["accuracy"]
         self.diverged = self.diverged or any(line["diverged"] for line in lines)
-        new = first_fired(from_metrics(lines))
+        new = first_fired(from_metrics(lines), self._thresholds)
         self.fired |= {name: at for name, at in new.items() if self.fired.get(name) is None}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ from depthgauge.store.study_folder import StudyFolder
 from depthgauge.studies.spread import mean_and_spread
 
 Rungs = dict[str, dict[str, dict[str, dict[str, Any]]]]
+
+HASH_DIGITS = 7
 
 
 def collect_ladder(
@@ -106,13 +109,16 @@ def _results(folders: Iterable[RunFolder], rules: Sequence[RuleConfig]) -> Rungs
 def rule_names(rules: Iterable[RuleConfig]) -> dict[str, str]:
     """How tables call each rule, by its configuration as text.
 
-    By its label, the first one that has it; others that share it, by the start of their hash too.
+    By its label, the first one that has it; others that share it, by the start of a hash too: of
+    their source, or of all their options where that is not enough.
     """
     names: dict[str, str] = {}
     for rule in rules:
-        taken = rule.label in names.values()
-        name = f"{rule.label}@{rule.source[:7]}" if taken else rule.label
-        names.setdefault(rule.as_text, name)
+        if rule.as_text not in names:
+            whole = hashlib.sha256(rule.as_text.encode()).hexdigest()
+            hashes = [each[:HASH_DIGITS] for each in (rule.source, whole) if each]
+            possible = [rule.label, *(f"{rule.label}@{each}" for each in hashes)]
+            names[rule.as_text] = next(name for name in possible if name not in names.values())
     return names
 
 

@@ -91,14 +91,21 @@ def _audited(row: dict[str, Any], reports: dict[str, Any], known: set[str]) -> R
         frozen_run=frozen_run if frozen_run in known else None,
         accuracy=row["acc"],
         frozen=row["frozen_acc"],
-        growth=row.get("growth"),
-        gradient=row["g_L"],
+        growth=_bounded(row, "growth", math.inf) if report else None,
+        gradient=_bounded(row, "g_L", 0.0) if report else None,
         error_share=reference.get("over_error"),
         stability=row["stability"],
         first_fired=row["first_fired"] or {},
         report=report,
         diverged=report is None,
     )
+
+
+def _bounded(row: dict[str, Any], name: str, instead: float) -> float | None:
+    """A reading that was made; one that is not finite stands as null in the file."""
+    if name not in row:
+        return None
+    return instead if row[name] is None else float(row[name])
 
 
 def _identity(run: str | None) -> str | None:

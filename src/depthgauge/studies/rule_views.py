@@ -88,7 +88,7 @@ class RuleView:
 def rule_views(study: Gathered) -> list[RuleView]:
     """Every rule: judged by the audit where it was, else by what training wrote down."""
     recorded = {method: recorded_networks(study, method) for method in study.methods}
-    bp_gain = _gain_of_bp(recorded, study)
+    bp_gain = gain_of_bp(study)
     return [_view(study, method, recorded[method], bp_gain) for method in study.methods]
 
 
@@ -154,7 +154,7 @@ def _by_record(
     return _Judged(verdict.word, str(verdict), verdict.fired, diagnostics, verdict.single_seed)
 
 
-def _gain_of_bp(recorded: dict[str, tuple[ReadNetwork, ...]], study: Gathered) -> float | None:
+def gain_of_bp(study: Gathered) -> float | None:
     """What backpropagation gains from depth in the mean, at its most accurate setting."""
     if study.audit is not None:
         known = study.audit["config"].get("bp_depth_gain")
@@ -165,7 +165,7 @@ def _gain_of_bp(recorded: dict[str, tuple[ReadNetwork, ...]], study: Gathered) -
     for method in bp:
         pairs = [
             (network.accuracy, network.gain)
-            for network in recorded[method]
+            for network in recorded_networks(study, method)
             if network.accuracy is not None and network.gain is not None
         ]
         if pairs:

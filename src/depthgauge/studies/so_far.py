@@ -11,6 +11,7 @@ from depthgauge.store.run_paths import METRICS
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.studies.growing_metrics import GrowingMetrics
 from depthgauge.studies.ladder import rule_names
+from depthgauge.verdict.thresholds import Thresholds
 
 
 @dataclass(frozen=True)
@@ -78,11 +79,13 @@ class RuleSoFar:
 class _Run:
     """One run; when it is done it is read for the last time."""
 
-    def __init__(self, study: StudyFolder, identity: str, k: int, blocks: int) -> None:
+    def __init__(
+        self, study: StudyFolder, identity: str, k: int, blocks: int, thresholds: Thresholds
+    ) -> None:
         self._study, self._identity = study, identity
         self.full, self.frozen = k == blocks, k == 0 < blocks
         self.done, self.failed = False, False
-        self.metrics = GrowingMetrics(f"{study.runs}/{identity}/{METRICS}")
+        self.metrics = GrowingMetrics(f"{study.runs}/{identity}/{METRICS}", thresholds)
 
     def look(self) -> None:
         """See how far it is."""
@@ -105,8 +108,9 @@ class _Rule:
 class SoFarReader:
     """Reads what has become of every rule in a study's plan; each look reads only what is new."""
 
-    def __init__(self, study: StudyFolder) -> None:
+    def __init__(self, study: StudyFolder, thresholds: Thresholds | None = None) -> None:
         self._study, self._plan = study, Plan([])
+        self._thresholds = thresholds or Thresholds()
         self._runs: dict[str, _Run] = {}
         self._rules: list[_Rule] = []
 
@@ -128,7 +132,8 @@ class SoFarReader:
         for cohort in cohorts:
             blocks = cohort.net.blocks
             for identity, (rule, k, _) in zip(cohort.identities, cohort.runs, strict=True):
-                run = self._runs.setdefault(identity, _Run(self._study, identity, k, blocks))
+                new_run = _Run(self._study, identity, k, blocks, self._thresholds)
+                run = self._runs.setdefault(identity, new_run)
                 name = names[cohort.rules[rule].config.as_text]
                 new = _Rule(name, cohort.recipe.epochs, blocks, [])
                 rules.setdefault(name, new).runs.append(run)

@@ -135,3 +135,13 @@ def test_what_is_not_finite_is_null(tmp_path, audited):
         (folder / "audit.json").unlink()
     (dfa,) = (rule for rule in data_of(gather(folder))["rules"] if rule["method"] == "dfa")
     assert dfa["diagnostics"]["D1"]["intervals"]["growth"]["high"] is None
+
+
+def test_a_stream_without_bound_is_not_taken_for_one_that_was_not_read(tmp_path):
+    folder = write_whole_study(tmp_path / "s")
+    audit = json.loads((folder / "audit.json").read_text())
+    (row,) = (r for r in audit["summary"] if (r["method"], r["seed"]) == ("dfa", 1))
+    row["growth"] = None
+    (folder / "audit.json").write_text(json.dumps(audit))
+    (dfa,) = (rule for rule in data_of(gather(folder))["rules"] if rule["method"] == "dfa")
+    assert [network["growth"] for network in dfa["networks"]] == ["Infinity", None]

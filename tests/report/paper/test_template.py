@@ -196,6 +196,18 @@ def test_a_run_whose_code_is_not_known_is_said(commit, words):
     assert words in found
 
 
+@pytest.mark.parametrize(
+    ("commit", "words"),
+    [(None, "that the audit ran from was not recorded"), ("abc-dirty", "the audit ran from a")],
+)
+def test_an_audit_whose_code_is_not_known_is_said(commit, words):
+    study = audited_study()
+    study = replace(study, audit=study.audit | {"provenance": {"commit": commit}})
+    found = part(study, "Pitfalls")["Run behind each number"]
+    assert found.startswith("✗")
+    assert words in found
+
+
 def test_feedback_that_was_not_saved_is_said():
     study = audited_study()
     for seed in (1, 2):

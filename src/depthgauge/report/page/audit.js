@@ -6,6 +6,13 @@ const PANELS = {
   gain: { diagnostic: "D3", interval: "depth_gain", threshold: "depth_gain", log: false, fires: "below", scale: 100, unit: "points" },
 };
 
+// Why a network has no place on an axis.
+function fate(network, value) {
+  if (network.diverged) return "diverged";
+  if (value === Infinity) return "at ∞";
+  return value === 0 ? "zero" : "not read";
+}
+
 function panelChart(name) {
   const panel = PANELS[name];
   const usable = (value) => finite(value) && (!panel.log || value > 0);
@@ -35,12 +42,12 @@ function panelChart(name) {
       marker: rules.marker(rule), customdata: seen.map((n) => n.run),
       hovertemplate: seen.map((n) => `<b>${label(rule.method)}</b>, seed ${n.seed}<br>${shown(panel.scale * n[name])} ${panel.unit}<extra></extra>`),
     });
-    const missing = rule.networks.filter((n) => !usable(n[name]));
-    if (missing.length) {
-      const diverged = missing.some((n) => n.diverged);
-      const why = diverged ? "diverged" : missing.some((n) => n[name] === 0) ? "zero" : "not read";
+    const fates = rule.networks.filter((n) => !usable(n[name])).map((n) => fate(n, n[name]));
+    const words = [...new Set(fates)].map((why) => `${fates.filter((one) => one === why).length} ${why}`);
+    if (words.length) {
+      const harmless = fates.every((why) => why === "not read");
       lost.push({ xref: "paper", x: panel.fires === "above" ? 1 : 0, xanchor: panel.fires === "above" ? "right" : "left",
-        y: row, yanchor: "bottom", yshift: 4, showarrow: false, text: `${missing.length} ${why}`, font: { size: 11, color: theme.colour(why === "not read" ? "--soft" : "--bad") } });
+        y: row, yanchor: "bottom", yshift: 4, showarrow: false, text: words.join(", "), font: { size: 11, color: theme.colour(harmless ? "--soft" : "--bad") } });
     }
   });
   const all = [threshold, ...traces.flatMap((t) => t.x)].map(position);

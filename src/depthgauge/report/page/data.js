@@ -1,4 +1,7 @@
 const data = JSON.parse(document.getElementById("data").textContent);
+for (const network of data.rules.flatMap((rule) => rule.networks)) {
+  if (network.growth === "Infinity") network.growth = Infinity;
+}
 const byId = (id) => document.getElementById(id);
 const runOf = new Map(data.runs.map((run, index) => [run.id, { ...run, index }]));
 

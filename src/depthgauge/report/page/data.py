@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -13,6 +14,9 @@ from depthgauge.studies.gathered import Gathered, GatheredRun
 from depthgauge.studies.read_networks import ReadNetwork
 from depthgauge.studies.rule_views import RuleView, Rung
 from depthgauge.verdict.thresholds import Thresholds
+
+UNBOUNDED = "Infinity"
+"""What JSON has no number for, as the page's script calls it."""
 
 
 def page_data(study: Gathered, views: Sequence[RuleView]) -> dict[str, Any]:
@@ -59,6 +63,8 @@ def _diagnostic(diagnostic: dict[str, Any]) -> dict[str, Any]:
 def _network(network: ReadNetwork) -> dict[str, Any]:
     names = ("seed", "run", "accuracy", "growth", "gradient", "stability", "gain", "diverged")
     read = {name: getattr(network, name) for name in names}
+    if read["growth"] == math.inf:
+        read["growth"] = UNBOUNDED
     return read | _credit(network.report) | {"readings": _readings(network.report)}
 
 

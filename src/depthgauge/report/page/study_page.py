@@ -52,7 +52,7 @@ def study_page(study: Gathered) -> str:
         "glossary": glossary(study),
         "level": f"{100 * (1 - study.thresholds.error_rate / DIAGNOSTICS):.1f}",
         "error_rate": f"{100 * study.thresholds.error_rate:g}",
-        "ladder_words": ladder_words(_ladder(views)),
+        "ladder_words": ladder_words(_ladder(views), study.thresholds),
         "diagnostics": words.DIAGNOSTICS,
         "evidence": {view.method: words.evidence(view) for view in views},
         "state": words.state_of_study(study),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from depthgauge.report.audit_table import percent
 from depthgauge.report.paper.numbers import spread
 from depthgauge.report.paper.paper_table import PaperTable
-from depthgauge.report.paper.rule_words import accuracy, accuracy_words, frozen, gain
+from depthgauge.report.paper.rule_words import accuracy_words, frozen, gain
 from depthgauge.report.paper.section import Item, Section
 from depthgauge.studies.gathered import Gathered
 from depthgauge.studies.rule_views import RuleView
@@ -20,7 +20,7 @@ def headline(study: Gathered, views: Sequence[RuleView]) -> Section:
     if not views:
         items.append(Item("Rules", "none has been trained yet"))
     rows = [
-        [view.method, str(accuracy(view)["n"]), spread(accuracy(view)), frozen(view), gain(view)]
+        [view.method, str(view.accuracy["n"]), spread(view.accuracy), frozen(view), gain(view)]
         for view in views
     ]
     caption = f"Headline: {accuracy_words(study, views)}; frozen: blocks as they were initialised."

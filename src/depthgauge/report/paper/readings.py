@@ -17,7 +17,7 @@ from depthgauge.report.paper.numbers import (
     significant,
 )
 from depthgauge.report.paper.paper_table import PaperTable
-from depthgauge.report.paper.rule_words import intervals, level, on_one_seed, pairing_words
+from depthgauge.report.paper.rule_words import intervals, level, pairing_words
 from depthgauge.report.paper.section import Item, Section
 from depthgauge.studies.gathered import Gathered
 from depthgauge.studies.rule_views import RuleView
@@ -59,7 +59,7 @@ def _verdict(view: RuleView) -> str:
 
 def _confidence(study: Gathered, views: Sequence[RuleView]) -> list[Item]:
     judged = [view for view in views if view.diagnostics]
-    single = [view.method for view in judged if on_one_seed(view)]
+    single = [view.method for view in judged if view.single_seed]
     items = []
     if len(single) < len(judged):
         rate, one = study.thresholds.error_rate, level(study.thresholds)

@@ -17,14 +17,6 @@ def level(thresholds: Thresholds) -> str:
     return f"{100 * (1 - thresholds.error_rate / DIAGNOSTICS):.3g} %"
 
 
-def accuracy(view: RuleView) -> dict[str, Any]:
-    """Mean, spread and n; of a rule without blocks, that of its only rung."""
-    if view.control == "shallow" and view.ladder:
-        rung = view.ladder[0]
-        return {"mean": rung.mean, "std": rung.std, "n": len(rung.runs)}
-    return view.accuracy
-
-
 def frozen(view: RuleView) -> str:
     """The frozen baseline; over how many seeds, where those are not the accuracy's."""
     n = view.frozen["n"]
@@ -48,12 +40,6 @@ def findings(view: RuleView) -> list[str]:
     return [found.get(name, UNKNOWN) for name in ("D1", "D2", "D3")]
 
 
-def on_one_seed(view: RuleView) -> bool:
-    """Whether a finding rests on one seed, and so on point values."""
-    tested = [d for d in view.diagnostics if d["finding"] != "untested"]
-    return any(i["n"] == 1 for d in tested for i in d["intervals"].values())
-
-
 def basis_words(views: Sequence[RuleView]) -> str:
     """What the verdicts rest on."""
     audited = [view.method for view in views if view.basis == "audit"]
@@ -74,7 +60,7 @@ def task_words(study: Gathered) -> str:
 
 def accuracy_words(study: Gathered, views: Sequence[RuleView]) -> str:
     """What accuracies and gains in a table are."""
-    several = any(accuracy(view)["n"] > 1 for view in views)
+    several = any(view.accuracy["n"] > 1 for view in views)
     spreads = "mean ± sample standard deviation over n seeds" if several else "of one seed"
     gains = [intervals(view, "D3").get("depth_gain", {"n": 0})["n"] for view in views]
     with_interval = any(n > 1 for n in gains)

@@ -10,7 +10,6 @@ from depthgauge.report.paper.network_table import network_table
 from depthgauge.report.paper.numbers import UNKNOWN, spread
 from depthgauge.report.paper.paper_table import PaperTable
 from depthgauge.report.paper.rule_words import (
-    accuracy,
     accuracy_words,
     basis_words,
     findings,
@@ -42,8 +41,8 @@ def verdict_table(study: Gathered, views: Sequence[RuleView]) -> PaperTable:
     rows = [
         [
             view.method,
-            str(accuracy(view)["n"]),
-            spread(accuracy(view)),
+            str(view.accuracy["n"]),
+            spread(view.accuracy),
             frozen(view),
             gain(view),
             *findings(view),

@@ -34,7 +34,7 @@ class Template:
 def reporting_template(
     study: Gathered, views: Sequence[RuleView], date: str | None = None
 ) -> Template:
-    """Fill it from what is known of the study; its files have no date, so the caller gives one."""
+    """Fill it from what is known of the study; `date` is when it was made, as far as is known."""
     return Template(
         (
             identification(study, views, date),

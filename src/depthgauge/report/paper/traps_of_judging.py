@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from depthgauge.report.paper.numbers import exact, points
-from depthgauge.report.paper.rule_words import intervals, pairing_words
+from depthgauge.report.paper.rule_words import pairing_words
 from depthgauge.report.paper.section import APPLIES, AVOIDED, NOT_MEASURED, Item
 from depthgauge.report.recipe_words import recipe_words
 from depthgauge.studies.gathered import Gathered
-from depthgauge.studies.rule_views import RuleView
+from depthgauge.studies.rule_views import RuleView, gain_of_bp
 from depthgauge.verdict.thresholds import Thresholds
 
 
 def traps_of_judging(study: Gathered, views: Sequence[RuleView]) -> list[Item]:
     """Basis, frozen baseline, whether depth can help, thresholds, settings and controls."""
     judged = [view for view in views if view.control != "shallow"]
-    items = [_basis(judged), _baseline(study, judged), _depth_helps(study, judged)]
+    items = [_basis(judged), _baseline(study, judged), _depth_helps(study)]
     items.append(_thresholds(study))
     words = recipe_words(study.audit) if study.audit else []
     if study.audit and words:
@@ -60,10 +60,10 @@ def _baseline(study: Gathered, views: Sequence[RuleView]) -> Item:
     return Item(label, text, APPLIES if without or "not paired" in pairing else AVOIDED)
 
 
-def _depth_helps(study: Gathered, views: Sequence[RuleView]) -> Item:
+def _depth_helps(study: Gathered) -> Item:
     """D3 asks nothing where backpropagation does not gain from depth either."""
     label, needed = "Depth can help", study.thresholds.depth_gain
-    gain = _gain_of_bp(study, views)
+    gain = gain_of_bp(study)
     if gain is None:
         text = "not known: backpropagation has no gain over a frozen baseline here"
         return Item(label, text, NOT_MEASURED)
@@ -71,19 +71,6 @@ def _depth_helps(study: Gathered, views: Sequence[RuleView]) -> Item:
     if gain < needed:
         return Item(label, f"{text}, less than {points(needed)}: D3 is not applicable", APPLIES)
     return Item(label, f"{text}; {points(needed)} are needed for D3 to apply", AVOIDED)
-
-
-def _gain_of_bp(study: Gathered, views: Sequence[RuleView]) -> float | None:
-    """Of its most accurate setting."""
-    if study.audit and study.audit["config"].get("bp_depth_gain") is not None:
-        return float(study.audit["config"]["bp_depth_gain"])
-    named = {run.method for run in study.runs if run.config.rule.name == "bp"}
-    gains = [
-        (view.accuracy["mean"], intervals(view, "D3")["depth_gain"]["center"])
-        for view in views
-        if view.method in named and not view.control and "depth_gain" in intervals(view, "D3")
-    ]
-    return max(gains)[1] if gains else None
 
 
 def _thresholds(study: Gathered) -> Item:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from depthgauge.report.paper.rule_words import accuracy, on_one_seed
 from depthgauge.report.paper.section import APPLIES, AVOIDED, NOT_MEASURED, Item
 from depthgauge.studies.gathered import Gathered, GatheredRun
 from depthgauge.studies.rule_views import RuleView
+
+CHANGED = "-dirty"
+"""What the commit of a checkout with changes ends in."""
 
 
 def traps_of_runs(study: Gathered, views: Sequence[RuleView]) -> list[Item]:
@@ -22,7 +25,7 @@ def traps_of_runs(study: Gathered, views: Sequence[RuleView]) -> list[Item]:
 
 
 def _spread(views: Sequence[RuleView]) -> Item:
-    counts = {view.method: accuracy(view)["n"] for view in views if accuracy(view)["n"]}
+    counts = {view.method: view.accuracy["n"] for view in views if view.accuracy["n"]}
     if not counts:
         return Item("Spread", "no accuracy is known yet", NOT_MEASURED)
     if max(counts.values()) == 1:
@@ -37,7 +40,7 @@ def _spread(views: Sequence[RuleView]) -> Item:
 
 def _single_seed(views: Sequence[RuleView]) -> Item:
     judged = [view for view in views if view.diagnostics]
-    single = [view.method for view in judged if on_one_seed(view)]
+    single = [view.method for view in judged if view.single_seed]
     if not judged:
         return Item("Single seed", "no rule has been judged", NOT_MEASURED)
     if single:
@@ -81,14 +84,24 @@ def _behind(study: Gathered) -> Item:
     label, made = "Run behind each number", [run for run in study.runs if run.provenance]
     if not made:
         return Item(label, "no result in this folder names where it comes from", NOT_MEASURED)
-    commits = [str(run.provenance.get("commit") or "") for run in made]
+    commits = [_commit(run.provenance) for run in made]
     unknown = sum(not commit for commit in commits)
-    changed = sum(commit.endswith("-dirty") for commit in commits)
+    changed = sum(commit.endswith(CHANGED) for commit in commits)
     text = f"{len(made)} runs in folders named by the hash of their whole configuration"
+    doubts = []
     if unknown:
-        text += f"; the commit of {unknown} was not recorded"
+        doubts.append(f"the commit of {unknown} was not recorded")
     if changed:
-        text += f"; {changed} ran from a checkout with changes"
-    if unknown or changed:
-        return Item(label, text, APPLIES)
+        doubts.append(f"{changed} ran from a checkout with changes")
+    audit = None if study.audit is None else _commit(study.audit["provenance"])
+    if audit == "":
+        doubts.append("the commit that the audit ran from was not recorded")
+    elif audit is not None and audit.endswith(CHANGED):
+        doubts.append("the audit ran from a checkout with changes")
+    if doubts:
+        return Item(label, "; ".join([text, *doubts]), APPLIES)
     return Item(label, f"{text}, each with the commit that it ran from", AVOIDED)
+
+
+def _commit(provenance: dict[str, Any]) -> str:
+    return str(provenance.get("commit") or "")

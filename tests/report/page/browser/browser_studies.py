@@ -122,7 +122,10 @@ def _stream(epoch: int) -> dict[str, list[float]]:
 
 
 def make_hostile(study: Path) -> Path:
-    """Whatever text there is would do harm if it were taken for markup."""
+    """Whatever text there is would do harm if it were taken for markup.
+
+    And one network's stream is without bound.
+    """
     for name in ("plan", "claims"):
         shutil.rmtree(study / name)
     for path in (study / "audit.json", *study.glob("runs/*/*.json")):
@@ -133,7 +136,9 @@ def make_hostile(study: Path) -> Path:
         audit = audit.replace(run.name, identity)
         change_json(run / "result.json", identity=identity)
         run.rename(run.with_name(identity))
-    (study / "audit.json").write_text(audit)
+    document = json.loads(audit)
+    document["summary"][0]["growth"] = None
+    (study / "audit.json").write_text(json.dumps(document))
     fail(find_run(study, HOSTILE["fa"], 1, 1), HOSTILE_REASON)
     result = find_run(study, HOSTILE["dfa"], BLOCKS, 1).result_path
     provenance = json.loads(result.read_text())["provenance"] | {"processor": HOSTILE_PROCESSOR}

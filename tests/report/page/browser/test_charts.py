@@ -126,3 +126,11 @@ def test_without_a_null_it_says_so(opened):
     page = opened("half")
     expect(page.all("#null-empty")).to_be_visible()
     expect(page.all("#null-controls")).to_be_hidden()
+
+
+def test_why_a_network_has_no_place_on_an_axis_is_said(opened):
+    """Of bp one stream is without bound; of the hostile study's others all were read."""
+    page = opened("hostile")
+    words = [note["text"] for note in page.chart("audit-growth")["layout"]["annotations"]]
+    assert [text for text in words if text.endswith("at ∞")] == ["1 at ∞"]
+    assert not any("not read" in text for text in words)
