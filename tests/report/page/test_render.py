@@ -8,6 +8,7 @@ import re
 
 import pytest
 from jinja2 import UndefinedError
+from plotly.offline import get_plotlyjs
 from report.page.parsed_page import Page
 
 from depthgauge.report.page import render
@@ -88,3 +89,18 @@ def test_every_script_is_there_once(context):
         assert own.count(text) == 1
     assert own.startswith("(() => {")
     assert "'use strict';" in own
+
+
+def test_the_chart_library_is_a_script_of_its_own_with_its_licence():
+    library = render.chart_library()
+    assert library.startswith("/**\n* plotly.js v")
+    assert "MIT license\n*/" in library[:300]
+    assert library.count(render.BEGIN) == 1
+    assert render.END not in library
+    assert len(library) > 0.99 * len(get_plotlyjs())
+
+
+def test_a_chart_library_in_another_wrapper_stays_in_it(monkeypatch):
+    for whole in ("(function () { charts })();", f"{render.BEGIN}charts", f"charts;{render.END}"):
+        monkeypatch.setattr(render, "get_plotlyjs", lambda whole=whole: whole)
+        assert render.chart_library() == whole

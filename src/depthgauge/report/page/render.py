@@ -29,6 +29,9 @@ SCRIPTS = (
     ),
 )
 
+BEGIN, END = '"use strict";var Plotly=', "window.Plotly = Plotly;"
+"""What the library is between."""
+
 
 @cache
 def _environment() -> Environment:
@@ -48,7 +51,7 @@ def render_page(template: str, data: Any, context: Mapping[str, Any]) -> str:
     A policy in its head allows the two scripts in it, by their hashes, and nothing from anywhere
     else: what slipped in could not run.
     """
-    library, own = get_plotlyjs(), _joined(SCRIPTS)
+    library, own = chart_library(), _joined(SCRIPTS)
     return (
         _environment()
         .get_template(template)
@@ -61,6 +64,20 @@ def render_page(template: str, data: Any, context: Mapping[str, Any]) -> str:
             data=htmlsafe_json_dumps(data, dumps=_compact),
         )
     )
+
+
+def chart_library() -> str:
+    """Plotly as a script of its own.
+
+    Its package wraps it in a function for other ways of loading it, which a browser reads through
+    once more before it runs it: a quarter of the time that the library takes. Where the wrapper is
+    not the known one, it stays.
+    """
+    whole = get_plotlyjs()
+    notice, begun, rest = whole.partition(BEGIN)
+    inside, ended, _ = rest.rpartition(END)
+    licence = notice[: notice.find("*/") + 2]
+    return f"{licence}\n{begun}{inside}" if begun and ended else whole
 
 
 def _compact(value: Any, **_: Any) -> str:
