@@ -10,10 +10,10 @@ demo: $(READY)
 	$(BIN)/depthgauge audit --k all
 
 test: $(READY) browser
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto --dist worksteal
 
 test-all: $(READY) browser
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto -m ""
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto --dist worksteal -m ""
 
 faults: $(READY)
 	OMP_NUM_THREADS=1 $(BIN)/pytest -m "" -n 0 -s tests/faults

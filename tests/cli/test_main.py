@@ -6,7 +6,7 @@ import os
 from subprocess import PIPE
 
 import pytest
-from cli.commands import assert_bad_input, run, start
+from cli.commands import SMALL, assert_bad_input, run, start
 
 from depthgauge import __version__
 from depthgauge.cli import lists
@@ -94,6 +94,17 @@ def test_a_closed_pipe_is_no_reason_to_complain():
     _, err = process.communicate(timeout=120)
     assert err == ""
     assert process.returncode == 141
+
+
+def test_a_closed_pipe_costs_no_page(tmp_path):
+    read, write = os.pipe()
+    os.close(read)
+    command = ("ladder", *SMALL, "--rules", "bp", "--seeds", 1, "--out", tmp_path / "study")
+    process = start("-m", "depthgauge.cli.main", *command, stdout=write, stderr=PIPE)
+    os.close(write)
+    process.communicate(timeout=120)
+    assert process.returncode == 141
+    assert (tmp_path / "study" / "report.html").is_file()
 
 
 def test_help_does_not_wait_for_torch():

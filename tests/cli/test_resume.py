@@ -90,6 +90,7 @@ def check_kills(tmp_path: Path, epochs: int, kills: int, seed: int, threads: int
     assert ladders[0]["summary"] == ladders[1]["summary"]
 
 
+@pytest.mark.slow
 def test_killed_a_few_times(tmp_path):
     check_kills(tmp_path, epochs=4, kills=2, seed=2024)
 

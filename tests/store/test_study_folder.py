@@ -222,3 +222,7 @@ def test_open_runs_are_those_that_are_neither_done_nor_failed(study):
     started(study.runs, failed).fail("ValueError: no", "details", {})
     started(study.runs, begun, 0, 1)
     assert study.open_runs(planned) == [2, 3]
+    assert study.has_open_runs(planned, set())
+    for config in planned.configs[2:]:
+        finished(study.runs, config, accuracy=0.5)
+    assert not study.has_open_runs(planned, set()), "whatever was looked up before"

@@ -147,15 +147,24 @@ def test_an_audited_run_that_diverged(tmp_path):
     assert network.seed_readings == SeedReadings(math.inf, 0.0, 0.0)
 
 
-def test_an_audited_stream_without_bound_was_read(tmp_path):
+@pytest.mark.parametrize("growth", [math.inf, 2.0], ids=["infinite", "of what is finite"])
+def test_an_audited_stream_without_bound_was_read(tmp_path, growth):
     """`audit.json` has null for what is not finite; that is not the same as nothing."""
     study = gather(write_study(tmp_path / "study", {"dfa": LADDER}))
-    document = finite(audit(audited("dfa", 1, 0.5, 0.25, growth=math.inf)))
-    assert document["summary"][0]["growth"] is None
+    document = finite(audit(audited("dfa", 1, 0.5, 0.25, growth=growth)))
     document["summary"][0]["g_L"] = None
+    document["reports"]["dfa_s1"]["residual_norms"][-1] = None
     (network,) = audited_networks(study, document, "dfa")
     assert (network.growth, network.gradient) == (math.inf, 0.0)
     assert network.seed_readings.depth_gain == 0.25
+
+
+def test_an_audited_stream_that_is_zero_does_not_grow(tmp_path):
+    study = gather(write_study(tmp_path / "study", {"dfa": LADDER}))
+    document = audit(audited("dfa", 1, 0.5, 0.25))
+    document["summary"][0]["growth"] = None
+    (network,) = audited_networks(study, document, "dfa")
+    assert network.growth == 0.0
 
 
 def test_growth_that_an_older_audit_did_not_write_down_was_not_read(tmp_path):

@@ -18,6 +18,7 @@ from studies.metrics_lines import lines_in
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.studies.audit_document import audit_document
 from depthgauge.studies.gathered import gather
+from depthgauge.studies.read_networks import audit_as_called
 from depthgauge.studies.rule_views import RuleView, rule_views
 from depthgauge.verdict.diagnostics import SeedReadings
 from depthgauge.verdict.judge import judge
@@ -119,6 +120,14 @@ def test_a_low_gradient_whose_share_was_not_recorded_is_not_judged(tmp_path):
     assert (found["dfa"].verdict, found["dfa"].fired) == ("not judged", ())
     assert found["dfa"].diagnostics[1]["finding"] == "untested"
     assert (found["fa"].verdict, found["fa"].fired) == ("walk back", ("D1",))
+    assert not found["dfa"].single_seed
+
+
+def test_that_it_rests_on_one_seed_is_known_of_what_is_not_judged_too(tmp_path):
+    calm = {"h_norm": [1.0, 1.0, 1.0], "g_norm": DEAD["g_norm"]}
+    one_seed = {k: {1: accuracies[1]} for k, accuracies in SEVERAL.items()}
+    found = views(write_study(tmp_path / "s", {"dfa": one_seed}, readings={"dfa": calm}))
+    assert (found["dfa"].verdict, found["dfa"].single_seed) == ("not judged", True)
 
 
 def test_a_gradient_that_is_not_low_passes_without_its_share(tmp_path):
@@ -210,6 +219,10 @@ def test_a_newer_version_of_a_rule_does_not_get_the_audit_of_the_older_one(tmp_p
     assert found["dfa"].basis == "training record"
     assert found["dfa@old.py"].basis == "audit"
     assert found["dfa@old.py"].accuracy["mean"] == pytest.approx(0.615)
+    assert {network.method for network in found["dfa@old.py"].networks} == {"dfa@old.py"}
+    audit = audit_as_called(gather(folder))
+    assert list(audit["verdicts"]) == ["dfa@old.py"]
+    assert all(list(counts) == ["dfa@old.py"] for counts in audit["decision_utility"].values())
 
 
 def test_networks_trained_since_the_audit_are_counted(tmp_path):

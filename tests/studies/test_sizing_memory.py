@@ -111,12 +111,13 @@ print(json.dumps({"peaks": peaks, "predicted": run_bytes(net, recipe, task)}))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux's /proc")
 @pytest.mark.parametrize(
     ("rule", "net", "runs"),
     [
         ("bp", {"width": 256, "blocks": 4}, (3, 12)),
-        pytest.param("dfa", {"width": 1024, "blocks": 1}, (1, 4), marks=pytest.mark.slow),
+        ("dfa", {"width": 1024, "blocks": 1}, (1, 4)),
     ],
     ids=["narrow", "wide"],
 )

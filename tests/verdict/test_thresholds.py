@@ -8,7 +8,7 @@ from dataclasses import FrozenInstanceError, asdict, fields
 import pytest
 
 from depthgauge.errors import UserError
-from depthgauge.verdict.thresholds import Thresholds
+from depthgauge.verdict.thresholds import Thresholds, thresholds_from
 
 NAMES = [field.name for field in fields(Thresholds)]
 
@@ -51,3 +51,16 @@ def test_an_integer_will_do():
 def test_they_cannot_be_changed_afterwards():
     with pytest.raises(FrozenInstanceError):
         Thresholds().growth = 1.0
+
+
+def test_those_that_are_given_by_name():
+    assert thresholds_from({"growth": 7.0}) == Thresholds(growth=7.0)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [({"grwth": 7.0}, "no threshold 'grwth'; there are: growth"), ({"growth": math.inf}, "finite")],
+)
+def test_one_that_cannot_be_written_down_or_is_not_there_is_refused(given, words):
+    with pytest.raises(UserError, match=words):
+        thresholds_from(given)

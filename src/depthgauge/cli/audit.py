@@ -14,7 +14,7 @@ from depthgauge.cli.options import (
     add_task,
     build_grid,
 )
-from depthgauge.cli.report import end_with_page
+from depthgauge.cli.report import page_at_the_end
 from depthgauge.cli.select import SELECTION, add_select, select, selection_grid
 from depthgauge.cli.training import folder_of, show_plan, train_grid
 from depthgauge.cli.verdict_options import add_verdict_options, build_thresholds, strict_status
@@ -162,12 +162,11 @@ def write_audit(document: dict[str, Any], folder: Path) -> None:
 
 def show_audit(document: dict[str, Any], folder: Path | None, as_json: bool) -> None:
     """On standard output, as one JSON document or for eyes; then the page, if it has a folder."""
-    if as_json:
-        print(json.dumps(document, indent=2, ensure_ascii=False))
-    else:
-        print_audit(document, folder)
-    if folder is not None:
-        end_with_page(folder, quiet=as_json)
+    with page_at_the_end(folder, quiet=as_json):
+        if as_json:
+            print(json.dumps(document, indent=2, ensure_ascii=False))
+        else:
+            print_audit(document, folder)
 
 
 def print_audit(document: dict[str, Any], folder: Path | None) -> None:

@@ -14,7 +14,7 @@ from depthgauge.cli.options import (
     add_task,
     build_grid,
 )
-from depthgauge.cli.report import end_with_page
+from depthgauge.cli.report import page_at_the_end
 from depthgauge.cli.training import folder_of, show_plan, train_grid
 
 if TYPE_CHECKING:
@@ -43,11 +43,11 @@ def run(args: argparse.Namespace) -> int:
     if args.dry_run:
         return show_plan(grid, folder, args)
     ladder, failed = train_ladder(grid, folder, args)
-    if args.json:
-        print(json.dumps(ladder, indent=2))
-    else:
-        print_ladder(ladder, folder)
-    end_with_page(folder, quiet=args.json)
+    with page_at_the_end(folder, quiet=args.json):
+        if args.json:
+            print(json.dumps(ladder, indent=2))
+        else:
+            print_ladder(ladder, folder)
     return failed
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from depthgauge.errors import UserError, system_sentence
@@ -34,22 +36,34 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def end_with_page(folder: Path, *, quiet: bool = False) -> None:
-    """Write the page of a study once its results are shown, and say where it is as the last line.
+@contextmanager
+def page_at_the_end(folder: Path | None, *, quiet: bool = False) -> Iterator[None]:
+    """Results are shown inside; then the study's page is written, and where it is comes last.
 
-    Where the page cannot be written the results stand.
+    It is written also if nobody reads the results to their end. Where it cannot be written, they
+    stand. Without a folder there is no page.
     """
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        if folder is not None:
+            _written(folder)
+        raise
+    page = _written(folder) if folder is not None else None
+    if page is not None and not quiet:
+        print(page)
+
+
+def _written(folder: Path) -> Path | None:
     from depthgauge.report.page.study_page import write_study_page
 
-    sys.stdout.flush()
     try:
-        page = write_study_page(folder)
+        return write_study_page(folder)
     except (UserError, OSError) as error:
         why = system_sentence(error) if isinstance(error, OSError) else error
         log.warning("no page was written: %s", why)
-        return
-    if not quiet:
-        print(page)
+        return None
 
 
 def page_path(given: str | None) -> Path | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from depthgauge.cli.audit import audit_study, print_audit
 from depthgauge.cli.ladder import print_ladder, train_ladder
 from depthgauge.cli.options import add_grid_options, add_k, add_run_options, build_grid
-from depthgauge.cli.report import end_with_page
+from depthgauge.cli.report import page_at_the_end
 from depthgauge.cli.training import folder_of, show_plan
 
 if TYPE_CHECKING:
@@ -62,12 +62,12 @@ def run_ladder(args: argparse.Namespace) -> int:
     comparison = compare_ladder(ladder)
     write_json(folder / "comparison.json", comparison)
     write_text(folder / "comparison.md", _markdown(comparison))
-    if args.json:
-        print(json.dumps(ladder | {"comparison": comparison}, indent=2))
-    else:
-        print_ladder(ladder, folder)
-        _print(comparison, folder)
-    end_with_page(folder, quiet=args.json)
+    with page_at_the_end(folder, quiet=args.json):
+        if args.json:
+            print(json.dumps(ladder | {"comparison": comparison}, indent=2))
+        else:
+            print_ladder(ladder, folder)
+            _print(comparison, folder)
     return status
 
 
@@ -124,17 +124,17 @@ def _audit_and_compare(
         folder / "audit_comparison.md",
         text + "".join(f"\n- {markdown_text(word)}\n" for word in words),
     )
-    if args.json:
-        print(json.dumps(document | {"comparison": comparison}, indent=2, ensure_ascii=False))
-    else:
-        print_audit(document, folder)
-        console = output()
-        for table in tables:
-            console.print(terminal_table(*table))
-        for word in words:
-            console.print(word, markup=False)
-        console.print(f"{folder / 'audit_comparison.md'}", markup=False, soft_wrap=True)
-    end_with_page(folder, quiet=args.json)
+    with page_at_the_end(folder, quiet=args.json):
+        if args.json:
+            print(json.dumps(document | {"comparison": comparison}, indent=2, ensure_ascii=False))
+        else:
+            print_audit(document, folder)
+            console = output()
+            for table in tables:
+                console.print(terminal_table(*table))
+            for word in words:
+                console.print(word, markup=False)
+            console.print(f"{folder / 'audit_comparison.md'}", markup=False, soft_wrap=True)
     return int(failed)
 
 

@@ -119,7 +119,7 @@ def _failed(study: StudyFolder, cohorts: list[CohortPlan]) -> Iterator[RunConfig
 
 def _train(args: argparse.Namespace, opened: _Opened, cohorts: list[CohortPlan]) -> int:
     """Train what is left of these cohorts, and say how much of the plan is done."""
-    from depthgauge.cli.report import end_with_page
+    from depthgauge.cli.report import page_at_the_end
     from depthgauge.executors.job import Job
     from depthgauge.store.provenance import command_line
 
@@ -134,8 +134,8 @@ def _train(args: argparse.Namespace, opened: _Opened, cohorts: list[CohortPlan])
     failed = say_failures(study, _failed(study, cohorts))
     planned = study.plan_files.read().cohort_of
     done = sum(study.is_done(identity) for identity in planned)
-    print(f"{done} of {len(planned)} runs in {study.path} are done")
     failed_runs = sum(study.has_failed(identity) for identity in planned)
-    if done + failed_runs == len(planned):
-        end_with_page(study.path)
+    ended = done + failed_runs == len(planned)
+    with page_at_the_end(study.path if ended else None):
+        print(f"{done} of {len(planned)} runs in {study.path} are done")
     return int(failed)

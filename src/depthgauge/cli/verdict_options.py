@@ -31,16 +31,9 @@ def add_verdict_options(parser: argparse.ArgumentParser) -> None:
 
 def build_thresholds(args: argparse.Namespace) -> Thresholds:
     """The protocol's thresholds, with those that were given."""
-    from dataclasses import fields
+    from depthgauge.verdict.thresholds import thresholds_from
 
-    from depthgauge.verdict.thresholds import Thresholds
-
-    given = _pairs("--threshold", args.threshold)
-    known = [field.name for field in fields(Thresholds)]
-    for name in given:
-        if name not in known:
-            raise UserError(f"there is no threshold {name!r}; there are: {', '.join(known)}")
-    return Thresholds(**given)
+    return thresholds_from(_pairs("--threshold", args.threshold))
 
 
 def frozen_accuracies(texts: Sequence[str]) -> dict[str, float]:

@@ -168,9 +168,10 @@ class StudyFolder:
         ]
 
     def has_open_runs(self, cohort: CohortPlan, done: Collection[str]) -> bool:
-        """Whether a run of a cohort is neither among those that are `done` nor failed."""
+        """Whether a cohort has open runs; some that are `done` were looked up already."""
         return any(
-            identity not in done and not self.has_failed(identity) for identity in cohort.identities
+            not (identity in done or self.is_done(identity) or self.has_failed(identity))
+            for identity in cohort.identities
         )
 
     def open_cohorts(self, names: Iterable[str]) -> list[CohortPlan]:

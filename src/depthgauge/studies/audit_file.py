@@ -34,6 +34,7 @@ class _Readings(BaseModel):
 
 class _Report(BaseModel):
     readings: _Readings
+    residual_norms: list[float | None]
 
 
 class _Row(BaseModel):

@@ -80,6 +80,19 @@ def audited_as(study: Gathered, method: str) -> str | None:
     return None
 
 
+def audit_as_called(study: Gathered) -> dict[str, Any] | None:
+    """The audit, its rules called as the study calls them now."""
+    if study.audit is None:
+        return None
+    called = {label: name for name in study.methods if (label := audited_as(study, name))}
+    counts = {
+        way: {called.get(label, label): count for label, count in by_rule.items()}
+        for way, by_rule in study.audit["decision_utility"].items()
+    }
+    verdicts = {called.get(label, label): e for label, e in study.audit["verdicts"].items()}
+    return study.audit | {"verdicts": verdicts, "decision_utility": counts}
+
+
 def _audited(row: dict[str, Any], reports: dict[str, Any], known: set[str]) -> ReadNetwork:
     report = reports.get(f"{row['method']}_s{row['seed']}")
     reference = report["readings"]["reference"] if report else {}
@@ -91,8 +104,8 @@ def _audited(row: dict[str, Any], reports: dict[str, Any], known: set[str]) -> R
         frozen_run=frozen_run if frozen_run in known else None,
         accuracy=row["acc"],
         frozen=row["frozen_acc"],
-        growth=_bounded(row, "growth", math.inf) if report else None,
-        gradient=_bounded(row, "g_L", 0.0) if report else None,
+        growth=_growth(row, report) if report else None,
+        gradient=(row["g_L"] or 0.0) if report else None,
         error_share=reference.get("over_error"),
         stability=row["stability"],
         first_fired=row["first_fired"] or {},
@@ -101,11 +114,13 @@ def _audited(row: dict[str, Any], reports: dict[str, Any], known: set[str]) -> R
     )
 
 
-def _bounded(row: dict[str, Any], name: str, instead: float) -> float | None:
-    """A reading that was made; one that is not finite stands as null in the file."""
-    if name not in row:
+def _growth(row: dict[str, Any], report: dict[str, Any]) -> float | None:
+    """As verdicts take it, where it was written down: what is not finite is null in the file."""
+    if "growth" not in row:
         return None
-    return instead if row[name] is None else float(row[name])
+    if None in report["residual_norms"]:
+        return math.inf
+    return float(row["growth"] or 0.0)
 
 
 def _identity(run: str | None) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from depthgauge.controls import control_in
@@ -118,7 +118,7 @@ def _view(
         basis=basis if judged.diagnostics else "nothing",
         accuracy=mean_and_spread(reached if networks or judged.word == NO_BLOCKS else []),
         frozen=mean_and_spread([n.frozen for n in networks if n.frozen is not None]),
-        networks=networks,
+        networks=tuple(replace(network, method=method) for network in networks),
         unread=unread,
         ladder=_ladder(runs),
     )
@@ -150,7 +150,8 @@ def _by_record(
     diagnostics = [asdict(diagnostic) for diagnostic in verdict.diagnostics]
     untold = verdict.diagnostics[1].finding == "untested"
     if untold and verdict.word != "walk back":
-        return _Judged(NOT_JUDGED, f"{NOT_JUDGED}: D2 cannot be told", (), diagnostics)
+        why = f"{NOT_JUDGED}: D2 cannot be told"
+        return _Judged(NOT_JUDGED, why, (), diagnostics, verdict.single_seed)
     return _Judged(verdict.word, str(verdict), verdict.fired, diagnostics, verdict.single_seed)
 
 

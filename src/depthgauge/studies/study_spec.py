@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import fields
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -23,7 +22,7 @@ from depthgauge.nets.registry import find_net
 from depthgauge.rules.choice import choose_rule
 from depthgauge.studies.vary import check_variations, with_controls
 from depthgauge.tasks.registry import find_task
-from depthgauge.verdict.thresholds import Thresholds
+from depthgauge.verdict.thresholds import thresholds_from
 
 
 def _checked(check: Callable[[Any], object]) -> AfterValidator:
@@ -46,14 +45,6 @@ def _check_rules(texts: list[str]) -> None:
 
 def _check_controls(names: list[str]) -> None:
     with_controls([], names)
-
-
-def _check_thresholds(given: dict[str, float]) -> None:
-    known = [field.name for field in fields(Thresholds)]
-    for name in given:
-        if name not in known:
-            raise UserError(f"there is no threshold {name!r}; there are: {', '.join(known)}")
-    Thresholds(**given)
 
 
 Whole = Annotated[int, Field(ge=1)]
@@ -88,7 +79,7 @@ class StudySpec(BaseModel):
         None, description="training samples to hold out and judge on"
     )
     select: Literal["validation"] | None = None
-    threshold: Annotated[dict[str, float], Some, _checked(_check_thresholds)] | None = None
+    threshold: Annotated[dict[str, float], Some, _checked(thresholds_from)] | None = None
     strict: bool | None = None
     out: str | None = Field(None, description="folder of the study")
     executor: Literal["local", "ray", "slurm"] | None = None

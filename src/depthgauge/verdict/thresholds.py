@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
 from depthgauge.errors import UserError
@@ -42,3 +44,17 @@ class Thresholds:
                 raise UserError(f"the threshold {field.name} must be a number above 0: {value!r}")
         if self.error_rate >= 1:
             raise UserError(f"the error rate must be below 1: {self.error_rate!r}")
+
+
+def thresholds_from(given: Mapping[str, float]) -> Thresholds:
+    """The protocol's, with those that were given by name.
+
+    They are written down as JSON, which has no infinity.
+    """
+    known = [field.name for field in fields(Thresholds)]
+    for name, value in given.items():
+        if name not in known:
+            raise UserError(f"there is no threshold {name!r}; there are: {', '.join(known)}")
+        if value == math.inf:
+            raise UserError(f"the threshold {name} must be finite; a large number does as well")
+    return Thresholds(**given)

@@ -11,7 +11,7 @@ from report.page.odd_studies import ODD, write_odd_study
 from report.page.page_studies import light, write_whole_study
 from report.page.parsed_page import Page
 from store.small_runs_on_disk import contents
-from studies.compared_studies import change_json
+from studies.compared_studies import change_json, write_study
 
 from depthgauge.config import TaskConfig
 from depthgauge.report.page import study_page as of_study
@@ -187,3 +187,12 @@ def test_it_says_what_is_missing(odd_page, what, said):
 def test_failed_and_diverged_runs_are_shown(odd_page, what, states):
     rows = [a for tag, a in odd_page(what).elements if tag == "tr" and "id" in a]
     assert [a["class"] for a in rows] == [f"state-{state}" for state in states]
+
+
+def test_a_rule_of_which_only_the_frozen_runs_are_left_has_a_whole_sentence(tmp_path, monkeypatch):
+    light(monkeypatch)
+    folder = write_study(tmp_path / "s", {"dfa": {0: {1: 0.3}, 2: {1: None}}})
+    page = Page(study_page(gather(folder)))
+    (numbers,) = re.findall(r'<p class="numbers">(.*?)</p>', page.html, re.S)
+    words = " ".join(re.sub(r"<.*?>", "", numbers).split())
+    assert words == "30.0&nbsp;% with its blocks frozen"

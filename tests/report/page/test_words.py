@@ -135,6 +135,25 @@ def test_what_each_finding_is_called(diagnostic, words):
     assert words in evidence(view("walk back", "dfa", diagnostic))
 
 
+@pytest.mark.parametrize(
+    ("finding", "wrong", "words"),
+    [
+        ("fires", "3 of 3", "The gradient at the top is numerically wrong in every seed: 1e-6"),
+        ("straddles", "1 of 3", "The gradient at the top is numerically wrong in 1 of 3 seeds"),
+        ("fires", "1 of 3", "The gradient has vanished, and is numerically wrong in 1 of 3 seeds"),
+    ],
+)
+def test_a_gradient_that_is_numerically_wrong(finding, wrong, words):
+    one = found("D2", finding, gradient=(1e-7, 1e-6, 1e-5))
+    one["sentence"] = f"reference: …; numerically wrong in {wrong} seeds (cosine …)"
+    assert words in evidence(view("walk back", "dfa", one))
+
+
+def test_what_is_not_judged_is_not_said_to_rest_on_one_seed():
+    views = [view("not judged", "a", single_seed=True), view("not judged", "b")]
+    assert [(word, methods) for _, word, methods in answer(views)] == [("not judged", ["a", "b"])]
+
+
 def test_infinity_is_the_same_sign_in_a_document_and_in_memory():
     for unbound in (None, float("inf")):
         one = found("D1", "fires", growth=(5.0, unbound, unbound))

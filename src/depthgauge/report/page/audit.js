@@ -24,7 +24,8 @@ function panelChart(name) {
   const sorted = rules.shown().filter((rule) => rule.networks.length)
     .map((rule) => ({ rule, at: middle(rule) }))
     .sort((a, b) => worst * ((b.at ?? worst * Infinity) - (a.at ?? worst * Infinity)));
-  if (!sorted.some((entry) => entry.at !== null)) {
+  const unread = (network) => !usable(network[name]) && fate(network, network[name]) === "not read";
+  if (sorted.every(({ rule }) => rule.networks.every(unread))) {
     return { empty: name === "stability" ? "Not read: depthgauge audit reads it." : "Not measured." };
   }
   const threshold = panel.scale * data.thresholds[panel.threshold];

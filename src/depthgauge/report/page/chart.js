@@ -33,6 +33,7 @@ const charts = (() => {
     const { traces, layout: own, empty, height } = drawn.get(id)();
     if (empty) {
       Plotly.purge(div);
+      delete div.dataset.listens;
       div.replaceChildren(make("p", { className: "empty" }, empty));
       return;
     }

@@ -16,7 +16,7 @@ function openRun(id) {
   const network = data.rules.flatMap((rule) => rule.networks).find((one) => one.run === id);
   const readings = (network?.readings ?? []).map((one) => [
     one.name,
-    `${shown(one.value, 4)}${one.per_layer.length ? ` (by layer: ${one.per_layer.map((v) => shown(v)).join(", ")})` : ""}; ${one.unit}; ${one.convention}; ${one.measured_on}${one.note ? `; ${one.note}` : ""}`,
+    `${one.value === null ? "no finite number" : shown(one.value, 4)}${one.per_layer.length ? ` (by layer: ${one.per_layer.map((v) => shown(v)).join(", ")})` : ""}; ${one.unit}; ${one.convention}; ${one.measured_on}${one.note ? `; ${one.note}` : ""}`,
   ]);
   const became = [["folder", `runs/${run.id}`], ["state", run.state], ["accuracy", run.accuracy === null ? "–" : `${percent(run.accuracy)} %`],
     ["epochs recorded", String(Math.max(series.epochs(run.index) - 1, 0))], ...(run.reason ? [["reason", run.reason]] : [])];

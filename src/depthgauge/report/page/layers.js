@@ -39,7 +39,7 @@ const layers = (() => {
         const y = network[which].map((v) => (which === "lesion" && v !== null ? 100 * v : v));
         const x = y.map((_, layer) => place(which === "lesion" ? layer + 1 : layer));
         if (which === "alignment" && network.null && rules.shown().length <= 4) {
-          const edge = (side) => network.null.mean.map((m, i) => m + side * 2 * network.null.spread[i]);
+          const edge = (side) => network.null.mean.map((m, i) => (m === null ? null : m + side * 2 * network.null.spread[i]));
           traces.push({ x: [...x, ...[...x].reverse()], y: [...edge(1), ...edge(-1).reverse()], fill: "toself", mode: "none",
             fillcolor: rules.colour(rule), opacity: 0.16, hoverinfo: "skip", line: { width: 0 } });
         }

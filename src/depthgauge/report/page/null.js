@@ -5,7 +5,8 @@ const nulls = (() => {
   let ids = [];
 
   function bars(values, observed) {
-    const least = Math.min(...values, observed), most = Math.max(...values, observed), room = 0.04 * (most - least);
+    const all = [...values, observed].filter(finite);
+    const least = Math.min(...all), most = Math.max(...all), room = 0.04 * (most - least);
     const low = least - room, high = most + room, count = 30, width = (high - low || 1e-6) / count;
     const counts = new Array(count).fill(0);
     for (const value of values) counts[Math.min(count - 1, Math.floor((value - low) / width))] += 1;
@@ -14,6 +15,7 @@ const nulls = (() => {
 
   function chart({ rule, network }) {
     const found = network.null, { x, y, width } = bars(found.fresh, found.observed);
+    if (!found.fresh.length) return { empty: "Γ is not defined here." };
     const mark = line("x", found.observed, `training feedback ${shown(found.observed)}`);
     mark.shape.line = { color: theme.colour("--ink"), width: 2.5, dash: "solid" };
     mark.annotation.font = { size: 12, color: theme.colour("--ink") };
@@ -23,7 +25,8 @@ const nulls = (() => {
       traces: [{ type: "bar", x, y, width, marker: { color: rules.colour(rule), opacity: 0.75 },
         hovertemplate: "%{y} draws near %{x:.3f}<extra></extra>" }],
       layout: { margin: { l: 10, r: 14, t: 24, b: 10 }, xaxis: { title: { text: "Γ over the blocks" } },
-        yaxis: { title: { text: "fresh draws" } }, shapes: [mark.shape], annotations: [mark.annotation] },
+        yaxis: { title: { text: "fresh draws" } },
+        ...(finite(found.observed) ? { shapes: [mark.shape], annotations: [mark.annotation] } : {}) },
     };
   }
 
@@ -31,7 +34,8 @@ const nulls = (() => {
   function caption(rule, found) {
     const least = found.p_upper * (found.fresh.length + 1) < 1.5;
     const layers = found.words.map((word, layer) => `${layer ? `block ${layer - 1}` : "embed"} ${word}`).join(", ");
-    return `${rule.method}: ${found.word} (p ${least ? "≤" : "="} ${shown(found.p_upper, 2)}, ${found.fresh.length} draws); ${layers}`;
+    const p = finite(found.p_upper) ? `p ${least ? "≤" : "="} ${shown(found.p_upper, 2)}` : "no p-value";
+    return `${rule.method}: ${found.word} (${p}, ${found.fresh.length} draws); ${layers}`;
   }
 
   function update() {

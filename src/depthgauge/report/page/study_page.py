@@ -28,6 +28,7 @@ from depthgauge.studies.counterparts import (
     thirty_counterpart,
 )
 from depthgauge.studies.gathered import Gathered, gather
+from depthgauge.studies.read_networks import audit_as_called
 from depthgauge.studies.rule_views import RuleView, rule_views
 from depthgauge.verdict.diagnostics import DIAGNOSTICS
 
@@ -62,7 +63,7 @@ def study_page(study: Gathered) -> str:
         "runs": tables.runs_table(study),
         "utility": tables.utility_rows(study),
         "published": _published(study),
-        "reasons": audit_words(study.audit) if study.audit else [],
+        "reasons": audit_words(audit) if (audit := audit_as_called(study)) else [],
         "template": reporting_template(study, views, words.dates_of(study)),
         "paper": paper_tables(study, views),
         "figures": _figures(study, views),

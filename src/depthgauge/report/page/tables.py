@@ -11,6 +11,7 @@ from typing import Any
 
 from depthgauge.report.audit_table import percent, utility_table
 from depthgauge.studies.gathered import Gathered, GatheredRun
+from depthgauge.studies.read_networks import audit_as_called
 from depthgauge.studies.rule_views import RuleView
 from depthgauge.verdict.over_training import from_metrics
 from depthgauge.verdict.thresholds import Thresholds
@@ -118,9 +119,10 @@ def _run_cells(run: GatheredRun, thresholds: Thresholds) -> list[Cell]:
 
 def utility_rows(study: Gathered) -> PageTable | None:
     """How many of each rule's runs each way of reporting walks back; None without an audit."""
-    if study.audit is None:
+    audit = audit_as_called(study)
+    if audit is None:
         return None
-    header, rows = utility_table(study.audit)
+    header, rows = utility_table(audit)
     return PageTable(header, [[Cell(text) for text in row] for row in rows])
 
 

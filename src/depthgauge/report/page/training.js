@@ -11,20 +11,31 @@ const training = (() => {
     const most = Math.max(...rows.map((row) => row.length));
     return Array.from({ length: most }, (_, e) => {
       const there = rows.map((row) => row[e]).filter((v) => finite(v) && (!log || v > 0));
-      if (!there.length) return null;
       const sum = there.reduce((a, v) => a + (log ? Math.log(v) : v), 0) / there.length;
-      return log ? Math.exp(sum) : sum;
+      return { count: there.length, value: there.length ? (log ? Math.exp(sum) : sum) : null };
     });
+  }
+
+  // Where a mark goes whose reading has no place on the axis: the bad end of what is drawn.
+  function edgeOf(rows, high) {
+    let edge = null;
+    for (const value of rows.flat()) {
+      if (value !== null && (edge === null || (high ? value > edge : value < edge))) edge = value;
+    }
+    return edge;
   }
 
   function chart() {
     const name = reading.value, log = name in FLOORS, scale = scaleOf[name] ?? 1;
     const traces = [];
     const clean = (v) => (finite(v) && (!log || v > 0) ? scale * v : null);
-    for (const rule of rules.shown()) {
+    const groups = rules.shown().map((rule) => {
       const runs = data.runs.map((run, index) => ({ ...run, index }))
         .filter((run) => run.method === rule.method && run.k === Number(blocks.value) && series.epochs(run.index) > 0);
-      const rows = runs.map((run) => series.scalar(run.index, name).map(clean));
+      return { rule, runs, rows: runs.map((run) => series.scalar(run.index, name).map(clean)) };
+    });
+    const edge = edgeOf(groups.flatMap(({ rows }) => rows), FIRED[name] === "D1");
+    for (const { rule, runs, rows } of groups) {
       if (!rows.length) continue;
       rows.forEach((row, i) => traces.push({
         x: row.map((_, e) => e), y: row, mode: "lines", line: rules.line(rule, { width: 1 }), opacity: 0.35,
@@ -32,12 +43,12 @@ const training = (() => {
         hovertemplate: row.map((_, e) => `${label(rule.method)}, seed ${runs[i].seed}, epoch %{x}: %{y:.3g}${firing(runs[i], e)}<extra></extra>`),
       }));
       const middle = mean(rows, log);
-      traces.push({ x: middle.map((_, e) => e), y: middle, mode: "lines", line: rules.line(rule, { width: 2.8 }),
-        hovertemplate: `<b>${label(rule.method)}</b>, mean of ${rows.length}, epoch %{x}: %{y:.3g}<extra></extra>` });
+      traces.push({ x: middle.map((_, e) => e), y: middle.map((m) => m.value), mode: "lines", line: rules.line(rule, { width: 2.8 }),
+        hovertemplate: middle.map((m) => `<b>${label(rule.method)}</b>, mean of ${m.count}, epoch %{x}: %{y:.3g}<extra></extra>`) });
       const marks = runs.flatMap((run, i) => Object.entries(run.fired)
         .filter(([which, at]) => at !== null && (FIRED[name] === undefined || FIRED[name] === which))
-        .map(([which, at]) => ({ x: at, y: rows[i][at], text: which, run: run.id, seed: run.seed })))
-        .filter((mark) => mark.y !== null && mark.y !== undefined);
+        .map(([which, at]) => ({ x: at, y: rows[i][at] ?? edge, text: which, run: run.id, seed: run.seed })))
+        .filter((mark) => mark.y !== null);
       traces.push({ x: marks.map((m) => m.x), y: marks.map((m) => m.y), mode: "markers",
         marker: { symbol: marks.map((m) => SIGNS[m.text]), size: 11, line: { width: 2.6, color: rules.colour(rule) } }, customdata: marks.map((m) => m.run),
         hovertemplate: marks.map((m) => `${m.text} first fires: ${label(rule.method)}, seed ${m.seed}, epoch ${m.x}<extra></extra>`) });

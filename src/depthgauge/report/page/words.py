@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +26,9 @@ DIAGNOSTICS = {"D1": "D1 scale", "D2": "D2 reference", "D3": "D3 depth"}
 
 NOTHING_YET = "No run with all blocks trained is done yet."
 
+NUMERICALLY_WRONG = re.compile(r"numerically wrong in (\d+) of (\d+) seeds")
+"""How D2's sentence says it."""
+
 COMMIT_DIGITS = 7
 
 THOUSAND, MILLION = 1e3, 1e6
@@ -46,17 +50,17 @@ def answer(views: Sequence[RuleView]) -> list[tuple[Meaning, str, list[str]]]:
     """For each word that was given: what it means, the word, and which rules got it."""
     found = []
     for word, meaning in MEANINGS.items():
-        for single in (False, True):
-            own = [v for v in views if v.verdict == word and v.single_seed is single]
-            methods = [view.method for view in own if not view.control]
-            if methods:
-                found.append((meaning, shown_word(own[0]), methods))
+        own = [view for view in views if view.verdict == word and not view.control]
+        for shown in sorted({shown_word(view) for view in own}):
+            methods = [view.method for view in own if shown_word(view) == shown]
+            found.append((meaning, shown, methods))
     return found
 
 
 def shown_word(view: RuleView) -> str:
     """The verdict's word, and a warning where one seed is all there is."""
-    return f"{view.verdict}, single seed" if view.single_seed else view.verdict
+    judged = view.verdict != NOT_JUDGED
+    return f"{view.verdict}, single seed" if view.single_seed and judged else view.verdict
 
 
 def evidence(view: RuleView) -> str:
@@ -84,9 +88,13 @@ def _finding(diagnostic: dict[str, Any]) -> str:
         growth = _interval(diagnostic["intervals"]["growth"], "{:.3g}")
         return f"the stream {'blows up' if fires else 'may blow up'}, {growth}-fold in one block"
     gradient = _interval(diagnostic["intervals"]["gradient"], "{:.2g}")
-    if "numerically wrong" in diagnostic["sentence"]:
-        return f"the gradient at the top is numerically wrong in some seeds: {gradient}"
-    return f"the gradient {'has vanished' if fires else 'may have vanished'}: {gradient} at the top"
+    if (wrong := NUMERICALLY_WRONG.search(diagnostic["sentence"])) is None:
+        vanished = "has vanished" if fires else "may have vanished"
+        return f"the gradient {vanished}: {gradient} at the top"
+    seeds = "every seed" if wrong[1] == wrong[2] else f"{wrong[1]} of {wrong[2]} seeds"
+    if fires and wrong[1] != wrong[2]:
+        return f"the gradient has vanished, and is numerically wrong in {seeds}: {gradient}"
+    return f"the gradient at the top is numerically wrong in {seeds}: {gradient}"
 
 
 def _depth(diagnostic: dict[str, Any]) -> str:

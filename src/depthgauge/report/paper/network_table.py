@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from depthgauge.report.audit_table import percent
@@ -53,7 +54,7 @@ def _last_norms(study: Gathered) -> dict[str, float | None]:
 def _stream(network: ReadNetwork, by_run: dict[str, float | None]) -> float | None:
     if network.report is not None:
         norm: float | None = network.report["residual_norms"][-1]
-        return norm
+        return math.inf if norm is None else norm
     return by_run.get(network.run or "")
 
 

@@ -97,7 +97,10 @@ def fail(run: RunPaths, reason: str) -> None:
 
 
 def write_deep(folder: Path) -> Path:
-    """Ten blocks, never audited; the stream of dfa blows up in the second epoch."""
+    """Ten blocks, never audited; the stream of dfa blows up in the second epoch.
+
+    With the second seed beyond all bounds.
+    """
     rungs = {0: {1: 0.3, 2: 0.31}, 1: {1: 0.4, 2: 0.42}, DEEP: {1: 0.6, 2: 0.64}}
     accuracies = {"bp": rungs, "dfa": rungs}
     write_study(
@@ -111,20 +114,24 @@ def write_deep(folder: Path) -> Path:
     for path in folder.glob("runs/*/config.json"):
         is_dfa = json.loads(path.read_text())["rule"]["label"] == "dfa"
         run = RunPaths(path.parent)
-        lines = [line | _stream(line["epoch"] if is_dfa else 0) for line in metrics(run)]
+        config = json.loads(path.read_text())
+        lines = [
+            line | _stream(line["epoch"] if is_dfa else 0, config["seed"]) for line in metrics(run)
+        ]
         run.metrics_path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return folder
 
 
-def _stream(epoch: int) -> dict[str, list[float]]:
-    grown = [1.0] * DEEP + [100.0 if epoch > 1 else 2.0]
+def _stream(epoch: int, seed: int) -> dict[str, list[float | None]]:
+    blown_up = 100.0 if seed == 1 else None
+    grown = [1.0] * DEEP + [blown_up if epoch > 1 else 2.0]
     return {"h_norm": grown, "g_norm": [1.0 / (1 + layer) for layer in range(DEEP + 1)]}
 
 
 def make_hostile(study: Path) -> Path:
     """Whatever text there is would do harm if it were taken for markup.
 
-    And one network's stream is without bound.
+    And the streams of bp are without bound, and Γ of dfa is not defined everywhere.
     """
     for name in ("plan", "claims"):
         shutil.rmtree(study / name)
@@ -137,7 +144,11 @@ def make_hostile(study: Path) -> Path:
         change_json(run / "result.json", identity=identity)
         run.rename(run.with_name(identity))
     document = json.loads(audit)
-    document["summary"][0]["growth"] = None
+    for seed in SEEDS:
+        document["reports"][f"{HOSTILE['bp']}_s{seed}"]["residual_norms"][-1] = None
+    null = document["reports"][f"{HOSTILE['dfa']}_s1"]["readings"]["null"]
+    null["deep"] |= {"observed": None, "p_upper": None, "word": "absent"}
+    null["per_layer"][1] |= {"mean": None, "spread": None}
     (study / "audit.json").write_text(json.dumps(document))
     fail(find_run(study, HOSTILE["fa"], 1, 1), HOSTILE_REASON)
     result = find_run(study, HOSTILE["dfa"], BLOCKS, 1).result_path

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from playwright.sync_api import expect
@@ -129,8 +130,44 @@ def test_without_a_null_it_says_so(opened):
 
 
 def test_why_a_network_has_no_place_on_an_axis_is_said(opened):
-    """Of bp one stream is without bound; of the hostile study's others all were read."""
+    """Of bp both streams are without bound; of the hostile study's others all were read."""
     page = opened("hostile")
-    words = [note["text"] for note in page.chart("audit-growth")["layout"]["annotations"]]
-    assert [text for text in words if text.endswith("at ∞")] == ["1 at ∞"]
-    assert not any("not read" in text for text in words)
+    for _ in ("beside others", "alone"):
+        words = [note["text"] for note in page.chart("audit-growth")["layout"]["annotations"]]
+        assert [text for text in words if text.endswith("at ∞")] == ["2 at ∞"]
+        assert not any("not read" in text for text in words)
+        page.all("#audit .legend button").first.click()
+        page.drawn()
+
+
+def test_a_null_without_a_value_of_its_own_has_no_line(opened):
+    page = opened("hostile")
+    with_line, without = (page.chart(f"null-chart-{index}") for index in (0, 1))
+    assert len(with_line["layout"]["shapes"]) == 1
+    assert without["layout"].get("shapes", []) == []
+    assert "(no p-value, " in page.texts("#null figcaption")[1]
+    bands = [t for t in page.chart("layers-gamma")["data"] if t.get("fill") == "toself"]
+    assert [None in band["y"] for band in bands] == [False, True]
+
+
+def test_a_mean_says_of_how_many_it_is(opened):
+    page = opened("deep")
+    page.choose("training-k", str(DEEP))
+    page.choose("training-reading", "growth")
+    means = [
+        t for t in page.chart("training-chart")["data"] if t.get("line", {}).get("width", 0) > 2
+    ]
+    said = [[re.search(r"mean of (\d)", text)[1] for text in t["hovertemplate"]] for t in means]
+    assert said == [["2"] * 4, ["2", "2", "1", "1"]]
+
+
+def test_a_chart_that_was_empty_can_be_clicked_again(audited):
+    audited.all("#ladder .legend [data-rule=dfa]").click()
+    audited.choose("layers-k", "0")
+    expect(audited.all("#layers-gamma .empty")).to_be_visible()
+    audited.choose("layers-k", "2")
+    audited.drawn()
+    traces = audited.chart("layers-gamma")["data"]
+    found = next(i for i, t in enumerate(traces) if "customdata" in t)
+    audited.page.mouse.click(*middle_of(audited, "layers-gamma", found, 2))
+    expect(audited.all("#run-dialog[open]")).to_contain_text(traces[found]["customdata"][2])

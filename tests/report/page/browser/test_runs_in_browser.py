@@ -25,7 +25,7 @@ def click(page, name):
 
 
 def number(text):
-    return float(text.removeprefix("epoch ").split()[0])
+    return float(text.removeprefix("epoch ").replace("∞", "inf").split()[0])
 
 
 @pytest.mark.parametrize(
