@@ -48,7 +48,7 @@ def plan(folder: Path, runs: int) -> None:
 
     collect_garbage_seldom()
     given = {"task": "teacher", "validation": 0, "device": "cpu", "threads": 1, "save_every": 60.0}
-    args = argparse.Namespace(**given, executor="local")
+    args = argparse.Namespace(**given, executor="local", engine=None)
     prepare(grid_of(runs), folder, args, networks=False)
 
 

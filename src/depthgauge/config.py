@@ -14,6 +14,9 @@ from typing_extensions import Self
 SCHEMA_VERSION: Literal[1] = 1
 IDENTITY_DIGITS = 16
 
+Engine = Literal["cohort", "plain"]
+"""How runs are trained: many as one, or one after the other by autograd. The results agree."""
+
 _TEXTS: dict[tuple[type, str], str] = {}
 """What was made into text already, by its fields: making it takes ten times as long as they do."""
 

@@ -65,6 +65,7 @@ def test_a_new_folder_says_what_it_belongs_to(study):
         "base": BASE,
         "threads": 2,
         "device": "cpu",
+        "engine": "cohort",
     }
 
 
@@ -87,6 +88,22 @@ def test_the_number_of_threads_is_fixed_by_the_first_command(study):
 
 def test_the_kind_of_device_is_fixed_by_the_first_command(study):
     assert_refused(study, "--device cpu", "bit for bit", "--out", device="cuda")
+
+
+def test_the_engine_is_fixed_by_the_first_command(study, tmp_path):
+    assert_refused(study, "--engine cohort", "bit for bit", "--out", engine="plain")
+    assert study.open(BASE, "cpu", None, 1, "cohort").engine == "cohort"
+    other = StudyFolder(tmp_path / "plain")
+    assert other.open(BASE, "cpu", None, 1, "plain").engine == "plain"
+    assert other.open(BASE, "cpu", None, 1).engine == "plain"
+    assert_refused(other, "--engine plain", engine="cohort")
+
+
+def test_a_study_from_before_there_were_engines_goes_on_with_the_cohort(study):
+    document = json.loads(study.study_path.read_text())
+    del document["engine"]
+    study.study_path.write_text(json.dumps(document))
+    assert study.open(BASE, "cpu", None, 1).engine == "cohort"
 
 
 def test_a_study_from_before_the_device_was_written_down_goes_on_on_any(study):

@@ -141,6 +141,11 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         "--threads", type=whole(1), help="threads of each cohort; cohorts share the cores (chosen)"
     )
     parser.add_argument(
+        "--engine",
+        choices=["cohort", "plain"],
+        help="how runs are trained: many as one, or one by one for reference (cohort)",
+    )
+    parser.add_argument(
         "--save-every",
         type=seconds,
         default=60.0,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from depthgauge.cli.training import Executor
-    from depthgauge.config import RunConfig
+    from depthgauge.config import Engine, RunConfig
     from depthgauge.store.plan_files import CohortPlan, Plan
     from depthgauge.store.study_folder import StudyFolder
 
@@ -79,6 +79,7 @@ class _Opened(NamedTuple):
 
     study: StudyFolder
     threads: int
+    engine: Engine
     device: str
     execute: Executor
 
@@ -99,7 +100,7 @@ def _open(args: argparse.Namespace) -> _Opened:
     wanted = args.device if args.device != "auto" else file.device or "auto"
     device = choose_device(wanted, args.executor)
     study.check_device(file, device.partition(":")[0])
-    return _Opened(study, file.threads, device, execute)
+    return _Opened(study, file.threads, file.engine, device, execute)
 
 
 def _chosen(plan: Plan, names: list[str]) -> list[CohortPlan]:
@@ -129,7 +130,8 @@ def _train(args: argparse.Namespace, opened: _Opened, cohorts: list[CohortPlan])
     )
     left = [cohort for cohort in cohorts if study.open_runs(cohort)]
     names, folder = tuple(cohort.name for cohort in left), study.path.resolve()
-    job = Job(folder, names, opened.device, opened.threads, args.save_every, command_line())
+    how = (opened.device, opened.threads, args.save_every, command_line(), opened.engine)
+    job = Job(folder, names, *how)
     train_job(study, left, job, opened.execute)
     failed = say_failures(study, _failed(study, cohorts))
     planned = study.plan_files.read().cohort_of

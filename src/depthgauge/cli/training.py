@@ -45,7 +45,10 @@ def show_plan(grid: Grid, folder: Path, args: argparse.Namespace) -> int:
     study = StudyFolder(folder)
     executor_of(args)
     study.check(
-        grid.base, choose_device(args.device, args.executor).partition(":")[0], args.threads
+        grid.base,
+        choose_device(args.device, args.executor).partition(":")[0],
+        args.threads,
+        args.engine,
     )
     runs = [
         {
@@ -91,7 +94,8 @@ def expected_cost(study: StudyFolder, grid: Grid, args: argparse.Namespace) -> d
     sizing = size_cohorts(grid, device, threads_fixed, cluster=args.executor != "local")
     cohorts, threads = cohorts_left(study, grid, sizing.runs), sizing.threads
     torch.set_num_threads(threads)
-    expected = expect(cohorts, grid.task, device, lambda cohort: share_done(study, cohort))
+    engine = file.engine if file else args.engine or "cohort"
+    expected = expect(cohorts, grid.task, device, lambda cohort: share_done(study, cohort), engine)
     torch.set_num_threads(cores)
     workers = workers_for(len(cohorts), threads, device)
     return {
@@ -142,7 +146,8 @@ def prepare(
     device, cluster = choose_device(args.device, args.executor), args.executor != "local"
     study = StudyFolder(folder)
     sizing = size_cohorts(grid, device, args.threads, cluster=cluster)
-    opened = study.open(grid.base, device.partition(":")[0], args.threads, sizing.threads)
+    kind = device.partition(":")[0]
+    opened = study.open(grid.base, kind, args.threads, sizing.threads, args.engine)
     if opened.threads != sizing.threads:
         sizing = size_cohorts(grid, device, opened.threads, cluster=cluster)
     runs = ((run.identity, run.kind.recipe.epochs) for run in grid.runs())
@@ -151,7 +156,8 @@ def prepare(
     planned = plan_runs(study, grid, task, args.validation, sizing.runs, done=done)
     cohorts = [cohort for cohort in planned if study.has_open_runs(cohort, done)]
     names = tuple(cohort.name for cohort in cohorts)
-    job = Job(folder.resolve(), names, device, opened.threads, args.save_every, command_line())
+    how = (device, opened.threads, args.save_every, command_line(), opened.engine)
+    job = Job(folder.resolve(), names, *how)
     return study, cohorts, job
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from depthgauge.config import Engine
+
 
 @dataclass(frozen=True)
 class Job:
@@ -16,3 +18,4 @@ class Job:
     threads: int
     save_every: float
     command: str
+    engine: Engine = "cohort"

@@ -130,6 +130,7 @@ class Worker:
             behind.on_step,
             lambda: claim.lost or self._stop(),
             claim.is_held,
+            self.job.engine,
         )
         try:
             train_runs(self._study, cohort, left, self._task(cohort), conditions)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field, ValidationError
 
-from depthgauge.config import SCHEMA_VERSION, RunConfig
+from depthgauge.config import SCHEMA_VERSION, Engine, RunConfig
 from depthgauge.errors import UserError
 from depthgauge.store.claims import Claims
 from depthgauge.store.files import (
@@ -33,6 +33,7 @@ class StudyFile(BaseModel):
     base: dict[str, Any]
     threads: int = Field(ge=1)
     device: str | None = None
+    engine: Engine = "cohort"
 
 
 class StudyFolder:
@@ -50,11 +51,16 @@ class StudyFolder:
         self.claims = Claims(path / "claims")
 
     def open(
-        self, base: dict[str, Any], device: str, threads: int | None, otherwise: int
+        self,
+        base: dict[str, Any],
+        device: str,
+        threads: int | None,
+        otherwise: int,
+        engine: Engine | None = None,
     ) -> StudyFile:
         """Make the folder this study's, or check that it is.
 
-        A new study gets the `threads` asked for, or `otherwise`.
+        A new study gets the `threads` and the `engine` asked for, or `otherwise` and the cohort.
         """
         if self.read() is None:
             make_folder(self.path)
@@ -64,14 +70,20 @@ class StudyFolder:
                     f"{self.path} has something else in it; choose an empty or new folder with "
                     "--out"
                 )
-            study = StudyFile(base=base, threads=threads or otherwise, device=device)
+            study = StudyFile(
+                base=base, threads=threads or otherwise, device=device, engine=engine or "cohort"
+            )
             create_exclusively(self.study_path, as_json(study.model_dump(mode="json")))
-        opened = self.check(base, device, threads)
+        opened = self.check(base, device, threads, engine)
         assert opened is not None  # noqa: S101
         return opened
 
     def check(
-        self, base: dict[str, Any], device: str | None = None, threads: int | None = None
+        self,
+        base: dict[str, Any],
+        device: str | None = None,
+        threads: int | None = None,
+        engine: Engine | None = None,
     ) -> StudyFile | None:
         """What the folder belongs to, None if it is new; what does not fit it is refused."""
         study = self._check_base(base)
@@ -81,6 +93,11 @@ class StudyFolder:
             raise UserError(
                 f"{self.path} was started with --threads {study.threads}, which fixes its "
                 "results bit for bit; leave --threads out, or choose another --out"
+            )
+        if engine not in (None, study.engine):
+            raise UserError(
+                f"{self.path} was started with --engine {study.engine}, which fixes its results "
+                "bit for bit; leave --engine out, or choose another --out"
             )
         if device is not None:
             self.check_device(study, device)

@@ -10,6 +10,7 @@ from itertools import chain
 import psutil
 import torch
 
+from depthgauge.config import Engine
 from depthgauge.errors import UserError, one_line
 from depthgauge.rules.choice import choose_rule
 from depthgauge.store.plan_files import CohortPlan
@@ -17,7 +18,7 @@ from depthgauge.studies.runner import EVERY_EPOCH
 from depthgauge.tasks.base import Task
 from depthgauge.tasks.inputs import evaluation_inputs
 from depthgauge.training.batches import Batches
-from depthgauge.training.cohort import Cohort
+from depthgauge.training.engines import ENGINES
 
 STEPS = 3
 """Steps that are timed, after one that is not."""
@@ -40,6 +41,7 @@ def expect(
     task: Task,
     device: str,
     behind: Callable[[CohortPlan], float] = lambda cohort: 0.0,
+    engine: Engine = "cohort",
 ) -> Expected:
     """Try one cohort of each kind; `behind` is the share of a cohort that is done already."""
     tried: dict[tuple[object, ...], tuple[float, int]] = {}
@@ -48,7 +50,7 @@ def expect(
         kind = (cohort.rules[0].config.name, cohort.net, cohort.recipe, len(cohort.runs))
         if kind not in tried:
             try:
-                tried[kind] = _try(cohort, task, device)
+                tried[kind] = _try(cohort, task, device, engine)
             except UserError:
                 raise
             except Exception as error:
@@ -57,10 +59,10 @@ def expect(
     return Expected(seconds, max((memory for _, memory in tried.values()), default=0))
 
 
-def _try(cohort: CohortPlan, task: Task, device: str) -> tuple[float, int]:
+def _try(cohort: CohortPlan, task: Task, device: str, engine: Engine) -> tuple[float, int]:
     """Seconds from beginning to end, and the memory that the process then holds."""
     rules = [choose_rule(cohort.typed(position)).build() for position in range(len(cohort.runs))]
-    stacked, recipe = Cohort(cohort.configs, rules, task, device), cohort.recipe
+    stacked, recipe = ENGINES[engine](cohort.configs, rules, task, device), cohort.recipe
     batches = Batches(task, stacked.seeds, recipe.batch_size, stacked.dtype, device)
     feed = batches.epoch(0)
     stacked.start_epoch(0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from depthgauge.config import Engine
 from depthgauge.errors import UserError, storing
 from depthgauge.gauges.cohort import read_accuracy, read_norms
 from depthgauge.rules.choice import choose_rule
@@ -15,8 +16,8 @@ from depthgauge.store.recorder import StoreRecorder
 from depthgauge.store.run_folder import load_newest
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.tasks.base import Task
-from depthgauge.training.cohort import Cohort
 from depthgauge.training.engine import train_cohort
+from depthgauge.training.engines import ENGINES
 
 EVERY_EPOCH = (read_accuracy, read_norms)
 """What is read off every run after every epoch."""
@@ -24,7 +25,7 @@ EVERY_EPOCH = (read_accuracy, read_norms)
 
 @dataclass(frozen=True)
 class Conditions:
-    """Under what conditions cohorts are trained: where, how often saved, when to stop.
+    """Under what conditions cohorts are trained: where, how, how often saved, when to stop.
 
     `on_step` hears the epoch and how many steps of the cohort are behind it. `may_write` is asked
     before anything is written.
@@ -36,6 +37,7 @@ class Conditions:
     on_step: Callable[[int, int], None] = lambda epoch, steps: None
     stop: Callable[[], bool] = lambda: False
     may_write: Callable[[], bool] = lambda: True
+    engine: Engine = "cohort"
 
 
 def train_runs(
@@ -67,7 +69,7 @@ def train_runs(
         conditions.on_step(done // steps, done)
 
     train_cohort(
-        Cohort(configs, rules, task, conditions.device),
+        ENGINES[conditions.engine](configs, rules, task, conditions.device),
         task,
         recorder,
         observers=EVERY_EPOCH,
@@ -78,6 +80,7 @@ def train_runs(
     )
     provenance |= {
         "device": conditions.device,
+        "engine": conditions.engine,
         "command": conditions.command,
         "study": study.path.resolve().name,
         "cohort": cohort.identities,

@@ -15,7 +15,7 @@ from pydantic import (
     field_validator,
 )
 
-from depthgauge.config import NetConfig
+from depthgauge.config import Engine, NetConfig
 from depthgauge.defaults import DEFAULT_RULES
 from depthgauge.errors import UserError
 from depthgauge.nets.registry import find_net
@@ -87,6 +87,7 @@ class StudySpec(BaseModel):
     address: str | None = Field(None, description="of the Ray cluster")
     device: Annotated[str, Field(pattern=r"^(auto|cpu|cuda(:\d+)?)$")] | None = None
     threads: Whole | None = None
+    engine: Engine | None = Field(None, description="many runs as one, or for reference one by one")
     save_every: Annotated[float, Field(ge=0)] | None = None
 
     @field_validator("rules", "k", "seeds")

@@ -85,7 +85,10 @@ class LiftedRule:
         seen = self._seen(step)
         if self._members is not None:
             seen = tree_map(lambda tensor: tensor[self._members], seen)
-        seen |= {"feedback": self.feedback} | self._noise(step.trace)
+        seen["feedback"] = self.feedback
+        noise = self.draw_noise([state[0] for state in step.trace.states])
+        if noise is not None:
+            seen["noise"] = noise
 
         def one_run(run: dict[str, Any]) -> dict[str, Any]:
             context = self._context(run, step.progress)
@@ -108,15 +111,17 @@ class LiftedRule:
                 )
             self.feedback[name] = tensor.contiguous()
 
-    def _noise(self, trace: StackedTrace) -> dict[str, Tensor]:
-        """Each run's noise; runs of one seed have the same, so it is drawn once for them."""
-        like = trace.states[0]
-        shape = self.rule.noise_shape([state[0] for state in trace.states])
+    def draw_noise(self, states: Sequence[Tensor]) -> Tensor | None:
+        """Each run's noise for a batch on which one of them has these states, if it wants any.
+
+        Runs of one seed have the same, so it is drawn once for them.
+        """
+        shape = self.rule.noise_shape(states)
         if shape is None:
-            return {}
+            return None
         self._drawn = True
         drawn = {seed: torch.randn(shape, generator=own) for seed, own in self._streams.items()}
-        return {"noise": torch.stack([drawn[seed].to(like) for seed in self.seeds])}
+        return torch.stack([drawn[seed].to(states[0]) for seed in self.seeds])
 
     def _seen(self, step: Step) -> dict[str, Any]:
         seen: dict[str, Any] = {"states": step.trace.states, "target": step.labels}

@@ -1,0 +1,9 @@
+"""The engines by name."""
+
+from __future__ import annotations
+
+from depthgauge.config import Engine
+from depthgauge.training.cohort import Cohort
+from depthgauge.training.plain import PlainCohort
+
+ENGINES: dict[Engine, type[Cohort]] = {"cohort": Cohort, "plain": PlainCohort}
