@@ -24,11 +24,14 @@ SETTINGS = {
     "without the last norm": Setting(
         recipe=RECIPE, net=NetConfig(width=16, blocks=3, terminal_norm=False, hidden=24)
     ),
+    "without blocks": Setting(
+        recipe=RECIPE.model_copy(update={"penalty": 0.1}), net=NetConfig(width=16, blocks=0)
+    ),
 }
 
 
 def both(rule: str, setting: Setting):
-    runs = ladder(rule)
+    runs = ladder(rule, blocks=setting.net.blocks)
     configs = [run_config(run, setting) for run in runs]
     plain = PlainCohort(configs, [run.build_rule() for run in runs], setting.task)
     return train_cohort(make_cohort(runs, setting), setting), train_cohort(plain, setting)

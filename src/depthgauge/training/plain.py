@@ -26,6 +26,49 @@ from depthgauge.training.cohort import Cohort
 from depthgauge.training.credit import LiftedRule
 
 
+def detached_trace(net: ResidualMLP, x: Tensor) -> Trace:
+    """A forward pass in which nothing comes back from one part of the network to another."""
+    states, branches = [net.embed(x)], []
+    for block in net.blocks:
+        stream = states[-1].detach()
+        branches.append(block(stream))
+        states.append(stream + branches[-1] if net.residual_add else branches[-1])
+    return Trace(tuple(states), tuple(branches), net.readout(states[-1].detach()))
+
+
+def offers(rule: Rule, net: ResidualMLP, trace: Trace, labels: Tensor) -> dict[Need, object]:
+    """What the rule says that it needs."""
+    found: dict[Need, object] = {}
+    if "error" in rule.needs:
+        logits = trace.logits.detach().unsqueeze(0)
+        found["error"] = cross_entropy_and_error(logits, labels.unsqueeze(0))[1][0]
+    if "gradient" in rule.needs:
+        found["gradient"] = true_gradients(net, trace.states[0].detach(), labels)
+    if "readout" in rule.needs:
+        found["readout"] = net.readout
+    if "blocks" in rule.needs:
+        found["blocks"] = list(net.blocks)
+    return found
+
+
+def true_gradients(net: ResidualMLP, first: Tensor, labels: Tensor) -> tuple[Tensor, ...]:
+    """g_0 … g_L of each sample's own loss."""
+    states = [first.requires_grad_()]
+    for block in net.blocks:
+        branch = block(states[-1])
+        states.append(states[-1] + branch if net.residual_add else branch)
+    loss = cross_entropy(net.readout(states[-1]), labels, reduction="sum")
+    return torch.autograd.grad(loss, states)
+
+
+def local_loss(trace: Trace, credit: Credit) -> Tensor:
+    """Σ over embedding and blocks of the mean over samples of ⟨output, credit⟩."""
+    outputs = (trace.states[0], *trace.branches)
+    given = (credit.embed, *credit.blocks)
+    parts = [(f * a).sum(-1).mean() for f, a in zip(outputs, given, strict=True)]
+    return torch.stack(parts).sum()
+
+
 class PlainCohort(Cohort):
     """A cohort whose gradients are those of each run's own local losses, by autograd.
 
@@ -46,28 +89,47 @@ class PlainCohort(Cohort):
     def _network(self, run: int) -> ResidualMLP:
         net = deepcopy(self.net.template).to(self.device, self.dtype)
         for name, own in self.net.state_of_run(run).items():
-            module = net.get_submodule(name.rpartition(".")[0])
-            setattr(module, name.rpartition(".")[2], nn.Parameter(own))
+            module, _, parameter = name.rpartition(".")
+            setattr(net.get_submodule(module), parameter, nn.Parameter(own))
         return net
 
     def step(self, batch: Batch, progress: float) -> Tensor:
         """Train every run on one batch; returns each run's mean cross-entropy before the update."""
-        losses = self.optimizer.gradients["out_head.bias"].new_empty(len(self.configs))
+        losses = self.net.parameters["out_head.bias"].new_empty(len(self.configs))
         for lifted in self._lifted:
-            noise: Tensor | None = None
-            for place, run in enumerate(lifted.runs):
-                group = int(self._group_of_run[run])
-                x, labels = batch.inputs[group], batch.labels[group]
-                if self.end_to_end:
-                    losses[run] = self._follow_gradient(run, x, labels)
-                    continue
-                trace = self._detached_trace(run, x)
-                if place == 0:
-                    noise = lifted.draw_noise([state.detach() for state in trace.states])
-                own = None if noise is None else noise[place]
-                context = self._context(lifted, run, trace, labels, progress=progress, noise=own)
-                losses[run] = self._follow_credit(lifted, run, trace, labels, context)
+            for run, loss in zip(lifted.runs, self._losses(lifted, batch, progress), strict=True):
+                losses[run] = loss
         self.optimizer.step()
+        return losses
+
+    def _losses(self, lifted: LiftedRule, batch: Batch, progress: float) -> list[Tensor]:
+        """The losses of a rule's runs, whose gradients are then in place."""
+        groups = [int(self._group_of_run[run]) for run in lifted.runs]
+        seen = [(batch.inputs[group], batch.labels[group]) for group in groups]
+        if self.end_to_end:
+            return [
+                self._follow_gradient(run, *of_run)
+                for run, of_run in zip(lifted.runs, seen, strict=True)
+            ]
+        traces = [
+            detached_trace(self._nets[run], x)
+            for run, (x, _) in zip(lifted.runs, seen, strict=True)
+        ]
+        noise = lifted.draw_noise([state.detach() for state in traces[0].states])
+        losses = []
+        for place, (run, trace, (_, labels)) in enumerate(
+            zip(lifted.runs, traces, seen, strict=True)
+        ):
+            context = Context(
+                [state.detach() for state in trace.states],
+                labels,
+                lifted.feedback_of(run),
+                progress,
+                offers(lifted.rule, self._nets[run], trace, labels),
+                noise=None if noise is None else noise[place],
+                residual=self.net.residual_add,
+            )
+            losses.append(self._follow_credit(run, lifted.rule, trace, context))
         return losses
 
     def _follow_gradient(self, run: int, x: Tensor, labels: Tensor) -> Tensor:
@@ -77,58 +139,20 @@ class PlainCohort(Cohort):
         self._differentiate(run, loss + self._penalty(trace.branches))
         return loss.detach()
 
-    def _detached_trace(self, run: int, x: Tensor) -> Trace:
-        """A forward pass in which nothing comes back from one part to another."""
-        net = self._nets[run]
-        states, branches = [net.embed(x)], []
-        for block in net.blocks:
-            stream = states[-1].detach()
-            branches.append(block(stream))
-            states.append(stream + branches[-1] if net.residual_add else branches[-1])
-        return Trace(tuple(states), tuple(branches), net.readout(states[-1].detach()))
-
-    def _context(
-        self,
-        lifted: LiftedRule,
-        run: int,
-        trace: Trace,
-        labels: Tensor,
-        *,
-        progress: float,
-        noise: Tensor | None,
-    ) -> Context:
-        net, states = self._nets[run], [state.detach() for state in trace.states]
-        offers: dict[Need, object] = {}
-        if "error" in lifted.rule.needs:
-            logits = trace.logits.detach().unsqueeze(0)
-            offers["error"] = cross_entropy_and_error(logits, labels.unsqueeze(0))[1][0]
-        if "gradient" in lifted.rule.needs:
-            offers["gradient"] = _true_gradients(net, states[0], labels)
-        if "readout" in lifted.rule.needs:
-            offers["readout"] = net.readout
-        if "blocks" in lifted.rule.needs:
-            offers["blocks"] = list(net.blocks)
-        feedback = lifted.feedback_of(run)
-        return Context(
-            states, labels, feedback, progress, offers, noise=noise, residual=net.residual_add
-        )
-
-    def _follow_credit(
-        self, lifted: LiftedRule, run: int, trace: Trace, labels: Tensor, context: Context
-    ) -> Tensor:
-        """Each part's own loss: mean ⟨f_l, â_l⟩, mean ⟨h_0, â_emb⟩, and the readout's true one."""
+    def _follow_credit(self, run: int, rule: Rule, trace: Trace, context: Context) -> Tensor:
+        """Each part's own loss, and the readout's true one; then the rule learns."""
         with torch.no_grad():
-            credit = applied_credit(lifted.rule, context)
-            learned = dict(lifted.rule.learn(context))
-        loss = cross_entropy(trace.logits, labels)
-        local = _inner_products(trace, credit) + self._penalty(trace.branches)
-        self._differentiate(run, loss + local)
+            credit = applied_credit(rule, context)
+            learned = dict(rule.learn(context))
+        loss = cross_entropy(trace.logits, context.target)
+        penalty = self._penalty(trace.branches)
+        self._differentiate(run, loss + local_loss(trace, credit) + penalty)
         _take(context.feedback, learned)
         return loss.detach()
 
     def _penalty(self, branches: Sequence[Tensor]) -> Tensor | float:
         """λ·mean over samples of Σ f², of all blocks."""
-        if not self.recipe.penalty:
+        if not self.recipe.penalty or not branches:
             return 0.0
         sums = [branch.square().sum(-1).mean() for branch in branches]
         return self.recipe.penalty * torch.stack(sums).sum()
@@ -140,22 +164,6 @@ class PlainCohort(Cohort):
         found = torch.autograd.grad(loss, [own[name] for name in names])
         for name, gradient in zip(names, found, strict=True):
             self.net.of_run(name, self.optimizer.gradients[name], run).copy_(gradient)
-
-
-def _inner_products(trace: Trace, credit: Credit) -> Tensor:
-    """Σ over parts of the mean over samples of ⟨output, credit⟩."""
-    parts = zip((trace.states[0], *trace.branches), (credit.embed, *credit.blocks), strict=True)
-    return torch.stack([(output * given).sum(-1).mean() for output, given in parts]).sum()
-
-
-def _true_gradients(net: ResidualMLP, first: Tensor, labels: Tensor) -> tuple[Tensor, ...]:
-    """g_0 … g_L of each sample's own loss."""
-    states = [first.requires_grad_()]
-    for block in net.blocks:
-        branch = block(states[-1])
-        states.append(states[-1] + branch if net.residual_add else branch)
-    loss = cross_entropy(net.readout(states[-1]), labels, reduction="sum")
-    return torch.autograd.grad(loss, states)
 
 
 def _take(feedback: Mapping[str, Tensor], learned: Mapping[str, Tensor]) -> None:
