@@ -49,8 +49,22 @@ def assert_alike(fast, plain, tolerance):
                 )
 
 
-@pytest.mark.parametrize("name", list(SETTINGS))
-@pytest.mark.parametrize("rule", RULES)
+OFTEN = {"as published", "penalised"}
+"""Settings that are tried with every rule every time; the others with one rule of each kind."""
+
+
+@pytest.mark.parametrize(
+    ("rule", "name"),
+    [
+        pytest.param(
+            rule,
+            name,
+            marks=() if name in OFTEN or rule in ("bp", "dfa") else pytest.mark.slow,
+        )
+        for rule in RULES
+        for name in SETTINGS
+    ],
+)
 def test_it_learns_what_the_plain_engine_learns(rule, name):
     fast, plain = both(rule, SETTINGS[name])
     assert_alike(fast, plain, 1e-8)

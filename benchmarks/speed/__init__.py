@@ -1,0 +1,1 @@
+"""Speed of the cohort engine, against loops and scripts."""

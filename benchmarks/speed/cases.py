@@ -1,0 +1,66 @@
+"""What is measured: a rule, a network's shape, and data in the shape of CIFAR-10."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+
+from depthgauge.config import NetConfig, Recipe, RuleConfig, RunConfig, TaskConfig
+from depthgauge.tasks.base import Pixels, Split, Task
+
+RULES = ("bp", "fa", "dfa", "state_bridge", "credit_bridge", "ep")
+SHAPES = ((256, 4), (512, 2))
+SIZES = (1, 3, 15, 45)
+BATCH, CLASSES, FEATURES = 128, 10, 3072
+TRAINING, EVALUATION = 50_000, 10_000
+EPOCH_STEPS = math.ceil(TRAINING / BATCH)
+FIRST_SEED = 42
+
+
+@dataclass(frozen=True)
+class Case:
+    """A rule on a network of `blocks` blocks of some width."""
+
+    rule: str
+    width: int
+    blocks: int
+
+    def ladder(self, runs: int) -> list[tuple[int, int]]:
+        """K and seed of so many runs: every k of as many seeds as it takes, k falling."""
+        seeds = math.ceil(runs / (self.blocks + 1))
+        if runs <= self.blocks:
+            return [(self.blocks, FIRST_SEED + number) for number in range(runs)]
+        found = [(k, FIRST_SEED + s) for s in range(seeds) for k in range(self.blocks, -1, -1)]
+        return sorted(found[:runs], key=lambda run: -run[0])
+
+    def configs(self, runs: int) -> list[RunConfig]:
+        """The runs of a cohort."""
+        return [
+            RunConfig(
+                task=TaskConfig(name="cifar-shaped", checksum=""),
+                net=NetConfig(width=self.width, blocks=self.blocks),
+                rule=RuleConfig(name=self.rule, label=self.rule),
+                recipe=Recipe(batch_size=BATCH),
+                k=k,
+                seed=seed,
+            )
+            for k, seed in self.ladder(runs)
+        ]
+
+
+def cifar_shaped() -> Task:
+    """Random bytes in the shape of CIFAR-10."""
+    generator = torch.Generator().manual_seed(0)
+    count = TRAINING + EVALUATION
+    x = torch.randint(0, 256, (count, FEATURES), generator=generator, dtype=torch.uint8)
+    y = torch.randint(0, CLASSES, (count,), generator=generator)
+    pixels = Pixels(3, 32, 32, (0.5,) * 3, (0.25,) * 3)
+    train = Split(x[:TRAINING], y[:TRAINING])
+    return Task("cifar-shaped", train, Split(x[TRAINING:], y[TRAINING:]), CLASSES, pixels)
+
+
+def share_of_evaluation(steps: int) -> int:
+    """Of the evaluation after each epoch, how many samples fall to so many steps."""
+    return max(1, round(EVALUATION * steps / EPOCH_STEPS))

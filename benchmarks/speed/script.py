@@ -1,0 +1,71 @@
+"""*script*: what people do today: a DataLoader of PIL images, and an optimizer for each block."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from PIL import Image, ImageOps
+from torch import Tensor
+from torch.utils.data import DataLoader, Dataset
+
+from depthgauge.tasks.base import Split, Task
+
+from .cases import BATCH, Case, cifar_shaped, share_of_evaluation
+from .one_run import OneRun
+
+PADDING, SIDE = 4, 32
+
+
+class Pictures(Dataset[tuple[Tensor, int]]):
+    """One image at a time: padded, cropped, flipped and normalised, or normalised alone."""
+
+    def __init__(self, task: Task, split: Split, *, augment: bool) -> None:
+        self.pictures = split.x.reshape(-1, 3, SIDE, SIDE).permute(0, 2, 3, 1).numpy()
+        self.labels, self.augment = split.y.tolist(), augment
+        assert task.pixels is not None
+        self.mean = torch.tensor(task.pixels.mean).view(3, 1, 1)
+        self.std = torch.tensor(task.pixels.std).view(3, 1, 1)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __getitem__(self, index: int) -> tuple[Tensor, int]:
+        picture = Image.fromarray(self.pictures[index])
+        if self.augment:
+            left, top = random.randint(0, 2 * PADDING), random.randint(0, 2 * PADDING)
+            padded = ImageOps.expand(picture, PADDING)
+            picture = padded.crop((left, top, left + SIDE, top + SIDE))
+            if random.random() < 0.5:
+                picture = ImageOps.mirror(picture)
+        tensor = torch.from_numpy(np.array(picture)).permute(2, 0, 1).contiguous()
+        normalised = (tensor.float() / 255 - self.mean) / self.std
+        return normalised.flatten(), self.labels[index]
+
+
+class Script:
+    """One run at a time."""
+
+    def __init__(self, case: Case, runs: int) -> None:
+        task = cifar_shaped()
+        self.runs = [OneRun(task, case, k, fused=False) for k, _ in case.ladder(runs)]
+        self.training = self._forever(Pictures(task, task.train, augment=True))
+        self.evaluation = self._forever(Pictures(task, task.evaluation, augment=False))
+
+    def _forever(self, pictures: Pictures) -> Iterator[tuple[Tensor, Tensor]]:
+        workers = os.cpu_count() or 1
+        loader = DataLoader(pictures, BATCH, shuffle=pictures.augment, num_workers=workers)
+        while True:
+            yield from loader
+
+    def train(self, steps: int) -> int:
+        """Each run for some steps, with its share of evaluation; the number of run-steps."""
+        for run in self.runs:
+            for _ in range(steps):
+                run.step(*next(self.training))
+            for _ in range(max(1, share_of_evaluation(steps) // BATCH)):
+                run.correct(*next(self.evaluation))
+        return steps * len(self.runs)
