@@ -24,7 +24,7 @@ check: $(READY)
 	$(BIN)/mypy
 
 bench: $(READY)
-	$(BIN)/python benchmarks/cohort.py
+	mkdir -p build && PYTHONPATH=benchmarks $(BIN)/python -m speed --json build/speed.json
 	$(BIN)/python benchmarks/null.py
 	$(BIN)/python benchmarks/report.py
 	$(BIN)/python benchmarks/store.py

@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import chain, count
 
 import torch
-from torch.utils.flop_counter import FlopCounterMode
 
 from depthgauge.gauges.cohort import read_accuracy
 from depthgauge.rules.choice import choose_rule
@@ -15,6 +14,10 @@ from depthgauge.training.batches import Batches
 from depthgauge.training.cohort import Cohort
 
 from .cases import BATCH, Case, cifar_shaped, share_of_evaluation
+from .flops import CountedProducts
+
+COUNTED = 4
+"""Steps over which operations are counted, with their share of evaluation."""
 
 
 class Engine:
@@ -38,7 +41,7 @@ class Engine:
         return steps * len(self.cohort.configs)
 
     def flops(self) -> float:
-        """Operations of the matrix products in one run-step, counted as they are made."""
-        with FlopCounterMode(display=False) as counter:
-            self.cohort.step(next(self.batches), 0.0)
-        return counter.get_total_flops() / len(self.cohort.configs)
+        """Operations of all matrix products for one run-step, counted as they are made."""
+        with CountedProducts() as counted:
+            run_steps = self.train(COUNTED)
+        return counted.flops / run_steps

@@ -1,0 +1,26 @@
+"""Operations of matrix products, counted as they are made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import flop_registry
+
+
+class CountedProducts(TorchDispatchMode):
+    """Adds up what torch's own formulas say of every matrix product made inside it.
+
+    torch's counter itself cannot look into the gradients that rules take inside a vmap.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.flops = 0.0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        out = func(*args, **(kwargs or {}))
+        formula = flop_registry.get(func._overloadpacket)
+        if formula is not None:
+            self.flops += formula(*args, **(kwargs or {}), out_val=out)
+        return out
