@@ -81,8 +81,21 @@ def test_chance_is_a_dotted_line_and_the_axes_are_named(axes):
     assert axes.get_ylim()[0] == 0
 
 
+def test_a_line_shows_where_each_rule_stands_with_its_blocks_frozen(axes):
+    frozen = {line.get_label(): line for line in axes.lines if "frozen" in line.get_label()}
+    curves = error_bars(axes)
+    at_zero = {
+        f"{rule}, frozen": bars.lines[0].get_ydata()[0]
+        for rule, bars in curves.items()
+        if len(bars.lines[0].get_ydata()) > 1
+    }
+    assert at_zero
+    assert {label: line.get_ydata()[0] for label, line in frozen.items()} == at_zero
+
+
 def test_the_legend_names_every_rule_and_line(axes):
-    assert legend(axes.figure) == ["bp", "dfa", "chance", "diverged or failed"]
+    lines = ["chance", "all blocks frozen", "diverged or failed"]
+    assert legend(axes.figure) == ["bp", "dfa", *lines]
 
 
 def test_without_losses_and_chance_the_legend_has_the_rules_alone():
@@ -116,7 +129,8 @@ def test_one_panel_for_each_ladder_with_its_own_chance_on_one_axis():
     assert list(error_bars(second)) == ["fa", "bp"]
     assert first.get_ylim() == second.get_ylim()
     assert 90 < second.get_ylim()[1] < 110
-    assert sorted(legend(figure)) == ["bp", "chance", "dfa", "diverged or failed", "fa"]
+    lines = ["all blocks frozen", "chance", "diverged or failed"]
+    assert sorted(legend(figure)) == sorted(["bp", "dfa", "fa", *lines])
     chances = [
         line.get_ydata()[0] for a in figure.axes for line in a.lines if line.get_label() == "chance"
     ]

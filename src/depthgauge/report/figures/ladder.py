@@ -1,4 +1,4 @@
-"""The ladder: accuracy over k, one curve for each rule with its interval, chance dotted."""
+"""The ladder: accuracy over k, one curve for each rule with its interval; chance, and k = 0."""
 
 from __future__ import annotations
 
@@ -41,6 +41,7 @@ HIGHEST = 103
 
 SEED: dict[str, Any] = {"alpha": FAINT, "markersize": 3, "linestyle": "none"}
 CHANCE: dict[str, Any] = {"color": GREY, "linestyle": (0, (1, 1.5)), "linewidth": 1.2}
+FROZEN: dict[str, Any] = {"linestyle": (0, (1, 3)), "linewidth": 0.9}
 LOST: dict[str, Any] = {"color": GREY, "marker": "x", "linestyle": "none", "markeredgewidth": 1.4}
 
 
@@ -78,6 +79,8 @@ def draw_panels(ladders: Sequence[LadderPanel]) -> Figure:
     entries: list[tuple[str, Artist]] = [(rule, key_of(seen[rule])) for rule in drawn]
     if any(ladder.chance is not None for ladder in ladders):
         entries.append(("chance", Line2D([], [], **CHANCE)))
+    if any(_has_frozen(curve) for ladder in ladders for curve in ladder.curves.values()):
+        entries.append(("all blocks frozen", Line2D([], [], color=GREY, **FROZEN)))
     if any(s.lost for ladder in ladders for c in ladder.curves.values() for s in c.values()):
         entries.append(("diverged or failed", Line2D([], [], **LOST)))
     legend_below(figure, entries)
@@ -113,6 +116,8 @@ def _draw_curve(axes: Axes, rule: str, steps: dict[int, Step], look: Look, besid
         elinewidth=1,
         label=rule,
     )
+    if _has_frozen(steps):
+        axes.axhline(means[0], color=look.light, label=f"{rule}, frozen", **FROZEN)
     dots = [
         (k + beside, 100 * value) for k, s in known.items() if s.interval for value in s.accuracies
     ]
@@ -120,6 +125,12 @@ def _draw_curve(axes: Axes, rule: str, steps: dict[int, Step], look: Look, besid
     lost = [k + beside for k, step in steps.items() if step.lost]
     if lost:  # what is not clipped has a place in the layout even where it is empty
         axes.plot(lost, [0] * len(lost), **LOST | {"color": look.light}, clip_on=False, zorder=3)
+
+
+def _has_frozen(steps: dict[int, Step]) -> bool:
+    """Whether there is a frozen rung to compare others with."""
+    known = [k for k, step in steps.items() if step.accuracies]
+    return 0 in known and len(known) > 1
 
 
 def _half_width(step: Step) -> float:

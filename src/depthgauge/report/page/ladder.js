@@ -12,8 +12,14 @@ function endLabels(ends, top, letters) {
   });
 }
 
+// Where a rule stands with all its blocks frozen: what depth adds is above it.
+const frozenLine = (rule, { mean }, blocks) => ({
+  type: "line", x0: 0, x1: blocks, y0: 100 * mean, y1: 100 * mean, layer: "below", opacity: 0.7,
+  line: { color: rules.colour(rule), dash: "dot", width: 1.3 },
+});
+
 function ladderChart() {
-  const traces = [], ends = [];
+  const traces = [], ends = [], frozen = [];
   for (const rule of rules.shown()) {
     if (["shallow", "wide_block"].includes(rule.control)) continue;
     const rungs = rule.ladder.filter((rung) => rung.mean !== null && (data.blocks === null || rung.blocks === data.blocks));
@@ -39,15 +45,16 @@ function ladderChart() {
       }),
     });
     ends.push({ rule, k: rungs.at(-1).k, y: 100 * rungs.at(-1).mean });
+    if (rungs[0].k === 0 && rungs.length > 1) frozen.push([rule, rungs[0]]);
   }
   if (!traces.length) return { empty: "None of the chosen runs is done." };
   const top = 1.08 * Math.max(...traces.flatMap((t) => t.y));
   const letters = Math.min(narrow.matches ? 9 : 26, Math.max(...ends.map(({ rule }) => rule.method.length)));
   const labelled = ends.length <= MOST_LABELS;
   if (labelled) traces.push(...endLabels(ends, top, letters));
+  const blocks = data.blocks ?? Math.max(...traces.flatMap((t) => t.x));
   const lines = [];
   if (data.chance !== null) lines.push(line("y", 100 * data.chance, `chance ${percent(data.chance)} %`, { x: 0, xanchor: "left" }));
-  const blocks = data.blocks ?? Math.max(...traces.flatMap((t) => t.x));
   const last = data.blocks === null ? "" : ` of ${blocks}`;
   return {
     traces,
@@ -55,7 +62,8 @@ function ladderChart() {
       margin: { l: 10, r: 24 + (labelled ? LETTER * letters : 0), t: 14, b: 10 },
       xaxis: { title: { text: narrow.matches ? `k: trained blocks${last}` : `k: trained blocks, counted from the last${last}` }, dtick: 1, range: [-0.25, blocks + 0.25] },
       yaxis: { title: { text: "accuracy, %" }, range: [0, top] },
-      shapes: lines.map((l) => l.shape), annotations: lines.map((l) => l.annotation),
+      shapes: [...frozen.map(([rule, rung]) => frozenLine(rule, rung, blocks)), ...lines.map((l) => l.shape)],
+      annotations: lines.map((l) => l.annotation),
     },
   };
 }

@@ -30,6 +30,17 @@ def test_pointing_at_the_ladder_tells_the_value(audited, pages):
     )
 
 
+def test_a_dotted_line_shows_each_rule_with_its_blocks_frozen(audited):
+    drawn = audited.chart("ladder-chart")
+    curves = [t for t in drawn["data"] if t.get("mode") == "lines+markers"]
+    *dotted, _chance = drawn["layout"]["shapes"]
+    assert [line["y0"] for line in dotted] == [curve["y"][0] for curve in curves]
+    assert [line["line"]["color"] for line in dotted] == [
+        curve["line"]["color"] for curve in curves
+    ]
+    assert all((line["x0"], line["x1"], line["y1"]) == (0, BLOCKS, line["y0"]) for line in dotted)
+
+
 @pytest.mark.parametrize("chart", ["ladder-chart", "audit-gain", "audit-stability", "layers-g"])
 def test_a_click_on_a_point_opens_its_run(audited, chart):
     audited.all("#ladder .legend [data-rule=bp]").click()  # alone: no other point lies over it
