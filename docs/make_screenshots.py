@@ -21,6 +21,9 @@ IMAGES, REPRODUCTION = ROOT / "docs" / "images", ROOT / "reproduction"
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run")
 
+NOTHING_ON_TOP = "nav { position: static !important; }"
+"""The list of sections follows who scrolls, and would cover a heading."""
+
 
 @dataclass(frozen=True)
 class Picture:
@@ -69,7 +72,7 @@ def take(browser: Browser, picture: Picture, page: Path) -> Path:
     if picture.section is None:
         tab.screenshot(path=path)
     else:
-        tab.locator(picture.section).screenshot(path=path)
+        tab.locator(picture.section).screenshot(path=path, style=NOTHING_ON_TOP)
     tab.close()
     return path
 

@@ -80,6 +80,7 @@ def test_the_comparison_is_written_down(reproduced):
     assert "of 4 accuracies lie inside" in text
 
 
+@pytest.mark.slow
 def test_another_recipe_is_compared_without_intervals(tmp_path, monkeypatch):
     task = replace(make_task(), name="cifar10")
     monkeypatch.setitem(TASKS, "cifar10", TaskEntry("a few points", lambda: task, 100, 256))

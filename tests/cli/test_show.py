@@ -10,7 +10,7 @@ from cli.stopped_studies import command, run_raising
 KNOWN = {
     *("version", "commit", "dirty", "python", "torch", "libraries", "processor", "cores"),
     "gpu",
-    *("memory_bytes", "system", "threads", "device", "command", "study", "cohort"),
+    *("memory_bytes", "system", "threads", "device", "engine", "command", "study", "cohort"),
     *("date", "resumed_from", "wall_seconds", "cpu_seconds", "peak_memory_bytes"),
 }
 

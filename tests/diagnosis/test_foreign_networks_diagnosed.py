@@ -7,13 +7,18 @@ import json
 import pytest
 import torch
 from gauges.foreign_readings import Make, by_hand
-from nets.foreign_networks import FOREIGN, build
+from nets.foreign_networks import FOREIGN, build, gpt2, post_norm_cnn
 from nets.module_fields import fields
 
 from depthgauge import diagnose
 
+OFTEN = (gpt2, post_norm_cnn)
 
-@pytest.mark.parametrize("make", FOREIGN)
+
+@pytest.mark.parametrize(
+    "make",
+    [make if make in OFTEN else pytest.param(make, marks=pytest.mark.slow) for make in FOREIGN],
+)
 def test_the_report_has_the_readings_by_hand_and_the_network_is_as_before(make: Make):
     network, expected = build(make), by_hand(make, torch.float32)
     before = fields(network.model)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 from rules.linear_network import LinearNetwork
 from rules.rule_contexts import cosines
@@ -33,6 +34,7 @@ def test_a_trained_credit_bridge_knows_the_costate():
     assert min(costate_cosines(rule, 400)) > 0.9
 
 
+@pytest.mark.slow
 def test_without_matching_its_slope_at_the_end_a_credit_bridge_knows_nothing_of_it():
     rule = CreditBridge(CreditBridgeOptions(hidden=HIDDEN, matching=0.0))
     assert max(map(abs, costate_cosines(rule, 400))) < 0.1

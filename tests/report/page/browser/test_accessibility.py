@@ -9,7 +9,7 @@ from report.page.browser.opened import PHONE, WIDE
 
 SIZES = {"wide": WIDE, "phone": PHONE}
 OFTEN = [("audited", "wide", "light"), ("audited", "phone", "dark")]
-OFTEN += [("compared", "wide", "dark"), ("half", "phone", "light")]
+OFTEN += [("compared", "wide", "dark")]
 LOOKS = [(name, size, scheme) for name in NAMES for size in SIZES for scheme in ("light", "dark")]
 
 

@@ -15,6 +15,8 @@ COLOURS = """() => [
   getComputedStyle(document.querySelector("#ladder-chart .xtick text")).fill,
 ]"""
 
+SCHEMES = ("light", "dark")
+
 TOO_WIDE = "() => document.documentElement.scrollWidth - window.innerWidth"
 
 CUT_CARDS = """() => [...document.querySelectorAll(".card, .card *, .answer li, .identity dd")]
@@ -32,14 +34,19 @@ CUT_IN_CHARTS = """() => [...document.querySelectorAll(".plot")].flatMap((plot) 
 })"""
 
 
-@pytest.mark.parametrize("name", NAMES)
+OFTEN = [(PHONE, "dark", name) for name in NAMES] + [(WIDE, "light", "audited")]
+LOOKS = [(size, scheme, name) for name in NAMES for size in (WIDE, PHONE) for scheme in SCHEMES]
+
+
 @pytest.mark.parametrize(
-    ("viewport", "scheme"),
+    ("viewport", "scheme", "name"),
     [
-        pytest.param(WIDE, "light", id="wide-light"),
-        pytest.param(PHONE, "dark", id="phone-dark"),
-        pytest.param(WIDE, "dark", id="wide-dark", marks=pytest.mark.slow),
-        pytest.param(PHONE, "light", id="phone-light", marks=pytest.mark.slow),
+        pytest.param(
+            *look,
+            marks=() if look in OFTEN else pytest.mark.slow,
+            id=f"{look[2]}-{'wide' if look[0] is WIDE else 'phone'}-{look[1]}",
+        )
+        for look in LOOKS
     ],
 )
 def test_nothing_is_wider_than_the_screen_and_no_text_is_cut(opened, name, viewport, scheme):
