@@ -21,7 +21,7 @@ const copying = {
         button.dataset.says ??= button.textContent;
         const copied = await copyText(byId(button.dataset.copy).textContent);
         button.textContent = copied ? "Copied ✓" : "Not copied ✗";
-        setTimeout(() => { button.textContent = button.dataset.says; }, 1500);
+        setTimeout(() => { button.textContent = button.dataset.says; }, 4000);
       });
     }
   },
