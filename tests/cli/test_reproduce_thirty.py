@@ -21,6 +21,9 @@ SMALL = ("--epochs", 1, "--width", 16, "--blocks", 2, "--seeds", 42)
 FIGURES = published()["thirty_epochs"]
 
 
+pytestmark = pytest.mark.slow
+
+
 @pytest.fixture
 def stand_in(monkeypatch):
     use_a_few_points(monkeypatch)

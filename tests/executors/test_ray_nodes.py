@@ -45,7 +45,7 @@ needs_hiding = pytest.mark.skipif(
 )
 SEEN_OR_NOT = [
     pytest.param("seen", id="seen", marks=pytest.mark.slow),
-    pytest.param("unseen", id="unseen", marks=needs_hiding),
+    pytest.param("unseen", id="unseen", marks=[needs_hiding, pytest.mark.slow]),
 ]
 
 

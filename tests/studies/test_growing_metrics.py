@@ -196,3 +196,13 @@ def test_other_thresholds_are_those_that_count(path):
     metrics = GrowingMetrics(str(path), Thresholds(growth=100.0))
     metrics.look()
     assert metrics.fired["D1"] == 1
+
+
+def test_a_file_that_was_written_anew_is_read_anew(path):
+    """Though the last line that was read stands where it stood."""
+    metrics = GrowingMetrics(str(path))
+    add(path, line(0), line(0, growth=60.0))
+    assert looked(metrics)[0] == 0
+    MetricsFile(path).rewind(None)
+    add(path, line(1), line(0, growth=60.0))
+    assert looked(metrics)[0] == 1

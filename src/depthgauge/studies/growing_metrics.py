@@ -42,12 +42,16 @@ class GrowingMetrics:
         if stamp == self._stamp:
             return
         try:
-            if stamp is None or not self._read_on():
+            if stamp is None or self._was_replaced(stamp) or not self._read_on():
                 self._forget()
                 self._read_on()
         except OSError:
             return
         self._stamp = stamp
+
+    def _was_replaced(self, stamp: tuple[int, int, int]) -> bool:
+        """Whether it is another file of that name: one that was rewound is written anew."""
+        return self._stamp is not None and self._stamp[0] != stamp[0]
 
     def _read_on(self) -> bool:
         """Read from the last line on; False if the file is not the one that was read so far."""

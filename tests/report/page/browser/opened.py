@@ -17,6 +17,12 @@ AS_AT_FIRST = """() => {
   if (filter) { filter.value = ""; filter.dispatchEvent(new Event("input")); }
   document.querySelector('.legend button[aria-pressed="true"]')?.click();
   if (document.documentElement.dataset.theme !== "light") document.getElementById("theme").click();
+  for (const control of document.querySelectorAll("select, input[type=range]")) {
+    const first = control.dataset.first ?? control.max;
+    if (control.value === first) continue;
+    control.value = first;
+    for (const event of ["input", "change"]) control.dispatchEvent(new Event(event));
+  }
   for (const details of document.querySelectorAll("details")) details.open = false;
   document.activeElement?.blur();
   window.scrollTo(0, 0);
@@ -53,6 +59,9 @@ class Opened:
 
     def load(self, fragment: str = "") -> Opened:
         self.page.goto(self.path.as_uri() + fragment)
+        self.all("select").evaluate_all(
+            "(all) => { for (const one of all) one.dataset.first = one.value; }"
+        )
         return self
 
     def drawn(self) -> None:
