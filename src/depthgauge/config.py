@@ -18,7 +18,7 @@ Engine = Literal["cohort", "plain"]
 """How runs are trained: many as one, or one after the other by autograd. The results agree."""
 
 _TEXTS: dict[tuple[type, str], str] = {}
-"""What was made into text already, by its fields: making it takes ten times as long as they do."""
+"""What was made into text already, by its fields."""
 
 
 class _Config(BaseModel):

@@ -9,18 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
+from functools import cached_property
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from depthgauge.config import RunConfig
 from depthgauge.nets.contract import Trace
 from depthgauge.nets.loss import cross_entropy_and_error
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.rules.applied import applied_credit
 from depthgauge.rules.contract import Context, Credit, Need, Rule
-from depthgauge.tasks.base import Task
 from depthgauge.training.batches import Batch
 from depthgauge.training.cohort import Cohort
 from depthgauge.training.credit import LiftedRule
@@ -76,15 +75,9 @@ class PlainCohort(Cohort):
     of them.
     """
 
-    def __init__(
-        self,
-        configs: Sequence[RunConfig],
-        rules: Sequence[Rule],
-        task: Task,
-        device: torch.device | str = "cpu",
-    ) -> None:
-        super().__init__(configs, rules, task, device)
-        self._nets = [self._network(run) for run in range(len(configs))]
+    @cached_property
+    def _nets(self) -> list[ResidualMLP]:
+        return [self._network(run) for run in range(len(self.configs))]
 
     def _network(self, run: int) -> ResidualMLP:
         net = deepcopy(self.net.template).to(self.device, self.dtype)

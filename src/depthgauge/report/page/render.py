@@ -69,9 +69,8 @@ def render_page(template: str, data: Any, context: Mapping[str, Any]) -> str:
 def chart_library() -> str:
     """Plotly as a script of its own.
 
-    Its package wraps it in a function for other ways of loading it, which a browser reads through
-    once more before it runs it: a quarter of the time that the library takes. Where the wrapper is
-    not the known one, it stays.
+    Its package wraps it in a function for other ways of loading it, and a browser reads through
+    the whole of that once more before it runs it. A wrapper that is not the known one stays.
     """
     whole = get_plotlyjs()
     notice, begun, rest = whole.partition(BEGIN)
