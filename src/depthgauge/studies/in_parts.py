@@ -18,7 +18,7 @@ AT_ONCE = 200
 """Cohorts of a part: some thousand rows, which is little memory and much to do."""
 
 MOST = 4
-"""Processes; more of them would wait for the one that writes."""
+"""Processes: each of them holds the plan."""
 
 _table: TidyTable
 """In a process that makes parts, the table they are of."""
