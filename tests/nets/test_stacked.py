@@ -88,6 +88,13 @@ def test_forward_on_one_shared_batch(example):
     assert_trace_is_that_of_the_nets(trace, example.nets, [x] * len(GROUPS))
 
 
+def test_logits_alone_are_those_of_a_forward_pass(example):
+    x = example.inputs[2]
+    before = x.clone()
+    assert close(example.stacked.logits_shared(x), example.stacked.forward_shared(x).logits)
+    assert torch.equal(x, before)
+
+
 def test_parameters_of_a_run_are_those_of_its_net(example):
     for run, net in enumerate(example.nets):
         state = example.stacked.state_of_run(run)
@@ -134,12 +141,12 @@ def test_local_gradients_of_a_block_are_those_of_autograd(hidden):
         len(GROUPS), SAMPLES, WIDTH, dtype=torch.float64, generator=torch.Generator().manual_seed(2)
     )
     for index in range(BLOCKS):
-        example.stacked.block_local_backward(trace, index, credit, out)
+        example.stacked.block_local_backward(trace, index, credit, out, scale=0.3)
         for run, net in enumerate(example.nets):
             if TRAINED[run] < BLOCKS - index:
                 continue
             block = net.blocks[index]
-            (block(trace.states[index][run]) * credit[run]).sum().backward()
+            (0.3 * block(trace.states[index][run]) * credit[run]).sum().backward()
             for name, parameter in block.named_parameters():
                 assert close(out[f"blocks.{index}.{name}"][run], parameter.grad), (run, name)
 
@@ -148,11 +155,9 @@ def test_readout_gradients_are_those_of_autograd(example):
     out = example.stacked.new_gradients()
     trace = example.stacked.forward(example.inputs)
     _, error = cross_entropy_and_error(trace.logits, example.labels)
-    at_last = example.stacked.readout_backward(trace, error / SAMPLES, out)
+    example.stacked.readout_local_backward(trace, error / SAMPLES, out)
     for run, net in enumerate(example.nets):
-        last = trace.states[-1][run].clone().requires_grad_(True)
-        cross_entropy(net.readout(last), example.labels[run]).backward()
-        assert close(at_last[run], last.grad)
+        cross_entropy(net.readout(trace.states[-1][run]), example.labels[run]).backward()
         for name, parameter in net.named_parameters():
             if name.startswith("out_"):
                 assert close(out[name][run], parameter.grad), (run, name)
@@ -251,11 +256,11 @@ def test_embeddings_in_any_grouping(groups, samples, features, width):
     stacked = StackedEmbedding(weights, biases, groups)
     stream, shared = stacked.forward(inputs), stacked.forward_shared(inputs[0])
     weight_out, bias_out = torch.empty_like(stacked.weight), torch.empty_like(stacked.bias)
-    stacked.backward(inputs, upstream, weight_out, bias_out)
+    stacked.backward(inputs, upstream, weight_out, bias_out, scale=0.3)
     for run, group in enumerate(groups):
         place = stacked.position[run]
         assert torch.equal(stacked.weight[place], weights[run])
         assert close(stream[run], inputs[group] @ weights[run].T + biases[run])
         assert close(shared[run], inputs[0] @ weights[run].T + biases[run])
-        assert close(weight_out[place], upstream[run].T @ inputs[group])
-        assert close(bias_out[place], upstream[run].sum(0))
+        assert close(weight_out[place], 0.3 * upstream[run].T @ inputs[group])
+        assert close(bias_out[place], 0.3 * upstream[run].sum(0))

@@ -17,7 +17,8 @@ from depthgauge.nets.loss import exact_error
 from depthgauge.nets.stacked import StackedResidualMLP
 from depthgauge.tasks.base import Split
 
-CHUNK = 1000
+CHUNK = 250
+"""Samples that are read at once: few, so that all runs' activations stay in the cache."""
 
 Readings = list[dict[str, Any]]
 
@@ -27,7 +28,7 @@ def read_accuracy(net: StackedResidualMLP, split: Split) -> Readings:
     """Each run's accuracy on the whole evaluation split."""
     correct = torch.zeros(net.num_runs, dtype=torch.long, device=split.y.device)
     for x, y in zip(torch.split(split.x, CHUNK), torch.split(split.y, CHUNK), strict=True):
-        correct += (net.forward_shared(x).logits.argmax(-1) == y).sum(1)
+        correct += (net.logits_shared(x).argmax(-1) == y).sum(1)
     return [{"accuracy": count / len(split)} for count in correct.tolist()]
 
 

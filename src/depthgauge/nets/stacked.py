@@ -14,8 +14,10 @@ from depthgauge.nets.stacked_block import (
     BlockTape,
     Normed,
     block_backward,
+    block_branch,
     block_forward,
     block_input_gradient,
+    block_local_backward,
     layer_norm,
     linear,
 )
@@ -121,37 +123,60 @@ class StackedResidualMLP:
             states.append(stream)
             branches.append(branch)
             tapes.append(tape)
+        norm, read, logits = self._readout(stream)
+        return StackedTrace(tuple(states), tuple(branches), logits, tuple(tapes), norm, read)
+
+    def logits_shared(self, x: Tensor) -> Tensor:
+        """The logits of every run on one and the same batch, nothing kept on the way."""
+        stream = self.embedding.forward_shared(x)
+        for block in self._blocks:
+            branch = block_branch(block, stream)
+            stream = stream.add_(branch) if self.residual_add else branch
+        return self._readout(stream)[2]
+
+    def _readout(self, stream: Tensor) -> tuple[Normed | None, Tensor, Tensor]:
+        """The terminal LayerNorm, what the head reads, and the logits."""
         norm = layer_norm(stream) if self.terminal_norm else None
         read = stream
         if norm is not None:
             weight, bias = self.parameters["out_ln.weight"], self.parameters["out_ln.bias"]
             read = torch.addcmul(bias.unsqueeze(1), norm.normed, weight.unsqueeze(1))
         logits = linear(read, self.parameters["out_head.weight"], self.parameters["out_head.bias"])
-        return StackedTrace(tuple(states), tuple(branches), logits, tuple(tapes), norm, read)
+        return norm, read, logits
 
-    def readout_backward(
-        self, trace: StackedTrace, d_logits: Tensor, out: Gradients | None = None
+    def readout_local_backward(
+        self, trace: StackedTrace, d_logits: Tensor, out: Gradients
     ) -> Tensor:
-        """Gradient at h_L of Σ ⟨logits, d_logits⟩; with `out`, the readout's own gradients too."""
+        """The readout's gradients of Σ ⟨logits, d_logits⟩; returns the one at the head's input."""
         d_read = torch.bmm(d_logits, self.parameters["out_head.weight"])
-        if out is not None:
-            torch.bmm(d_logits.transpose(1, 2), trace.read, out=out["out_head.weight"])
-            torch.sum(d_logits, 1, out=out["out_head.bias"])
-        if trace.out_norm is None:
-            return d_read
-        if out is not None:
+        torch.bmm(d_logits.transpose(1, 2), trace.read, out=out["out_head.weight"])
+        torch.sum(d_logits, 1, out=out["out_head.bias"])
+        if trace.out_norm is not None:
             torch.sum(d_read * trace.out_norm.normed, 1, out=out["out_ln.weight"])
             torch.sum(d_read, 1, out=out["out_ln.bias"])
+        return d_read
+
+    def _readout_backward(
+        self, trace: StackedTrace, d_logits: Tensor, out: Gradients | None
+    ) -> Tensor:
+        """Gradient at h_L of Σ ⟨logits, d_logits⟩; with `out`, the readout's own gradients too."""
+        if out is not None:
+            d_read = self.readout_local_backward(trace, d_logits, out)
+        else:
+            d_read = torch.bmm(d_logits, self.parameters["out_head.weight"])
+        if trace.out_norm is None:
+            return d_read
         return trace.out_norm.input_gradient(d_read * self.parameters["out_ln.weight"].unsqueeze(1))
 
     def block_local_backward(
-        self, trace: StackedTrace, index: int, upstream: Tensor, out: Gradients
+        self, trace: StackedTrace, index: int, upstream: Tensor, out: Gradients, scale: float = 1.0
     ) -> None:
-        """Parameter gradients of Σ ⟨f_l, upstream⟩ in the runs that train block `index`."""
+        """Parameter gradients of scale·Σ ⟨f_l, upstream⟩ in the runs that train block `index`."""
         wanted = self._block_gradients(index, out)
         if wanted:
+            block, tape = self._blocks[index], trace.block_tapes[index]
             upstream = upstream[: len(wanted["fc1.weight"])]
-            block_backward(self._blocks[index], trace.block_tapes[index], upstream, wanted)
+            block_local_backward(block, tape, upstream, wanted, scale)
 
     def stream_backward(
         self,
@@ -164,7 +189,7 @@ class StackedResidualMLP:
 
         `d_branches` are gradients of a loss that sees the branches themselves.
         """
-        gradient = self.readout_backward(trace, d_logits, out)
+        gradient = self._readout_backward(trace, d_logits, out)
         along = [gradient]
         for index in reversed(range(self.num_blocks)):
             wanted = self._block_gradients(index, out) if out is not None else {}

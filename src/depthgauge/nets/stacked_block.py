@@ -56,8 +56,16 @@ class BlockTape:
     activated: Tensor
 
 
+def block_branch(p: dict[str, Tensor], stream: Tensor) -> Tensor:
+    """The branch W₂·gelu(W₁·LN(h) + b₁) + b₂, of which nothing else is kept."""
+    scaled = layer_norm(stream).normed
+    torch.addcmul(p["ln.bias"].unsqueeze(1), scaled, p["ln.weight"].unsqueeze(1), out=scaled)
+    hidden = linear(scaled, p["fc1.weight"], p["fc1.bias"])
+    return linear(torch.ops.aten.gelu_(hidden), p["fc2.weight"], p["fc2.bias"])
+
+
 def block_forward(p: dict[str, Tensor], stream: Tensor) -> tuple[Tensor, BlockTape]:
-    """The branch W₂·gelu(W₁·LN(h) + b₁) + b₂ and its tape."""
+    """The same branch, and its tape."""
     norm = layer_norm(stream)
     scaled = torch.addcmul(p["ln.bias"].unsqueeze(1), norm.normed, p["ln.weight"].unsqueeze(1))
     hidden = linear(scaled, p["fc1.weight"], p["fc1.bias"])
@@ -92,6 +100,32 @@ def block_backward(
         torch.sum(dy * tape.norm.normed[:trained], 1, out=out["ln.weight"])
         torch.sum(dy, 1, out=out["ln.bias"])
     return d_scaled
+
+
+def block_local_backward(
+    p: dict[str, Tensor], tape: BlockTape, upstream: Tensor, out: dict[str, Tensor], scale: float
+) -> None:
+    """Gradients of scale·Σ ⟨f, upstream⟩ with respect to the parameters, written into `out`.
+
+    No gradient at LN's output is formed. With x̂ the normalised stream, W₁'s input is γ⊙x̂ + β, so
+    M = (∂/∂z)ᵀ x̂ gives ∂/∂W₁ = M⊙γ + (∂/∂b₁)βᵀ, ∂/∂γ = Σ_rows M⊙W₁ and ∂/∂β = W₁ᵀ ∂/∂b₁.
+    """
+    runs = len(upstream)
+    d_activated = torch.bmm(upstream, p["fc2.weight"][:runs])
+    d_hidden: Tensor = torch.ops.aten.gelu_backward(d_activated, tape.hidden[:runs])
+    _scaled_product(upstream, tape.activated[:runs], scale, out["fc2.weight"])
+    torch.sum(upstream, 1, out=out["fc2.bias"]).mul_(scale)
+    weight, bias = out["fc1.weight"], torch.sum(d_hidden, 1, out=out["fc1.bias"]).mul_(scale)
+    _scaled_product(d_hidden, tape.norm.normed[:runs], scale, weight)
+    torch.sum(weight * p["fc1.weight"][:runs], 1, out=out["ln.weight"])
+    torch.bmm(bias.unsqueeze(1), p["fc1.weight"][:runs], out=out["ln.bias"].unsqueeze(1))
+    weight.mul_(p["ln.weight"][:runs].unsqueeze(1))
+    weight.addcmul_(bias.unsqueeze(2), p["ln.bias"][:runs].unsqueeze(1))
+
+
+def _scaled_product(upstream: Tensor, inputs: Tensor, scale: float, out: Tensor) -> None:
+    """A weight's gradient, scale·upstreamᵀ·inputs of each run."""
+    torch.baddbmm(out, upstream.transpose(1, 2), inputs, beta=0, alpha=scale, out=out)
 
 
 def block_input_gradient(p: dict[str, Tensor], tape: BlockTape, d_scaled: Tensor) -> Tensor:

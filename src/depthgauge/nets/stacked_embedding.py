@@ -25,6 +25,7 @@ class StackedEmbedding:
         self.runs_of_group = [
             (membership == group).nonzero().flatten() for group in range(max(groups) + 1)
         ]
+        self._members = [as_slice(runs) for runs in self.runs_of_group]
         order = torch.cat(self.runs_of_group)
         self.position = torch.argsort(order).tolist()
         self.weight = weights[order].contiguous()
@@ -37,24 +38,41 @@ class StackedEmbedding:
         """h_0 of every run, (runs, samples, d), from one (samples, input) batch for each group."""
         runs, width, _ = self.weight.shape
         stream = self.weight.new_empty(runs, len(inputs[0]), width)
-        for x, members, part in zip(inputs, self.runs_of_group, self._slices, strict=True):
+        for x, members, part in zip(inputs, self._members, self._slices, strict=True):
             flat = torch.addmm(
                 self.bias[part].reshape(-1), x, self.weight[part].reshape(-1, x.shape[1]).T
             )
-            stream[members] = flat.view(len(x), len(members), width).transpose(0, 1)
+            stream[members] = flat.view(len(x), -1, width).transpose(0, 1)
         return stream
 
     def forward_shared(self, x: Tensor) -> Tensor:
         """h_0 of every run for one batch that all of them see."""
         runs, width, _ = self.weight.shape
         flat = torch.addmm(self.bias.view(-1), x, self.weight.view(-1, x.shape[1]).T)
-        return flat.view(len(x), runs, width).transpose(0, 1)[self.position].contiguous()
+        by_place, stream = flat.view(len(x), runs, width), flat.new_empty(runs, len(x), width)
+        for members, part in zip(self._members, self._slices, strict=True):
+            stream[members] = by_place[:, part].transpose(0, 1)
+        return stream
 
     def backward(
-        self, inputs: Sequence[Tensor], upstream: Tensor, weight_out: Tensor, bias_out: Tensor
+        self,
+        inputs: Sequence[Tensor],
+        upstream: Tensor,
+        weight_out: Tensor,
+        bias_out: Tensor,
+        scale: float = 1.0,
     ) -> None:
-        """Gradients of Σ ⟨h_0, upstream⟩, written in this object's own order of runs."""
-        for x, members, part in zip(inputs, self.runs_of_group, self._slices, strict=True):
+        """Gradients of scale·Σ ⟨h_0, upstream⟩, written in this object's own order of runs."""
+        for x, members, part in zip(inputs, self._members, self._slices, strict=True):
             flat = upstream[members].transpose(1, 2).reshape(-1, len(x))
-            torch.mm(flat, x, out=weight_out[part].view(-1, x.shape[1]))
-            torch.sum(flat, 1, out=bias_out[part].view(-1))
+            out = weight_out[part].view(-1, x.shape[1])
+            torch.addmm(out, flat, x, beta=0, alpha=scale, out=out)
+            torch.sum(flat, 1, out=bias_out[part].view(-1)).mul_(scale)
+
+
+def as_slice(numbers: Tensor) -> slice | Tensor:
+    """Equally spaced numbers as a slice, which selects without a copy; others as they are."""
+    first, *rest = numbers.tolist()
+    step = rest[0] - first if rest else 1
+    evenly = range(first, first + len(numbers) * step, step)
+    return slice(evenly.start, evenly.stop, step) if [first, *rest] == list(evenly) else numbers

@@ -39,7 +39,7 @@ class FA(Rule):
             return cross_entropy(context.readout(stream), context.target)
 
         chain = [torch.func.grad(batch_mean_loss)(context.states[-1])]
-        for matrix in context.feedback["B"].flip(0):
+        for matrix in context.feedback["B"].unbind()[::-1]:
             chain.append(chain[-1] @ matrix.T)
         embed, *blocks = reversed(chain)
         return Credit(blocks=blocks, embed=embed)

@@ -15,9 +15,13 @@ class CropAndFlip:
 
     Works on bytes, before normalisation. All (2·4+1)²·2 outcomes are tabulated as source pixel
     numbers, so that a batch is one gather; number `features` stands for the black border.
+
+    Args:
+        pixels: what the images are.
+        device: where they are.
     """
 
-    def __init__(self, pixels: Pixels) -> None:
+    def __init__(self, pixels: Pixels, device: torch.device | str = "cpu") -> None:
         channels, height, width = pixels.channels, pixels.height, pixels.width
         features = channels * height * width
         source = torch.arange(features).view(channels, height, width)
@@ -29,7 +33,8 @@ class CropAndFlip:
             for left in range(self.shifts)
         ]
         straight = torch.stack(crops)
-        self.table = torch.stack([straight, straight.flip(-1)], 1).reshape(-1, features)
+        both = torch.stack([straight, straight.flip(-1)], 1)
+        self.table = both.reshape(-1, features).to(device)
 
     def draw(self, samples: int, generator: torch.Generator) -> Tensor:
         """One outcome for each sample: a row number of the table."""
@@ -38,4 +43,4 @@ class CropAndFlip:
     def apply(self, images: Tensor, outcomes: Tensor) -> Tensor:
         """The images (samples, features) with each one's outcome."""
         bordered = torch.nn.functional.pad(images, (0, 1))
-        return bordered.gather(1, self.table[outcomes])
+        return bordered.gather(1, self.table.index_select(0, outcomes))

@@ -29,7 +29,8 @@ class Batches:
 
     The order of samples and the augmentation of epoch t come from `stream("batches", seed, t)`.
     With random `targets` every label is replaced by a fresh uniform class, from
-    `stream("targets", seed, t)`: there is then nothing to be learned.
+    `stream("targets", seed, t)`: there is then nothing to be learned. The data lie on the device as
+    they are stored, images as bytes; what is drawn goes there once for an epoch.
     """
 
     def __init__(
@@ -45,7 +46,8 @@ class Batches:
         self.targets = targets
         self.task, self.seeds, self.batch_size = task, list(seeds), batch_size
         self.dtype, self.device = dtype, device
-        self._augment = CropAndFlip(task.pixels) if task.pixels is not None else None
+        self._x, self._y = task.train.x.to(device), task.train.y.to(device)
+        self._augment = CropAndFlip(task.pixels, device) if task.pixels is not None else None
 
     def __len__(self) -> int:
         return math.ceil(len(self.task.train) / self.batch_size)
@@ -54,10 +56,10 @@ class Batches:
         """The batches of epoch `number` from the `first` on; the last one may be short."""
         samples = len(self.task.train)
         generators = [stream("batches", seed, number) for seed in self.seeds]
-        orders = torch.stack([torch.randperm(samples, generator=g) for g in generators])
+        orders = self._placed([torch.randperm(samples, generator=g) for g in generators])
         outcomes = None
         if self._augment is not None:
-            outcomes = torch.stack([self._augment.draw(samples, g) for g in generators])
+            outcomes = self._placed([self._augment.draw(samples, g) for g in generators])
         labels = self._labels(orders, number)
         for start in range(first * self.batch_size, samples, self.batch_size):
             chosen = orders[:, start : start + self.batch_size]
@@ -66,18 +68,22 @@ class Batches:
                 self._inputs(rows, None if drawn is None else drawn[i])
                 for i, rows in enumerate(chosen)
             )
-            yield Batch(inputs, labels[:, start : start + self.batch_size].to(self.device))
+            yield Batch(inputs, labels[:, start : start + self.batch_size])
 
     def _labels(self, orders: Tensor, number: int) -> Tensor:
         """The labels of an epoch in the order of its samples, (seeds, samples)."""
         if self.targets == "true":
-            return self.task.train.y[orders]
+            return self._y[orders]
         classes, samples = self.task.num_classes, orders.shape[1]
         generators = [stream("targets", seed, number) for seed in self.seeds]
-        return torch.stack([torch.randint(classes, (samples,), generator=g) for g in generators])
+        return self._placed([torch.randint(classes, (samples,), generator=g) for g in generators])
+
+    def _placed(self, drawn: list[Tensor]) -> Tensor:
+        """Of every seed what was drawn for it, (seeds, samples), where the data are."""
+        return torch.stack(drawn).to(self.device)
 
     def _inputs(self, rows: Tensor, outcomes: Tensor | None) -> Tensor:
-        x = self.task.train.x[rows]
+        x = self._x.index_select(0, rows)
         if self._augment is not None and outcomes is not None:
             x = self._augment.apply(x, outcomes)
         return as_inputs(x, self.task, self.dtype, self.device)

@@ -112,7 +112,7 @@ class Cohort:
     def step(self, batch: Batch, progress: float) -> Tensor:
         """Train every run on one batch; returns each run's mean cross-entropy before the update."""
         trace = self.net.forward(batch.inputs)
-        labels = batch.labels[self._group_of_run]
+        labels = batch.labels.index_select(0, self._group_of_run)
         loss, error = cross_entropy_and_error(trace.logits, labels)
         if self.end_to_end:
             self._backpropagate(trace, batch, error)
@@ -135,16 +135,16 @@ class Cohort:
 
     def _apply_local_credit(self, step: Step, batch: Batch) -> None:
         """Each part minimises its own loss: mean ⟨f_l, â_l⟩, mean ⟨h_0, â_emb⟩, or the true one."""
-        out, samples = self.optimizer.gradients, step.error.shape[1]
-        self.net.readout_backward(step.trace, step.error / samples, out)
+        out, share = self.optimizer.gradients, 1 / step.error.shape[1]
+        self.net.readout_local_backward(step.trace, step.error * share, out)
         blocks, embed = self._credit(step)
         for index, credit in enumerate(blocks):
             upstream = credit
             if self.recipe.penalty:
                 upstream = credit + self._penalty_gradient(step.trace.branches[index])
-            self.net.block_local_backward(step.trace, index, upstream / samples, out)
+            self.net.block_local_backward(step.trace, index, upstream, out, share)
         self.net.embedding.backward(
-            batch.inputs, embed / samples, out["embed.weight"], out["embed.bias"]
+            batch.inputs, embed, out["embed.weight"], out["embed.bias"], share
         )
 
     def _credit(self, step: Step) -> tuple[Sequence[Tensor], Tensor]:
