@@ -17,6 +17,9 @@ IDENTITY_DIGITS = 16
 Engine = Literal["cohort", "plain"]
 """How runs are trained: many as one, or one after the other by autograd. The results agree."""
 
+Precision = Literal["float32", "float64", "bf16"]
+"""bf16: parameters and sums in float32, factors and products of matrices in bfloat16."""
+
 _TEXTS: dict[tuple[type, str], str] = {}
 """What was made into text already, by its fields."""
 
@@ -108,7 +111,7 @@ class Recipe(TrainingOptions):
 
     epochs: int = Field(default=100, ge=1)
     batch_size: int = Field(default=128, ge=1)
-    dtype: Literal["float32", "float64"] = "float32"
+    dtype: Precision = "float32"
     targets: Literal["true", "random"] = "true"
     added = frozenset({"penalty", "targets"})
 

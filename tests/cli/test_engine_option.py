@@ -80,3 +80,14 @@ def test_a_dry_run_tries_the_engine_that_was_asked_for(tmp_path, monkeypatch):
 
 def test_an_unknown_engine(tmp_path):
     assert_bad_input(run(*COMMAND, "--engine", "steam", "--out", tmp_path), "steam", "plain")
+
+
+def test_bf16_is_the_cohorts_alone(tmp_path):
+    command = ("ladder", *SMALL, "--dtype", "bf16", "--rules", "dfa", "--seeds", 1)
+    assert_bad_input(
+        run(*command, "--engine", "plain", "--out", tmp_path / "plain"), "bf16", "--engine cohort"
+    )
+    done = run(*command, "--out", tmp_path / "fast")
+    assert done.status == 0, done.err
+    config = json.loads(next(tmp_path.glob("fast/runs/*/config.json")).read_text())
+    assert config["recipe"]["dtype"] == "bf16"

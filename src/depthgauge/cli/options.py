@@ -81,7 +81,12 @@ def add_grid_options(parser: argparse.ArgumentParser, fewest_blocks: int = 0) ->
     add_seeds(parser)
     parser.add_argument("--epochs", type=whole(1), help="epochs of training (the task's own)")
     parser.add_argument("--batch-size", type=whole(1), default=128, help="(128)")
-    parser.add_argument("--dtype", choices=["float32", "float64"], default="float32")
+    parser.add_argument(
+        "--dtype",
+        choices=["float32", "float64", "bf16"],
+        default="float32",
+        help="precision of training; bf16 is that of matrix products alone (float32)",
+    )
     add_validation(parser)
 
 

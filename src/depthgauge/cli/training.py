@@ -44,6 +44,7 @@ def show_plan(grid: Grid, folder: Path, args: argparse.Namespace) -> int:
 
     study = StudyFolder(folder)
     executor_of(args)
+    _check_engine(grid, args)
     study.check(
         grid.base,
         choose_device(args.device, args.executor).partition(":")[0],
@@ -143,6 +144,7 @@ def prepare(
     from depthgauge.studies.partition import plan_runs
     from depthgauge.studies.sizing import size_cohorts
 
+    _check_engine(grid, args)
     device, cluster = choose_device(args.device, args.executor), args.executor != "local"
     study = StudyFolder(folder)
     sizing = size_cohorts(grid, device, args.threads, cluster=cluster)
@@ -159,6 +161,12 @@ def prepare(
     how = (device, opened.threads, args.save_every, command_line(), opened.engine)
     job = Job(folder.resolve(), names, *how)
     return study, cohorts, job
+
+
+def _check_engine(grid: Grid, args: argparse.Namespace) -> None:
+    """The reference path has the products of PyTorch's own modules."""
+    if args.engine == "plain" and grid.recipe.dtype == "bf16":
+        raise UserError("--dtype bf16 goes with --engine cohort; plain multiplies in full")
 
 
 def executor_of(args: argparse.Namespace) -> Executor:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from depthgauge.nets.products import FULL_PRECISION, Products
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.stacked_block import (
     PARAMETERS,
@@ -19,7 +20,6 @@ from depthgauge.nets.stacked_block import (
     block_input_gradient,
     block_local_backward,
     layer_norm,
-    linear,
 )
 from depthgauge.nets.stacked_embedding import StackedEmbedding
 
@@ -54,6 +54,8 @@ class StackedResidualMLP:
         trained_blocks: for each run its k, falling.
         dtype: of parameters and arithmetic.
         device: where they live.
+        products: how the embedding's and the blocks' matrices are multiplied; the readout's, which
+            are small, are in full precision.
     """
 
     def __init__(
@@ -63,18 +65,23 @@ class StackedResidualMLP:
         trained_blocks: Sequence[int],
         dtype: torch.dtype = torch.float32,
         device: torch.device | str = "cpu",
+        *,
+        products: Products = FULL_PRECISION,
     ) -> None:
         if list(trained_blocks) != sorted(trained_blocks, reverse=True):
             raise ValueError("runs must come in falling order of their number of trained blocks")
         self.num_runs, self.num_blocks = len(nets), nets[0].num_blocks
         self.residual_add = nets[0].residual_add
         self.template, self.device = nets[0], device
+        self._products = products
         states = [net.state_dict() for net in nets]
         stacked = {
             name: torch.stack([state[name] for state in states]).to(device, dtype)
             for name in states[0]
         }
-        self.embedding = StackedEmbedding(stacked["embed.weight"], stacked["embed.bias"], groups)
+        self.embedding = StackedEmbedding(
+            stacked["embed.weight"], stacked["embed.bias"], groups, products
+        )
         stacked["embed.weight"] = self.embedding.weight
         stacked["embed.bias"] = self.embedding.bias
         self.parameters: dict[str, Tensor] = stacked
@@ -118,7 +125,7 @@ class StackedResidualMLP:
     def _forward_from(self, stream: Tensor) -> StackedTrace:
         states, branches, tapes = [stream], [], []
         for block in self._blocks:
-            branch, tape = block_forward(block, stream)
+            branch, tape = block_forward(block, stream, self._products)
             stream = stream + branch if self.residual_add else branch
             states.append(stream)
             branches.append(branch)
@@ -130,7 +137,7 @@ class StackedResidualMLP:
         """The logits of every run on one and the same batch, nothing kept on the way."""
         stream = self.embedding.forward_shared(x)
         for block in self._blocks:
-            branch = block_branch(block, stream)
+            branch = block_branch(block, stream, self._products)
             stream = stream.add_(branch) if self.residual_add else branch
         return self._readout(stream)[2]
 
@@ -141,8 +148,8 @@ class StackedResidualMLP:
         if norm is not None:
             weight, bias = self.parameters["out_ln.weight"], self.parameters["out_ln.bias"]
             read = torch.addcmul(bias.unsqueeze(1), norm.normed, weight.unsqueeze(1))
-        logits = linear(read, self.parameters["out_head.weight"], self.parameters["out_head.bias"])
-        return norm, read, logits
+        weight, bias = self.parameters["out_head.weight"], self.parameters["out_head.bias"]
+        return norm, read, FULL_PRECISION.linear(read, weight, bias)
 
     def readout_local_backward(
         self, trace: StackedTrace, d_logits: Tensor, out: Gradients
@@ -176,7 +183,9 @@ class StackedResidualMLP:
         if wanted:
             block, tape = self._blocks[index], trace.block_tapes[index]
             upstream = upstream[: len(wanted["fc1.weight"])]
-            block_local_backward(block, tape, upstream, wanted, scale)
+            block_local_backward(
+                block, tape, upstream, wanted, products=self._products, scale=scale
+            )
 
     def stream_backward(
         self,
@@ -196,7 +205,7 @@ class StackedResidualMLP:
             block, tape = self._blocks[index], trace.block_tapes[index]
             upstream = gradient if d_branches is None else gradient + d_branches[index]
             through = block_input_gradient(
-                block, tape, block_backward(block, tape, upstream, wanted)
+                block, tape, block_backward(block, tape, upstream, wanted, self._products)
             )
             gradient = through.add_(gradient) if self.residual_add else through
             along.append(gradient)

@@ -11,6 +11,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from depthgauge.nets.products import Products
+
+Parameters = dict[str, Tensor]
+
 LAYER_NORM_EPS = 1e-5
 PARAMETERS = ("ln.weight", "ln.bias", "fc1.weight", "fc1.bias", "fc2.weight", "fc2.bias")
 
@@ -41,11 +45,6 @@ def layer_norm(stream: Tensor) -> Normed:
     )
 
 
-def linear(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    """`x @ weightᵀ + bias` for each run."""
-    return torch.baddbmm(bias.unsqueeze(1), x, weight.transpose(1, 2))
-
-
 @dataclass(frozen=True)
 class BlockTape:
     """What a block's backward pass needs of its forward pass."""
@@ -56,29 +55,26 @@ class BlockTape:
     activated: Tensor
 
 
-def block_branch(p: dict[str, Tensor], stream: Tensor) -> Tensor:
+def block_branch(p: Parameters, stream: Tensor, products: Products) -> Tensor:
     """The branch W₂·gelu(W₁·LN(h) + b₁) + b₂, of which nothing else is kept."""
     scaled = layer_norm(stream).normed
     torch.addcmul(p["ln.bias"].unsqueeze(1), scaled, p["ln.weight"].unsqueeze(1), out=scaled)
-    hidden = linear(scaled, p["fc1.weight"], p["fc1.bias"])
-    return linear(torch.ops.aten.gelu_(hidden), p["fc2.weight"], p["fc2.bias"])
+    hidden = products.linear(scaled, p["fc1.weight"], p["fc1.bias"])
+    return products.linear(torch.ops.aten.gelu_(hidden), p["fc2.weight"], p["fc2.bias"])
 
 
-def block_forward(p: dict[str, Tensor], stream: Tensor) -> tuple[Tensor, BlockTape]:
+def block_forward(p: Parameters, stream: Tensor, products: Products) -> tuple[Tensor, BlockTape]:
     """The same branch, and its tape."""
     norm = layer_norm(stream)
     scaled = torch.addcmul(p["ln.bias"].unsqueeze(1), norm.normed, p["ln.weight"].unsqueeze(1))
-    hidden = linear(scaled, p["fc1.weight"], p["fc1.bias"])
+    hidden = products.linear(scaled, p["fc1.weight"], p["fc1.bias"])
     activated = torch.nn.functional.gelu(hidden)
-    branch = linear(activated, p["fc2.weight"], p["fc2.bias"])
+    branch = products.linear(activated, p["fc2.weight"], p["fc2.bias"])
     return branch, BlockTape(norm, scaled, hidden, activated)
 
 
 def block_backward(
-    p: dict[str, Tensor],
-    tape: BlockTape,
-    upstream: Tensor,
-    out: dict[str, Tensor],
+    p: Parameters, tape: BlockTape, upstream: Tensor, out: Parameters, products: Products
 ) -> Tensor:
     """Gradients of Σ ⟨f, upstream⟩ with respect to the parameters; returns the one at LN's output.
 
@@ -87,15 +83,15 @@ def block_backward(
     computed.
     """
     runs = len(upstream)
-    d_activated = torch.bmm(upstream, p["fc2.weight"][:runs])
+    d_activated = products.through(upstream, p["fc2.weight"][:runs])
     d_hidden: Tensor = torch.ops.aten.gelu_backward(d_activated, tape.hidden[:runs])
-    d_scaled = torch.bmm(d_hidden, p["fc1.weight"][:runs])
+    d_scaled = products.through(d_hidden, p["fc1.weight"][:runs])
     if out:
         trained = len(out["fc1.weight"])
         up, dz, dy = upstream[:trained], d_hidden[:trained], d_scaled[:trained]
-        torch.bmm(up.transpose(1, 2), tape.activated[:trained], out=out["fc2.weight"])
+        products.weight_gradient(up, tape.activated[:trained], out["fc2.weight"])
         torch.sum(up, 1, out=out["fc2.bias"])
-        torch.bmm(dz.transpose(1, 2), tape.scaled[:trained], out=out["fc1.weight"])
+        products.weight_gradient(dz, tape.scaled[:trained], out["fc1.weight"])
         torch.sum(dz, 1, out=out["fc1.bias"])
         torch.sum(dy * tape.norm.normed[:trained], 1, out=out["ln.weight"])
         torch.sum(dy, 1, out=out["ln.bias"])
@@ -103,7 +99,13 @@ def block_backward(
 
 
 def block_local_backward(
-    p: dict[str, Tensor], tape: BlockTape, upstream: Tensor, out: dict[str, Tensor], scale: float
+    p: Parameters,
+    tape: BlockTape,
+    upstream: Tensor,
+    out: Parameters,
+    *,
+    products: Products,
+    scale: float,
 ) -> None:
     """Gradients of scale·Σ ⟨f, upstream⟩ with respect to the parameters, written into `out`.
 
@@ -111,23 +113,18 @@ def block_local_backward(
     M = (∂/∂z)ᵀ x̂ gives ∂/∂W₁ = M⊙γ + (∂/∂b₁)βᵀ, ∂/∂γ = Σ_rows M⊙W₁ and ∂/∂β = W₁ᵀ ∂/∂b₁.
     """
     runs = len(upstream)
-    d_activated = torch.bmm(upstream, p["fc2.weight"][:runs])
+    d_activated = products.through(upstream, p["fc2.weight"][:runs])
     d_hidden: Tensor = torch.ops.aten.gelu_backward(d_activated, tape.hidden[:runs])
-    _scaled_product(upstream, tape.activated[:runs], scale, out["fc2.weight"])
+    products.weight_gradient(upstream, tape.activated[:runs], out["fc2.weight"], scale)
     torch.sum(upstream, 1, out=out["fc2.bias"]).mul_(scale)
     weight, bias = out["fc1.weight"], torch.sum(d_hidden, 1, out=out["fc1.bias"]).mul_(scale)
-    _scaled_product(d_hidden, tape.norm.normed[:runs], scale, weight)
+    products.weight_gradient(d_hidden, tape.norm.normed[:runs], weight, scale)
     torch.sum(weight * p["fc1.weight"][:runs], 1, out=out["ln.weight"])
     torch.bmm(bias.unsqueeze(1), p["fc1.weight"][:runs], out=out["ln.bias"].unsqueeze(1))
     weight.mul_(p["ln.weight"][:runs].unsqueeze(1))
     weight.addcmul_(bias.unsqueeze(2), p["ln.bias"][:runs].unsqueeze(1))
 
 
-def _scaled_product(upstream: Tensor, inputs: Tensor, scale: float, out: Tensor) -> None:
-    """A weight's gradient, scale·upstreamᵀ·inputs of each run."""
-    torch.baddbmm(out, upstream.transpose(1, 2), inputs, beta=0, alpha=scale, out=out)
-
-
-def block_input_gradient(p: dict[str, Tensor], tape: BlockTape, d_scaled: Tensor) -> Tensor:
+def block_input_gradient(p: Parameters, tape: BlockTape, d_scaled: Tensor) -> Tensor:
     """The gradient at h from the one at LN's output, which it overwrites."""
     return tape.norm.input_gradient(d_scaled.mul_(p["ln.weight"].unsqueeze(1)))

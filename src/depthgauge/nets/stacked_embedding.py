@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from depthgauge.nets.products import FULL_PRECISION, Products
+
 
 class StackedEmbedding:
     """One Linear(input → d) for each run; runs of one group share their input batch.
@@ -18,9 +20,17 @@ class StackedEmbedding:
         weights: (runs, d, input).
         biases: (runs, d).
         groups: for each run, which input batch it sees, as 0, 1, ….
+        products: how matrices are multiplied.
     """
 
-    def __init__(self, weights: Tensor, biases: Tensor, groups: Sequence[int]) -> None:
+    def __init__(
+        self,
+        weights: Tensor,
+        biases: Tensor,
+        groups: Sequence[int],
+        products: Products = FULL_PRECISION,
+    ) -> None:
+        self._products = products
         membership = torch.tensor(list(groups), device=weights.device)
         self.runs_of_group = [
             (membership == group).nonzero().flatten() for group in range(max(groups) + 1)
@@ -39,16 +49,16 @@ class StackedEmbedding:
         runs, width, _ = self.weight.shape
         stream = self.weight.new_empty(runs, len(inputs[0]), width)
         for x, members, part in zip(inputs, self._members, self._slices, strict=True):
-            flat = torch.addmm(
-                self.bias[part].reshape(-1), x, self.weight[part].reshape(-1, x.shape[1]).T
-            )
+            weight, bias = self.weight[part].view(-1, x.shape[1]), self.bias[part].view(-1)
+            flat = self._products.linear(x, weight, bias)
             stream[members] = flat.view(len(x), -1, width).transpose(0, 1)
         return stream
 
     def forward_shared(self, x: Tensor) -> Tensor:
         """h_0 of every run for one batch that all of them see."""
         runs, width, _ = self.weight.shape
-        flat = torch.addmm(self.bias.view(-1), x, self.weight.view(-1, x.shape[1]).T)
+        weight, bias = self.weight.view(-1, x.shape[1]), self.bias.view(-1)
+        flat = self._products.linear(x, weight, bias)
         by_place, stream = flat.view(len(x), runs, width), flat.new_empty(runs, len(x), width)
         for members, part in zip(self._members, self._slices, strict=True):
             stream[members] = by_place[:, part].transpose(0, 1)
@@ -66,7 +76,7 @@ class StackedEmbedding:
         for x, members, part in zip(inputs, self._members, self._slices, strict=True):
             flat = upstream[members].transpose(1, 2).reshape(-1, len(x))
             out = weight_out[part].view(-1, x.shape[1])
-            torch.addmm(out, flat, x, beta=0, alpha=scale, out=out)
+            self._products.weight_gradient(flat.mT, x, out, scale)
             torch.sum(flat, 1, out=bias_out[part].view(-1)).mul_(scale)
 
 

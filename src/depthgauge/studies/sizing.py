@@ -20,6 +20,7 @@ from depthgauge.store.plan_files import CohortPlan
 from depthgauge.studies.partition import LARGEST, alike, even_parts
 from depthgauge.studies.plan import Grid, PlannedRun
 from depthgauge.tasks.base import Task
+from depthgauge.training.cohort import DTYPES
 
 LEAST = 5
 """Fewer are trained together only where no more fit into memory, or there are no more."""
@@ -95,7 +96,7 @@ def run_bytes(net: NetConfig, recipe: Recipe, task: Task) -> float:
     Weights, gradients and AdamW's two moments; and of every layer what is held while the accuracy
     is read, measured as 7.5 arrays of `CHUNK` samples.
     """
-    item = torch.finfo(getattr(torch, recipe.dtype)).bits // 8
+    item = torch.finfo(DTYPES[recipe.dtype]).bits // 8
     held = 7.5 * (net.blocks + 1) * max(net.width, net.hidden or 0) * CHUNK
     return item * (4 * parameters(net, task) + held)
 

@@ -15,7 +15,7 @@ from pydantic import (
     field_validator,
 )
 
-from depthgauge.config import Engine, NetConfig
+from depthgauge.config import Engine, NetConfig, Precision
 from depthgauge.defaults import DEFAULT_RULES
 from depthgauge.errors import UserError
 from depthgauge.nets.registry import find_net
@@ -74,7 +74,7 @@ class StudySpec(BaseModel):
     seeds: Annotated[list[Annotated[int, Field(ge=0, lt=2**63)]], Some] | None = None
     epochs: Whole | None = None
     batch_size: Whole | None = None
-    dtype: Literal["float32", "float64"] | None = None
+    dtype: Precision | None = None
     validation: Annotated[int, Field(ge=0)] | None = Field(
         None, description="training samples to hold out and judge on"
     )

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from depthgauge.config import RunConfig
 from depthgauge.nets.loss import cross_entropy_and_error
+from depthgauge.nets.products import FULL_PRECISION, Bf16Products
 from depthgauge.nets.registry import build_net
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.stacked import StackedResidualMLP, StackedTrace
@@ -18,7 +19,8 @@ from depthgauge.training.batches import Batch
 from depthgauge.training.credit import LiftedRule, Step
 from depthgauge.training.optimizer import CohortAdamW
 
-DTYPES = {"float32": torch.float32, "float64": torch.float64}
+DTYPES = {"float32": torch.float32, "float64": torch.float64, "bf16": torch.float32}
+"""What parameters are kept in; bf16 is how the matrices are multiplied."""
 
 
 def initialise(config: RunConfig, task: Task, rule: Rule) -> tuple[ResidualMLP, dict[str, Tensor]]:
@@ -56,7 +58,12 @@ class Cohort:
         groups = [self.seeds.index(config.seed) for config in configs]
         self._group_of_run = torch.tensor(groups, device=device)
         self.net = StackedResidualMLP(
-            [net for net, _ in started], groups, [c.k for c in configs], self.dtype, device
+            [net for net, _ in started],
+            groups,
+            [c.k for c in configs],
+            self.dtype,
+            device,
+            products=Bf16Products(device) if self.recipe.dtype == "bf16" else FULL_PRECISION,
         )
         self.end_to_end = rules[0].end_to_end
         self._lifted = self._lift(rules, [feedback for _, feedback in started])

@@ -1,0 +1,60 @@
+"""bfloat16 products against float64 ones of rounded factors, in both ways of making them."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor
+
+from depthgauge.nets.products import FULL_PRECISION, Bf16Products
+
+ULP = 2.0**-8
+"""Half the distance of neighbouring bfloat16 numbers, relative."""
+
+
+def factors(*lead: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    generator = torch.Generator().manual_seed(3)
+    shapes = (*lead, 7, 12), (*lead, 5, 12), (*lead, 5), (*lead, 7, 5)
+    return tuple(torch.randn(shape, generator=generator) for shape in shapes)
+
+
+def rounded(x: Tensor) -> Tensor:
+    return x.bfloat16().double()
+
+
+def products(native: bool) -> Bf16Products:
+    made = Bf16Products("cpu")
+    made._native = native
+    return made
+
+
+def assert_rounded(made: Tensor, exact: Tensor) -> None:
+    assert made.dtype == torch.float32
+    assert torch.equal(made.bfloat16().float(), made)
+    slack = 1e-5 * exact.abs().max()
+    assert (made.double() - exact).abs().le(ULP * exact.abs() + slack).all()
+
+
+@pytest.mark.parametrize("lead", [(), (3,)], ids=["one run", "three runs"])
+@pytest.mark.parametrize("native", [True, False], ids=["native", "rounded"])
+def test_products_are_those_of_rounded_factors(native, lead):
+    x, weight, bias, upstream = factors(*lead)
+    made, none = products(native), torch.zeros_like(bias)
+    assert_rounded(made.linear(x, weight, none), rounded(x) @ rounded(weight).mT)
+    assert_rounded(made.through(upstream, weight), rounded(upstream) @ rounded(weight))
+    out = torch.full_like(weight, 77.0)
+    made.weight_gradient(upstream, x, out, scale=0.5)
+    assert_rounded(2 * out, rounded(upstream).mT @ rounded(x))
+    with_bias = made.linear(x, weight, bias) - made.linear(x, weight, none)
+    assert torch.allclose(with_bias, bias.unsqueeze(-2).expand_as(with_bias), atol=1e-5)
+
+
+@pytest.mark.parametrize("lead", [(), (3,)], ids=["one run", "three runs"])
+def test_full_products_are_the_formulas(lead):
+    x, weight, bias, upstream = (t.double() for t in factors(*lead))
+    close = torch.testing.assert_close
+    close(FULL_PRECISION.linear(x, weight, bias), x @ weight.mT + bias.unsqueeze(-2))
+    close(FULL_PRECISION.through(upstream, weight), upstream @ weight)
+    out = torch.full_like(weight, torch.nan)
+    FULL_PRECISION.weight_gradient(upstream, x, out, scale=0.5)
+    close(out, 0.5 * upstream.mT @ x)
