@@ -142,6 +142,20 @@ def test_depth_is_judged_by_what_bp_gains_from_it():
         assert one.report.judgement.diagnostics[2].finding == finding
 
 
+def test_of_networks_trained_in_bf16_the_gradient_is_looked_at_in_bf16_too():
+    net = initial_net(NET, TASK, 1)
+    for in_bf16, precisions in ((False, []), (True, ["bfloat16"])):
+        trained = Trained(net, None, None, "", in_bf16=in_bf16)
+        (one,) = audit(
+            [replace(make_subject("dfa", 0.4, 0.4), trained=trained)], TASK, Thresholds()
+        )
+        numerics = one.report.numerics
+        assert list(numerics.of_native) == precisions
+        assert numerics.value > 0.9999
+        for cosines in numerics.of_native.values():
+            assert all(0.9 < cosine < 0.99999 for cosine in cosines)
+
+
 def test_untrained_networks_raise_no_alarm():
     reports = untrained_reports(NET, TASK, [1, 2], Thresholds())
     assert list(reports) == ["untrained_s1", "untrained_s2"]

@@ -69,8 +69,10 @@ class StateBridge(Rule):
             slope: Tensor = torch.func.grad(loss)(context.states[index])
             return slope
 
-        shift = 0 if self.options.at == "input" else 1
-        return Credit(blocks=[at(index + shift) for index in range(blocks)], embed=at(0))
+        slopes = [at(0), *(at(index) for index in range(1, blocks))]
+        if self.options.at == "input":
+            return Credit(blocks=slopes[:blocks], embed=slopes[0])
+        return Credit(blocks=[*slopes[1:], at(blocks)][:blocks], embed=slopes[0])
 
     def learn(self, context: Context) -> dict[str, Tensor]:
         """One step of the bridge on all the states of the batch at once."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import torch
+from torch import Tensor
 
 from depthgauge.config import NetConfig
 from depthgauge.diagnosis.credit_quality import credit_gauges, readings_of
@@ -19,6 +20,7 @@ from depthgauge.errors import UserError, one_line
 from depthgauge.gauges.alignment import AlignmentGauge
 from depthgauge.gauges.measure import measure
 from depthgauge.gauges.norms import BATCH_READ, BATCHES_READ
+from depthgauge.gauges.numerics import NumericsGauge, NumericsReading
 from depthgauge.gauges.perturbation_published import PublishedPerturbation
 from depthgauge.nets.opened import OpenedNet
 from depthgauge.nets.registry import initial_net
@@ -89,16 +91,29 @@ def depth_gain_of_bp(subjects: Sequence[Subject]) -> float | None:
 def _report(
     subject: Subject, trained: Trained, task: Task, bp_gain: float | None, thresholds: Thresholds
 ) -> Report:
+    batches = evaluation_batches(task, BATCHES_READ)
     report = diagnose(
         trained.net,
-        evaluation_batches(task, BATCHES_READ),
+        batches,
         headline_acc=subject.accuracy,
         frozen_baseline_acc=subject.frozen,
         bp_depth_gain=bp_gain,
         method_name=subject.method,
         thresholds=thresholds,
     )
+    if trained.in_bf16:
+        report = replace(report, numerics=_numerics_with_bf16(trained, batches))
     return replace(report, source=subject.source)
+
+
+def _numerics_with_bf16(
+    trained: Trained, batches: Sequence[tuple[Tensor, Tensor]]
+) -> NumericsReading:
+    """D2n, also of the gradient in the precision of training."""
+    net = OpenedNet(trained.net)
+    gauge = NumericsGauge(net.in_precision(torch.bfloat16))
+    measure(net, batches[:1], [gauge])
+    return gauge.reading()
 
 
 def _if_the_rule_can(

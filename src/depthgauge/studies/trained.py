@@ -42,6 +42,7 @@ class Trained:
         feedback: what the rule kept; None where it was not saved, and then it cannot be had back.
         origin: the run's folder or the file.
         name: what to call it.
+        in_bf16: whether it was trained with products in bfloat16.
     """
 
     net: ResidualMLP
@@ -49,6 +50,7 @@ class Trained:
     feedback: dict[str, Tensor] | None
     origin: str
     name: str = ""
+    in_bf16: bool = False
 
 
 def rule_of(config: RuleConfig) -> Rule | None:
@@ -73,7 +75,8 @@ def trained_run(folder: RunFolder, task: Task, rule: Rule | None = None) -> Trai
     load_weights(net, state.parameters, f"the run {folder.path} (task {task.name})")
     rule = rule or rule_of(config.rule)
     name = f"{config.rule.label}, k = {config.k}, seed {config.seed}"
-    return _checked(Trained(net, rule, state.feedback, str(folder.path), name))
+    in_bf16 = config.recipe.dtype == "bf16"
+    return _checked(Trained(net, rule, state.feedback, str(folder.path), name, in_bf16))
 
 
 def _newest_state(folder: RunFolder) -> RunState:

@@ -78,7 +78,7 @@ def _precision(study: Gathered, audited: Sequence[ReadNetwork]) -> Item:
     )
     half = {kind for reading in read for kind in reading.get("of_native", {})}
     if half:
-        text += f"; measured on float32 copies of networks in {' and '.join(sorted(half))}"
+        text += f"; networks that use {' and '.join(sorted(half))} were measured in float32"
     return Item("Precision", text, AVOIDED if least >= asked else APPLIES)
 
 
