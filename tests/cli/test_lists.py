@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
-from subprocess import PIPE
 
 import pytest
-from cli.commands import run, start
+from cli.commands import run, run_apart
 
 from depthgauge.cli.catalogue import FILE, as_text
 from depthgauge.controls import CONTROLS
@@ -85,15 +83,9 @@ def test_the_catalogue_says_what_the_classes_say():
 
 @pytest.mark.parametrize("command", [["rules"], ["rules", "--json"], ["nets"], ["tasks"]])
 def test_a_list_does_not_wait_for_torch(command):
-    code = (
-        "import sys\n"
-        "from depthgauge.cli.main import main\n"
-        f"main({command})\n"
-        "print(sorted({'torch', 'pydantic', 'numpy'} & set(sys.modules)), file=sys.stderr)"
-    )
-    process = start("-c", code, stdout=PIPE, stderr=PIPE)
-    out, err = process.communicate(timeout=120)
-    assert (out, err) == (run(*command).out, "[]\n")
+    done, modules = run_apart(*command)
+    assert done == run(*command)
+    assert not {"torch", "pydantic", "numpy"} & modules
 
 
 def test_an_installed_rule_is_loaded_to_be_described(tmp_path, monkeypatch):
@@ -105,16 +97,15 @@ def test_an_installed_rule_is_loaded_to_be_described(tmp_path, monkeypatch):
     )
     path = os.pathsep.join(filter(None, (str(tmp_path), os.environ.get("PYTHONPATH"))))
     monkeypatch.setenv("PYTHONPATH", path)
-    process = start("-m", "depthgauge.cli.main", "rules", "--json", stdout=PIPE, stderr=PIPE)
-    out, err = process.communicate(timeout=120)
-    entries = {entry["name"]: entry for entry in json.loads(out)}
+    done, _ = run_apart("rules", "--json")
+    entries = {entry["name"]: entry for entry in done.document}
     assert set(EVERY_RULE) <= set(entries)
     assert entries["theirs"] == entries["dfa"] | {
         "name": "theirs",
         "summary": "a rule of somebody else",
     }
-    assert err.startswith("depthgauge: the installed rule 'lost' cannot be loaded")
-    assert err.count("\n") == 1
+    assert done.err.startswith("depthgauge: the installed rule 'lost' cannot be loaded")
+    assert "\n" not in done.err
 
 
 def install(folder: Path, *rules: str) -> None:
