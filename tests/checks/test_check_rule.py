@@ -10,7 +10,7 @@ from checks import broken_rules
 
 from depthgauge.checks.check_rule import STAGES, check_rule
 from depthgauge.rules.choice import choose_rule
-from depthgauge.rules.registry import BUILT_IN
+from depthgauge.rules.known import BUILT_IN
 from depthgauge.training.cohort import Cohort
 
 FOLDER = Path(__file__).parent

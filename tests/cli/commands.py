@@ -103,6 +103,21 @@ def start(*arguments: object, threads: int = 1, **options: Any) -> subprocess.Po
     )
 
 
+def run_apart(*arguments: object) -> tuple[Done, set[str]]:
+    """`depthgauge arguments…` in a process of its own, and the modules that it loaded."""
+    code = (
+        "import atexit, sys\n"
+        "from depthgauge.cli.main import main\n"
+        "atexit.register(lambda: print(*sys.modules, file=sys.stderr))\n"
+        "sys.exit(main())"
+    )
+    pipe = subprocess.PIPE
+    process = start("-c", code, *arguments, stdout=pipe, stderr=pipe)
+    out, err = process.communicate(timeout=120)
+    *said, modules = err.splitlines()
+    return Done(process.returncode, out, "\n".join(said)), set(modules.split())
+
+
 def run_ladder(folder: Path, *more: object, rules: tuple[str, ...] = ("bp", "dfa")) -> Done:
     """A ladder that takes a moment; later options replace earlier ones."""
     return run(

@@ -12,7 +12,7 @@ from cli.commands import run
 from cli.conftest import one_thread
 
 from depthgauge.rules.choice import choose_rule
-from depthgauge.rules.registry import BUILT_IN
+from depthgauge.rules.known import BUILT_IN
 from depthgauge.studies import audit
 
 NARROW = {

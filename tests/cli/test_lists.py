@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-from cli.commands import run
+import os
+from pathlib import Path
 
+import pytest
+from cli.commands import run, run_apart
+
+from depthgauge.cli.catalogue import FILE, as_text
 from depthgauge.controls import CONTROLS
 
 EVERY_RULE = ["bp", "fa", "dfa", "state_bridge", "credit_bridge", "ep", "sdfa", "drtp"]
@@ -71,3 +75,42 @@ def test_tasks_come_with_what_fits_their_size():
     tasks = {entry["name"]: entry for entry in run("tasks", "--json").document}
     assert tasks["cifar10"]["width"] == 256
     assert tasks["cifar10"]["epochs"] == 100
+
+
+def test_the_catalogue_says_what_the_classes_say():
+    assert FILE.read_text(encoding="utf-8") == as_text(), "`make catalogue` writes it anew"
+
+
+@pytest.mark.parametrize("command", [["rules"], ["rules", "--json"], ["nets"], ["tasks"]])
+def test_a_list_does_not_wait_for_torch(command):
+    done, modules = run_apart(*command)
+    assert done == run(*command)
+    assert not {"torch", "pydantic", "numpy"} & modules
+
+
+def test_an_installed_rule_is_loaded_to_be_described(tmp_path, monkeypatch):
+    install(tmp_path, "theirs = their_rules:Theirs", "lost = their_rules:Lost")
+    (tmp_path / "their_rules.py").write_text(
+        "from depthgauge.rules.dfa import DFA\n"
+        "class Theirs(DFA):\n"
+        "    name, summary = 'theirs', 'a rule of somebody else'\n"
+    )
+    path = os.pathsep.join(filter(None, (str(tmp_path), os.environ.get("PYTHONPATH"))))
+    monkeypatch.setenv("PYTHONPATH", path)
+    done, _ = run_apart("rules", "--json")
+    entries = {entry["name"]: entry for entry in done.document}
+    assert set(EVERY_RULE) <= set(entries)
+    assert entries["theirs"] == entries["dfa"] | {
+        "name": "theirs",
+        "summary": "a rule of somebody else",
+    }
+    assert done.err.startswith("depthgauge: the installed rule 'lost' cannot be loaded")
+    assert "\n" not in done.err
+
+
+def install(folder: Path, *rules: str) -> None:
+    """What pip leaves behind of a package that offers rules."""
+    about = folder / "theirs-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text("\n".join(["[depthgauge.rules]", *rules]))

@@ -216,8 +216,8 @@ def _start(
     workers: int = 1,
 ) -> int:
     torch.set_num_threads(1)
-    torch.optim.AdamW([torch.zeros(1, requires_grad=True)])  # loads what takes seconds to load
-    importlib.import_module("depthgauge.report.figures.ladder")
+    for slow in ("torch._dynamo", "depthgauge.report.figures.ladder"):
+        importlib.import_module(slow)
     sys.stdout.flush()
     child = os.fork()
     if child:

@@ -7,7 +7,7 @@ import pytest
 from depthgauge.config import NetConfig, Recipe
 from depthgauge.controls import CONTROLS, wide_block_hidden
 from depthgauge.rules.choice import choose_rule, option_names, with_options
-from depthgauge.rules.registry import BUILT_IN
+from depthgauge.rules.known import BUILT_IN
 
 NET = NetConfig(width=8, blocks=3)
 RECIPE = Recipe(epochs=7, batch_size=9, learning_rate=0.5, weight_decay=0.25)

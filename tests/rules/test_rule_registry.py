@@ -10,13 +10,13 @@ import pytest
 import torch
 
 from depthgauge.errors import UserError
-from depthgauge.rules import registry
+from depthgauge.rules import known, registry
 from depthgauge.rules.bp import BP
 from depthgauge.rules.choice import choose_rule
 from depthgauge.rules.contract import Context, Rule
 from depthgauge.rules.dfa import DFA
 from depthgauge.rules.fa import FA
-from depthgauge.rules.registry import known_rules
+from depthgauge.rules.known import known_rules
 
 EXAMPLES = Path(__file__).with_name("example_rules.py")
 
@@ -85,13 +85,9 @@ def test_an_edited_file_is_a_different_rule(rule_file):
 
 def install(monkeypatch, name: str, value: str) -> None:
     """Pretend that a third-party package offers a rule."""
-
-    def entry_points(*, group: str) -> list[EntryPoint]:
-        assert group == "depthgauge.rules"
-        return [EntryPoint(name, value, group)]
-
-    monkeypatch.setattr(registry, "entry_points", entry_points)
-    monkeypatch.setattr(registry, "_installed", registry._installed.__wrapped__)
+    point = EntryPoint(name, value, known.ENTRY_POINT_GROUP)
+    for module in (known, registry):
+        monkeypatch.setattr(module, "installed_rules", lambda: {name: point})
 
 
 def test_by_entry_point(monkeypatch):

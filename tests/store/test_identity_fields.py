@@ -15,7 +15,8 @@ from studies.small_grids import grid, plan, study_of
 
 from depthgauge.config import RuleConfig, RunConfig, TrainingOptions, identity_of
 from depthgauge.rules.choice import choose_rule, option_names
-from depthgauge.rules.registry import BUILT_IN, load_known
+from depthgauge.rules.known import BUILT_IN
+from depthgauge.rules.registry import load_known
 from depthgauge.store.run_folder import RunFolder
 
 CONFIG = run_config().model_copy(

@@ -17,7 +17,7 @@ from training.small_runs import (
 
 from depthgauge.config import Recipe
 from depthgauge.training.cohort import Cohort
-from depthgauge.training.optimizer import cosine_rate
+from depthgauge.training.optimizer import MOMENTS, cosine_rate
 
 RULES = ("bp", "fa", "dfa")
 STEPS_OF_AN_EPOCH = 5
@@ -54,6 +54,39 @@ def copy_into(fresh: Cohort, source: Cohort, runs: list[int], steps: int) -> Non
             parameter.copy_(source.net.state_of_run(run)[name])
     kept = [source.optimizer.moments_of_run(run) for run in runs]
     fresh.optimizer.restore([{n: m.clone() for n, m in own.items()} for own in kept], steps)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_every_step_is_that_of_torch_bit_for_bit(dtype):
+    recipe = Recipe(epochs=3, learning_rate=5e-3, weight_decay=0.05, dtype=dtype)
+    runs, setting = ladder("bp"), Setting(recipe=recipe)
+    cohort, generator = make_cohort(runs, setting), torch.Generator().manual_seed(3)
+    theirs = {
+        name: cohort.net.parameters[name][: len(gradient)].clone()
+        for name, gradient in cohort.optimizer.gradients.items()
+    }
+    adamw = torch.optim.AdamW(theirs.values(), lr=1.0, weight_decay=0.05, fused=True)
+    for epoch in range(recipe.epochs):
+        cohort.optimizer.start_epoch(epoch)
+        adamw.param_groups[0]["lr"] = cosine_rate(recipe, epoch)
+        for _ in range(STEPS_OF_AN_EPOCH):
+            for name, gradient in cohort.optimizer.gradients.items():
+                theirs[name].grad = gradient.normal_(generator=generator).clone()
+            cohort.optimizer.step()
+            adamw.step()
+        fresh = make_cohort(runs, setting)
+        steps = (epoch + 1) * STEPS_OF_AN_EPOCH
+        copy_into(fresh, cohort, list(range(len(runs))), steps)
+        cohort = fresh
+    for run in range(len(runs)):
+        moments = cohort.optimizer.moments_of_run(run)
+        for name, parameter in cohort.net.state_of_run(run).items():
+            if f"exp_avg.{name}" in moments:
+                own = theirs[name]
+                assert torch.equal(parameter, cohort.net.of_run(name, own, run))
+                for moment in MOMENTS:
+                    expected = cohort.net.of_run(name, adamw.state[own][moment], run)
+                    assert torch.equal(moments[f"{moment}.{name}"], expected)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

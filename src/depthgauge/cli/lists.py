@@ -1,21 +1,18 @@
-"""`depthgauge rules`, `nets`, `tasks`: what there is."""
+"""`depthgauge rules`, `nets`, `tasks`: what there is, without waiting for torch."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from depthgauge.errors import UserError
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
-
-    from depthgauge.rules.contract import Rule
-
-Entry = dict[str, Any]
+    from depthgauge.cli.catalogue import Entry
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -35,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     for entry in entries:
         _show(entry)
-    for entry in _beside_rules() if listing is _rules else []:
+    for entry in _shipped("beside rules") if listing is _rules else []:
         _show(entry)
     return 0
 
@@ -47,71 +44,39 @@ def _show(entry: Entry) -> None:
         print(f"{'':14}   {option['name']}{default}  {option['description']}")
 
 
+def _shipped(kind: str) -> list[Entry]:
+    """What comes with the package, as `make catalogue` found it."""
+    text = Path(__file__).with_name("catalogue.json").read_text(encoding="utf-8")
+    entries: list[Entry] = json.loads(text)[kind]
+    return entries
+
+
 def _rules() -> list[Entry]:
-    from depthgauge.rules.choice import option_names
-
-    return [
-        {
-            "name": rule.name,
-            "summary": rule.summary,
-            "needs": sorted(rule.needs),
-            "options": _options(rule.Options, option_names(rule)),
-        }
-        for rule in _loadable()
-    ]
+    return list(_described())
 
 
-def _options(model: type[BaseModel], names: Iterable[str]) -> list[Entry]:
-    fields = {name: model.model_fields[name] for name in names}
-    return [
-        {
-            "name": name,
-            "default": field.get_default(call_default_factory=True),
-            "description": field.description or "",
-        }
-        for name, field in fields.items()
-    ]
+def _described() -> Iterator[Entry]:
+    """All rules; an installed one is loaded, and named on standard error where that fails."""
+    from depthgauge.rules.known import known_rules
 
-
-def _beside_rules() -> list[Entry]:
-    """What else may stand in a rule's brackets."""
-    from depthgauge.config import TrainingOptions
-    from depthgauge.controls import CONTROLS
-
-    controls = [
-        {"name": name, "default": None, "description": control.summary}
-        for name, control in CONTROLS.items()
-    ]
-    training = _options(TrainingOptions, TrainingOptions.model_fields)
-    return [
-        {"name": "any rule[…]", "summary": "options of training", "options": training},
-        {"name": "any rule[…]", "summary": "or under a control", "options": controls},
-    ]
-
-
-def _loadable() -> Iterator[type[Rule]]:
-    """All rules; one that cannot be loaded is named on standard error."""
-    from depthgauge.rules.registry import known_rules, load_known
-
+    shipped = {entry["name"]: entry for entry in _shipped("rules")}
     for name in known_rules():
         try:
-            yield load_known(name)
+            yield shipped[name] if name in shipped else _installed(name)
         except UserError as error:
             print(f"depthgauge: {error}", file=sys.stderr)
 
 
-def _nets() -> list[Entry]:
-    from depthgauge.nets.registry import NETS
+def _installed(name: str) -> Entry:
+    from depthgauge.cli.catalogue import described
+    from depthgauge.rules.registry import load_known
 
-    return [
-        {"name": name, "summary": (net.__doc__ or "").splitlines()[0]} for name, net in NETS.items()
-    ]
+    return described(load_known(name))
+
+
+def _nets() -> list[Entry]:
+    return _shipped("nets")
 
 
 def _tasks() -> list[Entry]:
-    from depthgauge.tasks.registry import TASKS
-
-    return [
-        {"name": name, "summary": task.summary, "epochs": task.epochs, "width": task.width}
-        for name, task in TASKS.items()
-    ]
+    return _shipped("tasks")

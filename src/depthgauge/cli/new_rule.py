@@ -64,7 +64,7 @@ def _class_name(name: str) -> str:
 def _refuse_taken(name: str, class_name: str) -> None:
     """A name that other rules, Python or the template itself use would only confuse."""
     from depthgauge.rules import contract
-    from depthgauge.rules.registry import known_rules
+    from depthgauge.rules.known import known_rules
 
     taken = name in known_rules() or keyword.iskeyword(class_name) or hasattr(contract, class_name)
     if taken:

@@ -5,38 +5,14 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import sys
-from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 
 from depthgauge.errors import UserError, one_line
 from depthgauge.rules.contract import Rule
 from depthgauge.rules.declared import checked
-
-ENTRY_POINT_GROUP = "depthgauge.rules"
-BUILT_IN = {
-    "bp": "depthgauge.rules.bp:BP",
-    "fa": "depthgauge.rules.fa:FA",
-    "dfa": "depthgauge.rules.dfa:DFA",
-    "state_bridge": "depthgauge.rules.state_bridge:StateBridge",
-    "credit_bridge": "depthgauge.rules.credit_bridge:CreditBridge",
-    "ep": "depthgauge.rules.ep:EP",
-    "sdfa": "depthgauge.rules.sdfa:SignDFA",
-    "drtp": "depthgauge.rules.drtp:DRTP",
-}
-
-
-def known_rules() -> dict[str, str]:
-    """Names and references (`module:Class`) of all built-in and installed third-party rules."""
-    return {name: point.value for name, point in _installed().items()} | BUILT_IN
-
-
-@cache
-def _installed() -> dict[str, EntryPoint]:
-    """Rules of installed packages; looking through all packages takes a while, so once."""
-    return {point.name: point for point in entry_points(group=ENTRY_POINT_GROUP)}
+from depthgauge.rules.known import BUILT_IN, installed_rules, known_rules
 
 
 def find_rule(reference: str) -> tuple[type[Rule], str]:
@@ -81,7 +57,7 @@ def load_known(name: str) -> type[Rule]:
 def _source_of_known(name: str) -> str:
     if name in BUILT_IN:
         return ""
-    point = _installed()[name]
+    point = installed_rules()[name]
     version = f"{point.dist.name}=={point.dist.version}" if point.dist is not None else ""
     return f"{version}:{point.value}"
 

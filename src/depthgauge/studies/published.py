@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from scipy import stats
+from scipy.special import stdtrit
 
 from depthgauge.config import SCHEMA_VERSION, NetConfig, Recipe
 from depthgauge.errors import UserError
@@ -91,7 +91,7 @@ def compare(
     center, spread = figure[0], max(figure[1], ROUNDING)
     freedom = PUBLISHED_SEEDS + n - 2
     pooled = math.sqrt((variance + (PUBLISHED_SEEDS - 1) * spread**2) / freedom)
-    quantile = float(stats.t.ppf(0.975, freedom))
+    quantile = float(stdtrit(freedom, 0.975))
     half_width = quantile * pooled * math.sqrt(1 / PUBLISHED_SEEDS + 1 / n) + ROUNDING
     return Comparison(
         what=what,

@@ -18,7 +18,8 @@ from depthgauge.nets.registry import build_net
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.rules.choice import choose_rule
 from depthgauge.rules.contract import Rule
-from depthgauge.rules.registry import find_rule, known_rules
+from depthgauge.rules.known import known_rules
+from depthgauge.rules.registry import find_rule
 from depthgauge.store.checkpoint import read_checkpoint
 from depthgauge.store.plain_checkpoint import read_plain_checkpoint
 from depthgauge.store.quarantine import DamagedError

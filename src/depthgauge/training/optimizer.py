@@ -6,11 +6,14 @@ import math
 
 import torch
 from torch import Tensor
+from torch.optim.adamw import adamw
 
 from depthgauge.config import Recipe
 from depthgauge.nets.stacked import StackedResidualMLP
 
 MOMENTS = ("exp_avg", "exp_avg_sq")
+BETAS = (0.9, 0.999)
+EPSILON = 1e-8
 
 
 def cosine_rate(recipe: Recipe, epoch: int) -> float:
@@ -24,48 +27,61 @@ class CohortAdamW:
     AdamW works element by element, so one optimizer over stacked parameters does what one for
     each run, or each block of each run, would do. Blocks that are frozen in a run are outside
     the optimized slice: they have no gradient buffer and no moments.
+
+    The update is the function behind `torch.optim.AdamW`. The class itself loads torch's compiler
+    when it is made, which takes every process as long as torch does.
     """
 
     def __init__(self, net: StackedResidualMLP, recipe: Recipe) -> None:
         self.net, self.recipe = net, recipe
         self.gradients = net.new_gradients()
+        self._rate = recipe.learning_rate
         self._optimized = {
             name: net.parameters[name][: len(gradient)] for name, gradient in self.gradients.items()
         }
-        for name, parameter in self._optimized.items():
-            parameter.grad = self.gradients[name]
-        self._adamw = torch.optim.AdamW(
-            self._optimized.values(),
-            lr=recipe.learning_rate,
-            weight_decay=recipe.weight_decay,
-            fused=True,
-        )
+        self._moments = {
+            moment: {name: torch.zeros_like(own) for name, own in self._optimized.items()}
+            for moment in MOMENTS
+        }
+        self._steps = [torch.zeros((), device=own.device) for own in self._optimized.values()]
 
     def start_epoch(self, epoch: int) -> None:
         """Set the learning rate of this epoch."""
-        for group in self._adamw.param_groups:
-            group["lr"] = cosine_rate(self.recipe, epoch)
+        self._rate = cosine_rate(self.recipe, epoch)
 
     def step(self) -> None:
         """Apply the gradients that are in the buffers."""
-        self._adamw.step()
+        first, second = self._moments.values()
+        adamw(
+            list(self._optimized.values()),
+            list(self.gradients.values()),
+            list(first.values()),
+            list(second.values()),
+            [],
+            self._steps,
+            fused=True,
+            amsgrad=False,
+            beta1=BETAS[0],
+            beta2=BETAS[1],
+            lr=self._rate,
+            weight_decay=self.recipe.weight_decay,
+            eps=EPSILON,
+            maximize=False,
+        )
 
     def moments_of_run(self, run: int) -> dict[str, Tensor]:
         """The moments of one run's trained parameters, by `moment.parameter`."""
         return {
-            f"{moment}.{name}": self.net.of_run(name, self._adamw.state[parameter][moment], run)
-            for name, parameter in self._optimized.items()
+            f"{moment}.{name}": self.net.of_run(name, self._moments[moment][name], run)
+            for name in self._optimized
             if run < self.net.trained_runs[name]
             for moment in MOMENTS
         }
 
     def restore(self, runs: list[dict[str, Tensor]], steps: int) -> None:
         """Continue from the `moments_of_run` of every run, after `steps` steps."""
-        for name, parameter in self._optimized.items():
-            state = {"step": torch.tensor(float(steps), device=parameter.device)}
-            for moment in MOMENTS:
-                state[moment] = torch.zeros_like(parameter)
-                for run in range(self.net.trained_runs[name]):
-                    target = self.net.of_run(name, state[moment], run)
-                    target.copy_(runs[run][f"{moment}.{name}"])
-            self._adamw.state[parameter] = state
+        for run, kept in enumerate(runs):
+            for name, moment in self.moments_of_run(run).items():
+                moment.copy_(kept[name])
+        for own in self._steps:
+            own.fill_(steps)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from depthgauge.errors import UserError
-from depthgauge.rules.registry import find_rule, known_rules
+from depthgauge.rules.known import known_rules
+from depthgauge.rules.registry import find_rule
 from depthgauge.studies.gathered import Gathered
 
 WORDS = (
