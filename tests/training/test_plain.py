@@ -6,7 +6,15 @@ from dataclasses import replace
 
 import pytest
 import torch
-from training.small_runs import Setting, ladder, make_cohort, make_task, run_config, train_cohort
+from training.small_runs import (
+    Setting,
+    assert_alike,
+    ladder,
+    make_cohort,
+    make_task,
+    run_config,
+    train_cohort,
+)
 
 from depthgauge.config import NetConfig, Recipe
 from depthgauge.training.plain import PlainCohort
@@ -35,18 +43,6 @@ def both(rule: str, setting: Setting):
     configs = [run_config(run, setting) for run in runs]
     plain = PlainCohort(configs, [run.build_rule() for run in runs], setting.task)
     return train_cohort(make_cohort(runs, setting), setting), train_cohort(plain, setting)
-
-
-def assert_alike(fast, plain, tolerance):
-    for run in range(len(fast.configs)):
-        pairs = [(fast.net.state_of_run(run), plain.net.state_of_run(run))]
-        pairs += [(fast.feedback[run], plain.feedback[run])]
-        for one, other in pairs:
-            assert one.keys() == other.keys()
-            for name in one:
-                torch.testing.assert_close(
-                    one[name], other[name], rtol=tolerance, atol=tolerance, msg=name
-                )
 
 
 OFTEN = {"as published"}
