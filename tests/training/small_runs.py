@@ -185,21 +185,3 @@ def differences(cohort: Cohort, run: int, plain: PlainRun) -> dict[str, float]:
         name: relative_difference(mine, other)
         for (name, mine), other in zip(ours.items(), theirs.values(), strict=True)
     }
-
-
-def assert_alike(one: Cohort, other: Cohort, tolerance: float) -> None:
-    """Parameters and feedback of every run, wherever they are."""
-    for run in range(len(one.configs)):
-        pairs = [(one.net.state_of_run(run), other.net.state_of_run(run))]
-        pairs += [(one.feedback[run], other.feedback[run])]
-        for mine, theirs in pairs:
-            assert mine.keys() == theirs.keys()
-            for name in mine:
-                torch.testing.assert_close(
-                    mine[name],
-                    theirs[name],
-                    rtol=tolerance,
-                    atol=tolerance,
-                    check_device=False,
-                    msg=name,
-                )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 import torch
+from training.alike import assert_alike
 from training.devices import CUDA
 from training.recorded_runs import train
 from training.small_images import image_task
-from training.small_runs import Run, Setting, assert_alike, ladder, make_cohort, train_cohort
+from training.small_runs import Run, Setting, ladder, make_cohort, train_cohort
 
 from depthgauge.config import Recipe
 from depthgauge.store.checkpoint import read_checkpoint, write_checkpoint

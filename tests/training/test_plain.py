@@ -6,15 +6,8 @@ from dataclasses import replace
 
 import pytest
 import torch
-from training.small_runs import (
-    Setting,
-    assert_alike,
-    ladder,
-    make_cohort,
-    make_task,
-    run_config,
-    train_cohort,
-)
+from training.alike import assert_alike
+from training.small_runs import Setting, ladder, make_cohort, make_task, run_config, train_cohort
 
 from depthgauge.config import NetConfig, Recipe
 from depthgauge.training.plain import PlainCohort
