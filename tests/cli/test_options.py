@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 import torch
+from cli.commands import SMALL, run
+from training.devices import CUDA
 
 from depthgauge.cli.options import choose_device
 from depthgauge.errors import UserError
@@ -51,6 +55,22 @@ def test_on_this_machine_a_device_must_be_here(name):
 @pytest.mark.parametrize("executor", ["local", *CLUSTERS])
 def test_without_a_gpu_the_processor_is_meant(executor):
     assert choose_device("auto", executor) == "cpu"
+
+
+@pytest.mark.parametrize("executor", ["local", *CLUSTERS])
+def test_with_a_gpu_that_is_meant(executor, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert choose_device("auto", executor) == "cuda"
+
+
+@pytest.mark.parametrize("device", ["cpu", CUDA])
+def test_a_study_is_trained_where_that_is(device, tmp_path, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: device == "cuda")
+    command = ("ladder", *SMALL, "--rules", "bp", "--seeds", 1, "--k", 0, "--out", tmp_path / "s")
+    assert run(*command, "--device", "auto").status == 0
+    (result,) = (tmp_path / "s").glob("runs/*/result.json")
+    assert json.loads(result.read_text())["provenance"]["device"] == device
+    assert json.loads((tmp_path / "s" / "study.json").read_text())["device"] == device
 
 
 @pytest.mark.parametrize("executor", ["local", *CLUSTERS])

@@ -81,10 +81,17 @@ def run_config(run: Run, setting: Setting) -> RunConfig:
     )
 
 
-def make_cohort(runs: Sequence[Run], setting: Setting) -> Cohort:
+def make_cohort(runs: Sequence[Run], setting: Setting, device: str = "cpu") -> Cohort:
     """An untrained cohort; the runs must come in falling order of k."""
     rules = [run.build_rule() for run in runs]
-    return Cohort([run_config(run, setting) for run in runs], rules, setting.task)
+    return Cohort([run_config(run, setting) for run in runs], rules, setting.task, device)
+
+
+def make_batches(cohort: Cohort, setting: Setting) -> Batches:
+    """What the cohort is trained on, where it is."""
+    recipe, targets = setting.recipe, setting.recipe.targets
+    place = (cohort.dtype, cohort.device)
+    return Batches(setting.task, cohort.seeds, recipe.batch_size, *place, targets=targets)
 
 
 def train_cohort(
@@ -95,7 +102,7 @@ def train_cohort(
     epochs: int | None = None,
 ) -> Cohort:
     """The training loop: start_epoch, then every batch; `after_step` sees the step number."""
-    batches = Batches(setting.task, cohort.seeds, setting.recipe.batch_size, cohort.dtype)
+    batches = make_batches(cohort, setting)
     last = setting.recipe.epochs if epochs is None else first_epoch + epochs
     step = first_epoch * len(batches)
     for epoch in range(first_epoch, last):

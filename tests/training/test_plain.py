@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+from training.alike import assert_alike
 from training.small_runs import Setting, ladder, make_cohort, make_task, run_config, train_cohort
 
 from depthgauge.config import NetConfig, Recipe
@@ -35,18 +36,6 @@ def both(rule: str, setting: Setting):
     configs = [run_config(run, setting) for run in runs]
     plain = PlainCohort(configs, [run.build_rule() for run in runs], setting.task)
     return train_cohort(make_cohort(runs, setting), setting), train_cohort(plain, setting)
-
-
-def assert_alike(fast, plain, tolerance):
-    for run in range(len(fast.configs)):
-        pairs = [(fast.net.state_of_run(run), plain.net.state_of_run(run))]
-        pairs += [(fast.feedback[run], plain.feedback[run])]
-        for one, other in pairs:
-            assert one.keys() == other.keys()
-            for name in one:
-                torch.testing.assert_close(
-                    one[name], other[name], rtol=tolerance, atol=tolerance, msg=name
-                )
 
 
 OFTEN = {"as published"}

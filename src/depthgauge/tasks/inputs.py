@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import torch
 from torch import Tensor
 
@@ -10,10 +12,19 @@ from depthgauge.tasks.base import Pixels, Split, Task
 
 def normalise_pixels(images: Tensor, pixels: Pixels, dtype: torch.dtype) -> Tensor:
     """(x/255 − mean)/std for each channel of flat uint8 images."""
-    area = pixels.height * pixels.width
-    mean = torch.tensor(pixels.mean, dtype=dtype, device=images.device).repeat_interleave(area)
-    std = torch.tensor(pixels.std, dtype=dtype, device=images.device).repeat_interleave(area)
+    mean, std = _of_features(pixels, dtype, images.device)
     return images.to(dtype).div_(255).sub_(mean).div_(std)
+
+
+@cache
+def _of_features(pixels: Pixels, dtype: torch.dtype, device: torch.device) -> tuple[Tensor, Tensor]:
+    """Mean and std of each feature; kept, since a GPU would wait for them with every batch."""
+    area = pixels.height * pixels.width
+    mean, std = (
+        torch.tensor(values, dtype=dtype, device=device).repeat_interleave(area)
+        for values in (pixels.mean, pixels.std)
+    )
+    return mean, std
 
 
 def as_inputs(

@@ -120,8 +120,8 @@ class LiftedRule:
         if shape is None:
             return None
         self._drawn = True
-        drawn = {seed: torch.randn(shape, generator=own) for seed, own in self._streams.items()}
-        return torch.stack([drawn[seed].to(states[0]) for seed in self.seeds])
+        drawn = {seed: _noise(shape, own, states[0]) for seed, own in self._streams.items()}
+        return torch.stack([drawn[seed] for seed in self.seeds])
 
     def _seen(self, step: Step) -> dict[str, Any]:
         seen: dict[str, Any] = {"states": step.trace.states, "target": step.labels}
@@ -162,6 +162,12 @@ class LiftedRule:
         apart = [one_run(tree_map(lambda t, p=p: t[p], seen)) for p in range(len(self.runs))]
         stacked: dict[str, Any] = tree_map(lambda *tensors: torch.stack(tensors), *apart)
         return stacked
+
+
+def _noise(shape: tuple[int, ...], generator: torch.Generator, like: Tensor) -> Tensor:
+    """Drawn on the host, so that every device has the same; a GPU fetches it, and nobody waits."""
+    drawn = torch.randn(shape, generator=generator, pin_memory=like.is_cuda)
+    return drawn.to(like.device, non_blocking=True).to(like.dtype)
 
 
 def _kind(stacked: Tensor) -> str:

@@ -1,0 +1,95 @@
+"""What makes a GPU and its host wait for each other, found where there is no GPU.
+
+Two devices stand in for one, each for what the other does not show. On the processor a tensor made
+of Python's numbers can be told from others. On `meta`, where tensors have no data, nothing can be
+read, and copies from the host can be told from other operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from importlib import import_module
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves, tree_map_only
+
+from depthgauge.nets.stacked_embedding import StackedEmbedding
+
+aten = torch.ops.aten
+
+READ_DATA = {torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape}
+"""What torch says of operations whose result, or its shape, the host must look at."""
+
+MASKED = {aten.index.Tensor, aten.index_put.default, aten.index_put_.default}
+"""Those read data where a mask tells them the places, and only then."""
+
+FROM_NUMBERS = {aten.lift_fresh.default, aten.lift_fresh_copy.default}
+CHECKED = {aten._linalg_check_errors.default}
+
+
+class WaitsError(AssertionError):
+    """A GPU would have waited here, or the host for it."""
+
+
+class NoWaiting(TorchDispatchMode):
+    """Refuses operations that would wait: they read data, or copy them to or from the host."""
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if _reads_data(func, args) or func in FROM_NUMBERS | CHECKED:
+            raise WaitsError(f"{func}")
+        result = func(*args, **kwargs)
+        places = {one.device.type for one in tree_leaves((args, kwargs, result)) if _is_placed(one)}
+        if len(places) > 1 and not _asynchronous(func, args, kwargs):
+            raise WaitsError(f"{func} between {places}")
+        return result
+
+
+def _reads_data(func: Any, args: Any) -> bool:
+    if func in MASKED:
+        return any(one is not None and one.dtype in (torch.bool, torch.uint8) for one in args[1])
+    return not READ_DATA.isdisjoint(func.tags)
+
+
+def _is_placed(one: Any) -> bool:
+    """Single numbers are not: a GPU is handed them with the operation itself."""
+    return isinstance(one, Tensor) and one.dim() > 0
+
+
+def _asynchronous(func: Any, args: Any, kwargs: Any) -> bool:
+    """A copy after whose beginning the host goes on at once."""
+    return bool(kwargs.get("non_blocking") or (func is aten.copy_.default and any(args[2:])))
+
+
+@contextmanager
+def no_waiting_on_cuda() -> Iterator[None]:
+    """What torch itself refuses on a GPU."""
+    before = torch.cuda.get_sync_debug_mode()
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        yield
+    finally:
+        torch.cuda.set_sync_debug_mode(before)
+
+
+def no_waiting(device: str) -> AbstractContextManager[Any]:
+    return no_waiting_on_cuda() if device == "cuda" else NoWaiting()
+
+
+def let_cohorts_be_on_meta(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For a test: the embedding reads its own places when it is made, torch knows its devices."""
+
+    def embedding(weights: Tensor, biases: Tensor, *rest: Any) -> StackedEmbedding:
+        here = (torch.zeros_like(own, device="cpu") for own in (weights, biases))
+        made = StackedEmbedding(*here, *rest)
+        vars(made).update(tree_map_only(Tensor, lambda own: own.to("meta"), vars(made)))
+        return made
+
+    monkeypatch.setattr("depthgauge.nets.stacked.StackedEmbedding", embedding)
+    optimizers = import_module("torch.optim.optimizer")
+    monkeypatch.setattr(optimizers, "_get_fused_kernels_supported_devices", lambda: ["meta"])
