@@ -1,14 +1,15 @@
-"""Do the cohort engine and the plain one come to the same ladder on the embedded task?
+"""Does another way of training come to the same ladder on the embedded task as the cohort engine?
 
-    python benchmarks/engines_agree.py --out FOLDER [--seeds 42 123 456] [--dry-run]
+    python benchmarks/same_ladder.py plain|bf16 --out FOLDER [--seeds 42 123 456] [--dry-run]
 
-Six rules, every k, the task's own network and recipe, float32; a study for each engine, in one
-thread. The same command goes on where it was stopped.
+Six rules, every k, the task's own network and recipe; a study for each way, in one thread: the
+cohort engine in float32, and the plain engine, or the cohort engine with bfloat16 products. The
+same command goes on where it was stopped.
 
-The engines round differently, and training makes that grow, so that runs of one seed come apart.
-The yardstick is what another seed does: see `seed_noise.py`. Chance alone may put a rung beyond it,
-and how often is said. Of such a rung the t interval, corrected for the number of rungs, says
-whether the engines can be told apart. A bias of one engine would show first over all rungs.
+They round differently, and training makes that grow, so that runs of one seed come apart. The
+yardstick is what another seed does: see `seed_noise.py`. Chance alone may put a rung beyond it, and
+how often is said. Of such a rung the t interval, corrected for the number of rungs, says whether
+the two can be told apart. A bias of one of them would show first over all rungs.
 """
 
 from __future__ import annotations
@@ -31,18 +32,22 @@ from depthgauge.store.files import make_folder, write_json, write_text
 from depthgauge.store.provenance import environment
 
 RULES = ("bp", "fa", "dfa", "state_bridge", "credit_bridge", "ep")
-ENGINES = ("cohort", "plain")
-RECORD = Path(__file__).parents[1] / "reproduction" / "engines-teacher"
+WAYS = {
+    "cohort": ("--engine", "cohort", "--dtype", "float32"),
+    "plain": ("--engine", "plain", "--dtype", "float32"),
+    "bf16": ("--engine", "cohort", "--dtype", "bf16"),
+}
+RECORDS = Path(__file__).parents[1] / "reproduction"
 MACHINE = ("version", "commit", "python", "torch", "libraries", "processor", "cores", "system")
 """What of the environment is written down."""
 
 
-def ladder(engine: str, out: Path, seeds: list[int], *more: str) -> dict[str, Any]:
+def ladder(way: str, out: Path, seeds: list[int], *more: str) -> dict[str, Any]:
     """What the command prints, on one core; its status is 1 where a run has diverged."""
     arguments = [
         *(sys.executable, "-m", "depthgauge.cli.main", "ladder", "--rules", *RULES),
-        *("--k", "all", "--seeds", *map(str, seeds), "--engine", engine, "--dtype", "float32"),
-        *("--device", "cpu", "--threads", "1", "--out", str(out / engine), "--json", *more),
+        *("--k", "all", "--seeds", *map(str, seeds), *WAYS[way]),
+        *("--device", "cpu", "--threads", "1", "--out", str(out / way), "--json", *more),
     ]
     alone = os.environ | {"OMP_NUM_THREADS": "1"}
     done = subprocess.run(arguments, env=alone, stdout=subprocess.PIPE, text=True, check=False)
@@ -51,10 +56,10 @@ def ladder(engine: str, out: Path, seeds: list[int], *more: str) -> dict[str, An
     return dict(json.loads(done.stdout))
 
 
-def compare(cohort: dict[str, Any], plain: dict[str, Any], seeds: list[int]) -> list[Rung]:
+def compare(cohort: dict[str, Any], other: dict[str, Any], seeds: list[int]) -> list[Rung]:
     """Every rule and k."""
     return [
-        Rung(rule, int(k), *(accuracies(one, rule, k, seeds) for one in (cohort, plain)))
+        Rung(rule, int(k), *(accuracies(one, rule, k, seeds) for one in (cohort, other)))
         for rule in RULES
         for k in sorted(cohort["results"][rule], key=int)
     ]
@@ -68,9 +73,9 @@ def accuracies(one: dict[str, Any], rule: str, k: str, seeds: list[int]) -> dict
     return found
 
 
-def table(rungs: list[Rung]) -> str:
+def table(rungs: list[Rung], way: str) -> str:
     """One row for each rung: accuracies in per cent, differences in points."""
-    header = ["rule", "k", "cohort", "plain", "plain − cohort", "95 % interval"]
+    header = ["rule", "k", "cohort", way, f"{way} − cohort", "95 % interval"]
     header += ["largest of a seed", "seed noise", "within it", "told apart"]
     return markdown_table(header, [row(rung, len(rungs)) for rung in rungs])
 
@@ -100,23 +105,24 @@ def words(rungs: list[Rung], seeds: list[int]) -> str:
     )
 
 
-def record(rungs: list[Rung], ladders: list[dict[str, Any]], seeds: list[int]) -> None:
+def record(way: str, rungs: list[Rung], ladders: list[dict[str, Any]], seeds: list[int]) -> None:
     """Write the figures down, with where they come from."""
     known = environment()
     trained = {
-        engine: sorted({run["commit"] for run in runs_of(one)})
-        for engine, one in zip(ENGINES, ladders, strict=True)
+        name: sorted({run["commit"] for run in runs_of(one)})
+        for name, one in zip(("cohort", way), ladders, strict=True)
     }
     document = {
-        "command": f"python benchmarks/engines_agree.py --seeds {' '.join(map(str, seeds))}",
+        "command": f"python benchmarks/same_ladder.py {way} --seeds {' '.join(map(str, seeds))}",
         "provenance": {name: known[name] for name in MACHINE} | {"runs_trained_at": trained},
         "config": ladders[0]["config"],
         "by_chance": by_chance(len(seeds)),
         "all_rungs": over_all(rungs).as_dict(),
         "rungs": [rung.as_dict(len(rungs)) for rung in rungs],
     }
-    write_json(make_folder(RECORD) / "agreement.json", document)
-    write_text(RECORD / "agreement.md", f"{table(rungs)}\n{words(rungs, seeds)}")
+    folder = make_folder(RECORDS / f"{way}-teacher")
+    write_json(folder / "agreement.json", document)
+    write_text(folder / "agreement.md", f"{table(rungs, way)}\n{words(rungs, seeds)}")
 
 
 def runs_of(one: dict[str, Any]) -> list[dict[str, Any]]:
@@ -128,19 +134,20 @@ def runs_of(one: dict[str, Any]) -> list[dict[str, Any]]:
 def main() -> None:
     """Train what is left, print the table and write it down."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("way", choices=[way for way in WAYS if way != "cohort"])
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--seeds", type=int, nargs="+", default=[42, 123, 456])
     parser.add_argument("--dry-run", action="store_true", help="say how long it takes")
     args = parser.parse_args()
     if args.dry_run:
-        for engine in ENGINES:
-            expected = ladder(engine, args.out, args.seeds, "--dry-run")["expected"]
-            print(f"{engine}: about {in_words(expected['seconds'])}")
+        for way in ("cohort", args.way):
+            expected = ladder(way, args.out, args.seeds, "--dry-run")["expected"]
+            print(f"{way}: about {in_words(expected['seconds'])}")
         return
-    ladders = [ladder(engine, args.out, args.seeds) for engine in ENGINES]
+    ladders = [ladder(way, args.out, args.seeds) for way in ("cohort", args.way)]
     rungs = compare(*ladders, args.seeds)
-    record(rungs, ladders, args.seeds)
-    print(f"{table(rungs)}\n{words(rungs, args.seeds)}")
+    record(args.way, rungs, ladders, args.seeds)
+    print(f"{table(rungs, args.way)}\n{words(rungs, args.seeds)}")
 
 
 if __name__ == "__main__":
