@@ -31,7 +31,6 @@ bench: $(READY)
 	mkdir -p build && PYTHONPATH=benchmarks $(BIN)/python -m speed --json build/speed.json
 	$(BIN)/python benchmarks/null.py
 	$(BIN)/python benchmarks/report.py
-	$(BIN)/python benchmarks/store.py
 	$(BIN)/python benchmarks/store_scale.py
 	$(BIN)/python benchmarks/workers.py
 

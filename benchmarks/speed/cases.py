@@ -14,18 +14,42 @@ RULES = ("bp", "fa", "dfa", "state_bridge", "credit_bridge", "ep")
 SHAPES = ((256, 4), (512, 2))
 SIZES = (1, 3, 15, 45)
 BATCH, CLASSES, FEATURES = 128, 10, 3072
-TRAINING, EVALUATION = 50_000, 10_000
-EPOCH_STEPS = math.ceil(TRAINING / BATCH)
+TRAINING, TRAINING_TO_EVALUATION = 50_000, 5
 FIRST_SEED = 42
 
 
 @dataclass(frozen=True)
 class Case:
-    """A rule on a network of `blocks` blocks of some width."""
+    """A rule on a network of `blocks` blocks of some width, and how it is trained."""
 
     rule: str
     width: int
     blocks: int
+    batch: int = BATCH
+    samples: int = TRAINING
+    epochs: int = 100
+
+    def __str__(self) -> str:
+        return f"{self.rule}, d = {self.width}, L = {self.blocks}"
+
+    @property
+    def weights(self) -> int:
+        """Of a network's matrices."""
+        return self.width * (FEATURES + CLASSES) + 2 * self.blocks * self.width**2
+
+    @property
+    def epoch_steps(self) -> int:
+        """Batches of an epoch."""
+        return math.ceil(self.samples / self.batch)
+
+    @property
+    def evaluation(self) -> int:
+        """Samples of the evaluation split: one for five that are trained on, as in CIFAR-10."""
+        return self.samples // TRAINING_TO_EVALUATION
+
+    def share_of_evaluation(self, steps: int) -> int:
+        """Of the evaluation after each epoch, how many samples fall to so many steps."""
+        return max(1, round(self.evaluation * steps / self.epoch_steps))
 
     def ladder(self, runs: int) -> list[tuple[int, int]]:
         """K and seed of so many runs: every k of as many seeds as it takes, k falling."""
@@ -42,25 +66,20 @@ class Case:
                 task=TaskConfig(name="cifar-shaped", checksum=""),
                 net=NetConfig(width=self.width, blocks=self.blocks),
                 rule=RuleConfig(name=self.rule, label=self.rule),
-                recipe=Recipe(batch_size=BATCH),
+                recipe=Recipe(batch_size=self.batch, epochs=self.epochs),
                 k=k,
                 seed=seed,
             )
             for k, seed in self.ladder(runs)
         ]
 
-
-def cifar_shaped() -> Task:
-    """Random bytes in the shape of CIFAR-10."""
-    generator = torch.Generator().manual_seed(0)
-    count = TRAINING + EVALUATION
-    x = torch.randint(0, 256, (count, FEATURES), generator=generator, dtype=torch.uint8)
-    y = torch.randint(0, CLASSES, (count,), generator=generator)
-    pixels = Pixels(3, 32, 32, (0.5,) * 3, (0.25,) * 3)
-    train = Split(x[:TRAINING], y[:TRAINING])
-    return Task("cifar-shaped", train, Split(x[TRAINING:], y[TRAINING:]), CLASSES, pixels)
-
-
-def share_of_evaluation(steps: int) -> int:
-    """Of the evaluation after each epoch, how many samples fall to so many steps."""
-    return max(1, round(EVALUATION * steps / EPOCH_STEPS))
+    def task(self) -> Task:
+        """Random bytes in the shape of CIFAR-10."""
+        generator = torch.Generator().manual_seed(0)
+        count = self.samples + self.evaluation
+        x = torch.randint(0, 256, (count, FEATURES), generator=generator, dtype=torch.uint8)
+        y = torch.randint(0, CLASSES, (count,), generator=generator)
+        pixels = Pixels(3, 32, 32, (0.5,) * 3, (0.25,) * 3)
+        train = Split(x[: self.samples], y[: self.samples])
+        evaluation = Split(x[self.samples :], y[self.samples :])
+        return Task("cifar-shaped", train, evaluation, CLASSES, pixels)

@@ -1,9 +1,11 @@
-"""Operations of matrix products, counted as they are made."""
+"""Operations of matrix products: counted as they are made, and the most this machine makes."""
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
+import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
@@ -15,7 +17,7 @@ class CountedProducts(TorchDispatchMode):
     """
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.flops = 0.0
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -24,3 +26,11 @@ class CountedProducts(TorchDispatchMode):
         if formula is not None:
             self.flops += formula(*args, **(kwargs or {}), out_val=out)
         return out
+
+
+def peak_flops(size: int = 2048) -> float:
+    """Operations a second of one large matrix product with all threads."""
+    a, b = torch.randn(size, size), torch.randn(size, size)
+    began = time.perf_counter()
+    a @ b
+    return 2 * size**3 / (time.perf_counter() - began)

@@ -7,7 +7,7 @@ from itertools import chain, count
 from depthgauge.tasks.inputs import evaluation_inputs
 from depthgauge.training.batches import Batches
 
-from .cases import BATCH, Case, cifar_shaped, share_of_evaluation
+from .cases import Case
 from .one_run import OneRun
 
 EVALUATED_AT_ONCE = 1000
@@ -17,10 +17,10 @@ class Loop:
     """The runs of a ladder, one after the other."""
 
     def __init__(self, case: Case, runs: int) -> None:
-        task = cifar_shaped()
+        task, self.case = case.task(), case
         self.runs = [OneRun(task, case, k, fused=True) for k, _ in case.ladder(runs)]
         self.split = evaluation_inputs(task, self.runs[0].net.embed.weight.dtype)
-        self.batches = chain.from_iterable(map(Batches(task, [0], BATCH).epoch, count()))
+        self.batches = chain.from_iterable(map(Batches(task, [0], case.batch).epoch, count()))
 
     def train(self, steps: int) -> int:
         """Each run for some steps, with its share of evaluation; the number of run-steps."""
@@ -28,7 +28,7 @@ class Loop:
             for _ in range(steps):
                 batch = next(self.batches)
                 run.step(batch.inputs[0], batch.labels[0])
-            share = share_of_evaluation(steps)
+            share = self.case.share_of_evaluation(steps)
             for start in range(0, share, EVALUATED_AT_ONCE):
                 part = slice(start, min(share, start + EVALUATED_AT_ONCE))
                 run.correct(self.split.x[part], self.split.y[part])

@@ -1,63 +1,100 @@
-"""Contenders in processes of their own, one or one for each core, that train when they are told."""
+"""Contenders in processes of their own, that train when they are told.
+
+They come from one process that has imported everything and done nothing, so each starts at once.
+"""
 
 from __future__ import annotations
 
 import multiprocessing as mp
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from typing import Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 import torch
 
 from depthgauge.store.peak_memory import peak_memory_bytes
 
 from .cases import Case
+from .flops import CountedProducts
+
+IMPORTED = [f"{__package__}.__main__", "torch._dynamo"]
+"""By the first process; torch's own optimizers import the second when they first step."""
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 
-class Contender(Protocol):
+class Contender(Protocol[T_co]):
     """Trains the runs of a case."""
 
     def __init__(self, case: Case, runs: int) -> None: ...
 
-    def train(self, steps: int) -> int:
-        """Each run for some steps; the number of run-steps."""
+    def train(self, steps: int) -> T_co:
+        """Each run for some steps; what there is to say of them."""
         ...
 
 
-def _serve(
-    connection: Connection, kind: type[Contender], case: Case, runs: int, threads: int
-) -> None:
-    torch.set_num_threads(threads)
-    contender = kind(case, runs)
-    contender.train(1)
-    connection.send(peak_memory_bytes())
-    while steps := connection.recv():
-        connection.send(contender.train(steps))
-    connection.send(peak_memory_bytes())
+@dataclass(frozen=True)
+class Order:
+    """What a process is told to do; where operations are counted, their number is the answer."""
+
+    steps: int
+    threads: int
+    counted: bool = False
 
 
-class Processes:
-    """So many processes of a contender, which train at the same time."""
+@dataclass(frozen=True)
+class Memory:
+    """Bytes that a process held before it had data or a network, and the most it held at all."""
 
-    def __init__(
-        self, kind: type[Contender], case: Case, runs: int, *, processes: int, threads: int
-    ) -> None:
-        context, self._connections = mp.get_context("spawn"), list[Connection]()
-        for _ in range(processes):
+    before: int
+    peak: int
+
+
+def _serve(connection: Connection, kind: type[Contender[Any]], case: Case, runs: int) -> None:
+    before, contender = peak_memory_bytes(), kind(case, runs)
+    connection.send(None)
+    while order := connection.recv():
+        torch.set_num_threads(order.threads)
+        if order.counted:
+            with CountedProducts() as counted:
+                contender.train(order.steps)
+            connection.send(counted.flops)
+        else:
+            connection.send(contender.train(order.steps))
+    connection.send(Memory(before, peak_memory_bytes()))
+
+
+class Processes(Generic[T]):
+    """So many processes of a contender, all ready to train."""
+
+    def __init__(self, kind: type[Contender[T]], case: Case, runs: int, count: int = 1) -> None:
+        context = mp.get_context("forkserver")
+        context.set_forkserver_preload(IMPORTED)
+        self._runs, self._connections = runs, list[Connection]()
+        for _ in range(count):
             ours, theirs = context.Pipe()
-            given = (theirs, kind, case, runs, threads)
-            context.Process(target=_serve, args=given).start()
+            context.Process(target=_serve, args=(theirs, kind, case, runs)).start()
+            theirs.close()
             self._connections.append(ours)
         for connection in self._connections:
             connection.recv()
 
-    def train(self, steps: int) -> int:
-        """Let all of them train; the number of run-steps."""
-        for connection in self._connections:
-            connection.send(steps)
-        return sum(connection.recv() for connection in self._connections)
+    def train(self, steps: int, *, count: int = 1, threads: int) -> list[T]:
+        """Let `count` of them train side by side, each with so many threads."""
+        training = self._connections[:count]
+        for connection in training:
+            connection.send(Order(steps, threads))
+        return [connection.recv() for connection in training]
 
-    def stop(self) -> int:
-        """End them; the most memory that one of them held."""
+    def flops(self) -> float:
+        """Operations of one run-step, with its share of evaluation."""
+        self._connections[0].send(Order(1, threads=1, counted=True))
+        return float(self._connections[0].recv()) / self._runs
+
+    def stop(self) -> Memory:
+        """End them; the memory of the one that held most."""
         for connection in self._connections:
-            connection.send(0)
-        return max(connection.recv() for connection in self._connections)
+            connection.send(None)
+        held: list[Memory] = [connection.recv() for connection in self._connections]
+        return max(held, key=lambda memory: memory.peak)

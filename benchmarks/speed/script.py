@@ -14,7 +14,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from depthgauge.tasks.base import Split, Task
 
-from .cases import BATCH, Case, cifar_shaped, share_of_evaluation
+from .cases import Case
 from .one_run import OneRun
 
 PADDING, SIDE = 4, 32
@@ -50,14 +50,21 @@ class Script:
     """One run at a time."""
 
     def __init__(self, case: Case, runs: int) -> None:
-        task = cifar_shaped()
+        task, self.case = case.task(), case
         self.runs = [OneRun(task, case, k, fused=False) for k, _ in case.ladder(runs)]
         self.training = self._forever(Pictures(task, task.train, augment=True))
         self.evaluation = self._forever(Pictures(task, task.evaluation, augment=False))
+        self.owed = 0
 
     def _forever(self, pictures: Pictures) -> Iterator[tuple[Tensor, Tensor]]:
         workers = os.cpu_count() or 1
-        loader = DataLoader(pictures, BATCH, shuffle=pictures.augment, num_workers=workers)
+        loader = DataLoader(
+            pictures,
+            self.case.batch,
+            shuffle=pictures.augment,
+            num_workers=workers,
+            multiprocessing_context="fork",
+        )
         while True:
             yield from loader
 
@@ -66,6 +73,8 @@ class Script:
         for run in self.runs:
             for _ in range(steps):
                 run.step(*next(self.training))
-            for _ in range(max(1, share_of_evaluation(steps) // BATCH)):
+            self.owed += self.case.share_of_evaluation(steps)
+            while self.owed >= self.case.batch:
                 run.correct(*next(self.evaluation))
+                self.owed -= self.case.batch
         return steps * len(self.runs)

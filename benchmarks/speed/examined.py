@@ -1,0 +1,77 @@
+"""One network, trained for a while and read by every gauge, as an audit reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import torch
+from torch import Tensor
+
+from depthgauge.diagnosis.credit_quality import credit_gauges
+from depthgauge.gauges.lesion import LesionGauge
+from depthgauge.gauges.norms import BATCH_READ, BATCHES_READ
+from depthgauge.gauges.numerics import NumericsGauge
+from depthgauge.gauges.reading import Gauge
+from depthgauge.gauges.reference import ReferenceGauge
+from depthgauge.gauges.scale import ScaleGauge
+from depthgauge.gauges.stability import StabilityGauge
+from depthgauge.nets.opened import OpenedNet
+from depthgauge.rules.choice import choose_rule
+from depthgauge.rules.on_network import rule_credit
+from depthgauge.studies.audit import NULL_DRAWS
+from depthgauge.studies.null import SAMPLES, calibrate_null, why_not
+from depthgauge.studies.trained import Trained, evaluation_batches, first_samples
+from depthgauge.training.cohort import initialise
+
+from .cases import Case
+from .engine import Engine
+from .stopwatch import Stopwatch
+
+
+class Examined:
+    """A cohort that is trained, its first step behind it, and a network like its first run's."""
+
+    def __init__(self, case: Case, runs: int) -> None:
+        self.case, self.engine, self.task = case, Engine(case, runs), case.task()
+        self.engine.train(1)
+        self.rule = choose_rule(case.rule).build()
+        self.net, self.feedback = initialise(case.configs(runs)[0], self.task, self.rule)
+
+    def train(self, steps: int) -> dict[str, float]:
+        """Seconds of an epoch, after some steps of it, and of every gauge."""
+        watch = Stopwatch()
+        watch.timed("epoch", self.engine.train)(steps)
+        watch.seconds["epoch"] *= self.case.epoch_steps / steps
+        diagnostics: dict[str, Gauge] = {
+            "D1 scale": ScaleGauge(),
+            "D2 reference": ReferenceGauge(),
+            "D2s stability": StabilityGauge(),
+            "D2n numerics": NumericsGauge(),
+            "lesion": LesionGauge(),
+        }
+        self._read(watch, "diagnostics", diagnostics, evaluation_batches(self.task, BATCHES_READ))
+        x, y = first_samples(self.task, SAMPLES)
+        batches = list(zip(torch.split(x, BATCH_READ), torch.split(y, BATCH_READ), strict=True))
+        examined = credit_gauges(rule_credit(self.rule, self.feedback), "depthgauge")
+        self._read(watch, "credit", examined, batches)
+        trained = Trained(self.net, self.rule, self.feedback, "")
+        if why_not(trained) is None:
+            watch.timed(f"null, {NULL_DRAWS} draws", calibrate_null)(trained, (x, y), NULL_DRAWS)
+        return dict(watch.seconds)
+
+    def _read(
+        self,
+        watch: Stopwatch,
+        what: str,
+        gauges: Mapping[str, Gauge],
+        batches: Sequence[tuple[Tensor, Tensor]],
+    ) -> None:
+        """Show the batches to the gauges; forward and backward, which they share, are apart."""
+        net = OpenedNet(self.net)
+        see = watch.timed(f"forward and backward for {what}", net.see)
+        for batch in batches:
+            seen = see(*batch)
+            for name, gauge in gauges.items():
+                watch.timed(name, gauge.see)(seen)
+        for name, gauge in gauges.items():
+            watch.timed(name, gauge.reading)()

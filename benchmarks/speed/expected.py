@@ -1,0 +1,82 @@
+"""How long measurements will take, about, before any is made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .axes import Axis
+from .cases import Case
+from .growth import SHARE_OF_SECONDS
+from .parts import steps_of
+from .ratios import PAUSE
+from .training import Training
+from .watched import READ
+
+OPERATIONS = {"state_bridge": 2.2, "credit_bridge": 3.0, "ep": 2.4}
+"""Times those of backpropagation, as counted; other rules have about as many."""
+
+EFFICIENCY = 0.5
+"""The share of the peak at which a cohort is trained."""
+
+START = 2.0
+"""Seconds until a process has its data."""
+
+BUILT = 2e7
+"""Weights that are drawn and put in place in a second."""
+
+STORED = 3e8
+"""Bytes of checkpoints that are written in a second."""
+
+READ_ONCE = 25.0
+"""Seconds in which all gauges are read off one network, most of them ρ and the null."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """In seconds, on a machine whose cores together make so many operations a second."""
+
+    peak: float
+    cores: int
+
+    def ratios(self, case: Case, sizes: Sequence[int], rounds: int, seconds: float) -> float:
+        """Of one case."""
+        slices = [seconds] * (3 + len(sizes))
+        slices += [max(seconds, 2 * self._step(case, size)) for size in sizes]
+        built = START * (3 + len(sizes)) + sum(self._built(case, size) for size in sizes)
+        return built + sum(slices) + rounds * sum(one + 2 * PAUSE for one in slices)
+
+    def parts(self, cases: Sequence[Case], runs: int, rounds: int) -> float:
+        """Of one size of cohorts."""
+        saved = 12 * cases[0].weights * runs / STORED
+        read = self._worked(5 * cases[0].weights * runs * READ)
+        steps = [steps_of(runs) * self._step(case, runs) for case in cases]
+        built = [START + self._built(case, runs) for case in cases]
+        return sum(built) + rounds * (sum(steps) + len(cases) * (read + saved))
+
+    def growth(self, axis: Axis, rounds: int, seconds: float) -> float:
+        """Of one axis."""
+        cases = [axis.at(size) for size in axis.sizes]
+        built = START * len(cases)
+        if axis.contender is not Training:
+            return built + (rounds + 1) * len(cases) * SHARE_OF_SECONDS * seconds
+        steps = [
+            case.epochs * case.epoch_steps * self._step(case, axis.runs(size))
+            for case, size in zip(cases, axis.sizes, strict=True)
+        ]
+        return built + rounds * sum(steps)
+
+    def gauges(self, cases: Sequence[Case], rounds: int) -> float:
+        """Of all rules."""
+        return len(cases) * (START + rounds * READ_ONCE)
+
+    def _step(self, case: Case, runs: int) -> float:
+        operations = 5 * OPERATIONS.get(case.rule, 1.0)
+        return self._worked(operations * case.weights * case.batch * runs)
+
+    def _worked(self, flops: float) -> float:
+        """With one thread."""
+        return flops * self.cores / (EFFICIENCY * self.peak)
+
+    def _built(self, case: Case, runs: int) -> float:
+        return case.weights * runs / BUILT

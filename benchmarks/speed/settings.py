@@ -1,0 +1,73 @@
+"""What of the benchmark is to be measured, and how long."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+
+from .cases import RULES, SHAPES, SIZES, TRAINING, Case
+
+AXES = ("runs", "batch", "width", "depth", "samples", "epochs")
+KINDS = ("ratios", "parts", "growth", "gauges")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """As given on the command line.
+
+    `seconds` is how long a contender trains at a time. Growth with samples and epochs, which takes
+    whole trainings, is measured only for those of the rules that are in `trainings`.
+    """
+
+    kinds: tuple[str, ...]
+    rules: tuple[str, ...]
+    shapes: tuple[tuple[int, int], ...]
+    sizes: tuple[int, ...]
+    axes: tuple[str, ...]
+    trainings: tuple[str, ...]
+    rounds: int
+    seconds: float
+    samples: int
+    json: Path | None
+
+    def cases(self, shape: tuple[int, int]) -> list[Case]:
+        """One for each rule, on networks of one shape."""
+        return [Case(rule, *shape, samples=self.samples) for rule in self.rules]
+
+
+def read_settings(description: str) -> Settings:
+    """From the command line."""
+    usual = [f"{width}x{blocks}" for width, blocks in SHAPES]
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add = parser.add_argument
+    add("what", nargs="?", choices=KINDS, help="one of them alone")
+    add("--rules", nargs="+", default=list(RULES))
+    add("--shapes", nargs="+", default=usual, help="growth and gauges: around the first")
+    add("--sizes", nargs="+", type=int, default=list(SIZES), help="runs of a cohort")
+    add("--axes", nargs="+", choices=AXES, default=list(AXES), help="of growth")
+    add("--trainings", nargs="+", default=["bp", "dfa"], help="rules for samples and epochs")
+    add("--rounds", type=int, default=5)
+    add("--seconds", type=float, default=3.0, help="that a contender trains at a time, about")
+    add("--samples", type=int, default=TRAINING, help="of the training set")
+    add("--json", type=Path, help="written anew after every case")
+    args = parser.parse_args()
+    return Settings(
+        kinds=(args.what,) if args.what else KINDS,
+        rules=tuple(args.rules),
+        shapes=tuple(_shape(text) for text in args.shapes),
+        sizes=tuple(args.sizes),
+        axes=tuple(args.axes),
+        trainings=tuple(args.trainings),
+        rounds=args.rounds,
+        seconds=args.seconds,
+        samples=args.samples,
+        json=args.json,
+    )
+
+
+def _shape(text: str) -> tuple[int, int]:
+    width, blocks = map(int, text.split("x"))
+    return width, blocks
