@@ -82,7 +82,7 @@ def test_as_json_it_is_one_document(tmp_path):
 def test_the_memory_that_is_asked_for_is_that_of_the_largest_cohort(tmp_path):
     """And half as much again."""
     folder = tmp_path / "study"
-    ladder(folder, "--width", 64, "--blocks", 4, "--rules", "dfa[shallow]", "bp", "fa[shallow]")
+    ladder(folder, "--width", 256, "--blocks", 4, "--rules", "dfa[shallow]", "bp", "fa[shallow]")
     task = load_task("digits")
     expected = [cohort_bytes(cohort, task) for cohort in PlanFiles(folder / "plan").read().current]
     assert expected[0] == expected[2] < 0.99 * expected[1]

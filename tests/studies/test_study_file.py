@@ -153,7 +153,7 @@ def test_every_field_has_the_values_that_its_option_takes():
         ("seeds = 42", ("'seeds'", "valid list")),
         ("seeds = [1, -2]", ("'seeds'", "greater than or equal to 0")),
         ("seeds = [9223372036854775808]", ("'seeds'", "less than 9223372036854775808")),
-        ("dtype = 'float16'", ("'dtype'", "'float32' or 'float64'")),
+        ("dtype = 'float16'", ("'dtype'", "'float32', 'float64' or 'bf16'")),
         ("executor = 'pbs'", ("'executor'", "'local', 'ray' or 'slurm'")),
         ("rules = ['bp', 'nothing']", ("'rules'", "no rule called 'nothing'", "dfa")),
         ("rules = ['dfa[colour=red]']", ("'rules'", "no option 'colour'")),

@@ -143,27 +143,13 @@ def test_nor_does_it_in_any_setting(device, rule, name):
     train(ladder(rule), SETTINGS[name], device)
 
 
-BY_A_LIST = pytest.mark.xfail(
-    strict=True, reason="the cohort puts credit together by lists of runs, which go to the device"
-)
-
-
-@pytest.mark.parametrize(
-    "device",
-    [pytest.param("cpu", marks=BY_A_LIST), "meta", CUDA],
-    indirect=True,
-)
+@pytest.mark.parametrize("device", ["cpu", "meta", CUDA], indirect=True)
 def test_nor_with_two_sets_of_options_in_a_cohort(device):
     runs = [*ladder("dfa"), *ladder("dfa[normalise=batch]")]
     train(sorted(runs, key=lambda run: -run.k), SETTINGS["penalised"], device)
 
 
-FROM_THE_HOST = pytest.mark.xfail(strict=True, reason="the data are on the host as yet")
-
-
-@pytest.mark.parametrize(
-    "device", ["cpu", pytest.param("meta", marks=FROM_THE_HOST), CUDA], indirect=True
-)
+@pytest.mark.parametrize("device", ["cpu", "meta", CUDA], indirect=True)
 @pytest.mark.parametrize("name", SETTINGS)
 def test_nor_do_the_batches(device, name):
     train(ladder("bp"), SETTINGS[name], device, fed=True)

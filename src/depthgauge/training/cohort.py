@@ -162,5 +162,5 @@ class Cohort:
         embed = torch.empty_like(step.trace.states[0])
         for lifted, (own_blocks, own_embed) in zip(self._lifted, parts, strict=True):
             for whole, own in zip([*blocks, embed], [*own_blocks, own_embed], strict=True):
-                whole[lifted.runs] = own
+                whole.index_copy_(0, lifted.members, own)
         return blocks, embed

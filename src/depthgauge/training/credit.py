@@ -40,7 +40,8 @@ class LiftedRule:
         rule: the rule, with its options.
         net: the stacked networks.
         feedback: each run's own.
-        runs: which runs of the stack the rule is for, in the order of `feedback`.
+        runs: which runs of the stack the rule is for, in the order of `feedback`; `members` has
+            them on the device.
         seeds: theirs, in the same order.
     """
 
@@ -54,9 +55,7 @@ class LiftedRule:
     ) -> None:
         self.rule, self.net, self.runs, self.seeds = rule, net, list(runs), list(seeds)
         self.feedback = {name: torch.stack([own[name] for own in feedback]) for name in feedback[0]}
-        self._members = None
-        if len(self.runs) < net.num_runs:
-            self._members = torch.tensor(self.runs, device=net.device)
+        self.members = torch.tensor(self.runs, device=net.device)
         self.start_epoch(0)
 
     def start_epoch(self, epoch: int) -> None:
@@ -83,8 +82,8 @@ class LiftedRule:
     def __call__(self, step: Step) -> tuple[Sequence[Tensor], Tensor]:
         """Credit of each block, (runs, samples, d), and of the embedding; then the rule learns."""
         seen = self._seen(step)
-        if self._members is not None:
-            seen = tree_map(lambda tensor: tensor[self._members], seen)
+        if len(self.runs) < self.net.num_runs:
+            seen = tree_map(lambda tensor: tensor.index_select(0, self.members), seen)
         seen["feedback"] = self.feedback
         noise = self.draw_noise([state[0] for state in step.trace.states])
         if noise is not None:
