@@ -9,6 +9,7 @@ from .axes import Axis
 from .cases import Case
 from .growth import SHARE_OF_SECONDS
 from .parts import steps_of
+from .profile import STEPS
 from .ratios import PAUSE
 from .training import Training
 from .watched import READ
@@ -45,6 +46,10 @@ class Expected:
         slices += [max(seconds, 2 * self._step(case, size)) for size in sizes]
         built = START * (3 + len(sizes)) + sum(self._built(case, size) for size in sizes)
         return built + sum(slices) + rounds * sum(one + 2 * PAUSE for one in slices)
+
+    def profile(self, case: Case, runs: int, rounds: int) -> float:
+        """Of one rule."""
+        return START + self._built(case, runs) + rounds * (STEPS + 1) * self._step(case, runs)
 
     def parts(self, cases: Sequence[Case], runs: int, rounds: int) -> float:
         """Of one size of cohorts."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from typing import Any
 
 import torch
@@ -18,14 +19,20 @@ class CountedProducts(TorchDispatchMode):
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.flops = 0.0
+        self.by_operation: Counter[str] = Counter()
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         out = func(*args, **(kwargs or {}))
         formula = flop_registry.get(func._overloadpacket)
         if formula is not None:
-            self.flops += formula(*args, **(kwargs or {}), out_val=out)
+            made = formula(*args, **(kwargs or {}), out_val=out)
+            self.by_operation[func._overloadpacket.__name__] += made
         return out
+
+    @property
+    def flops(self) -> float:
+        """Of all products."""
+        return float(sum(self.by_operation.values()))
 
 
 def peak_flops(size: int = 2048) -> float:

@@ -11,7 +11,7 @@ from typing import Any
 import psutil
 import torch
 
-from . import gauges, growth, parts, ratios
+from . import gauges, growth, parts, profile, ratios
 from .axes import axes_of
 from .expected import Expected
 from .fitting import cases_together, sizes_together
@@ -34,7 +34,13 @@ class Job:
 
 def jobs_of(settings: Settings, expected: Expected) -> list[Job]:
     """In the order in which they are measured."""
-    kinds = {"ratios": _ratios, "parts": _parts, "growth": _growth, "gauges": _gauges}
+    kinds = {
+        "ratios": _ratios,
+        "profile": _profile,
+        "parts": _parts,
+        "growth": _growth,
+        "gauges": _gauges,
+    }
     return [job for kind in settings.kinds for job in kinds[kind](settings, expected)]
 
 
@@ -48,6 +54,15 @@ def _ratios(settings: Settings, expected: Expected) -> Iterator[Job]:
                 seconds = expected.ratios(case, sizes, *how)
                 measure = partial(ratios.measure, case, sizes, *how)
                 yield Job("ratios", f"ratios, {case}", seconds, measure, ratios.text)
+
+
+def _profile(settings: Settings, expected: Expected) -> Iterator[Job]:
+    """A job for every rule, of the first shape and the largest cohort but one."""
+    runs = sorted(settings.sizes)[-2:][0]
+    for case in settings.cases(settings.shapes[0]):
+        seconds = expected.profile(case, runs, settings.rounds)
+        measure = partial(profile.measure, case, runs, settings.rounds)
+        yield Job("profile", f"profile, {case}", seconds, measure, profile.text)
 
 
 def _parts(settings: Settings, expected: Expected) -> Iterator[Job]:

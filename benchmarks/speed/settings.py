@@ -9,7 +9,7 @@ from pathlib import Path
 from .cases import RULES, SHAPES, SIZES, TRAINING, Case
 
 AXES = ("runs", "batch", "width", "depth", "samples", "epochs")
-KINDS = ("ratios", "parts", "growth", "gauges")
+KINDS = ("ratios", "profile", "parts", "growth", "gauges")
 
 
 @dataclass(frozen=True)

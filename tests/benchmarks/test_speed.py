@@ -17,6 +17,7 @@ TOY = ("--rules", "dfa", "--shapes", "8x2", "--sizes", SIZE, "--axes", "runs", "
 SHORT = ("--rounds", ROUNDS, "--seconds", 0.01, "--samples", 640)
 
 
+@pytest.mark.slow
 def test_each_kind_of_measurement(tmp_path):
     file = tmp_path / "speed.json"
     process = start(
@@ -30,6 +31,7 @@ def test_each_kind_of_measurement(tmp_path):
     document = json.loads(file.read_text())
     for kind, check in (
         ("ratios", check_ratios),
+        ("profile", check_profile),
         ("parts", check_parts),
         ("growth", check_growth),
         ("gauges", check_gauges),
@@ -54,6 +56,13 @@ def check_ratios(result: dict[str, Any]) -> None:
         "loop": [engine / max(fastest["loop"], fastest["loops"])],
         "script": [engine / fastest["script"]],
     }
+
+
+def check_profile(result: dict[str, Any]) -> None:
+    assert len({len(own) for own in result["seconds"].values()}) == 1
+    assert min(own for times in result["seconds"].values() for own in times) > 0
+    products = {name: flops for name, flops in result["flops"].items() if flops}
+    assert list(products) == ["products of embeddings", "products run by run"]
 
 
 def check_parts(result: dict[str, Any]) -> None:
