@@ -47,6 +47,7 @@ def test_alone_or_with_others(rule):
             assert relative_difference(ours, expected[name]) < 1e-10, (run, name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_alone_or_with_others_in_float32(rule):
     setting, runs = Setting(recipe=Recipe(epochs=6, batch_size=16, learning_rate=5e-3)), mixed(rule)
