@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 
@@ -28,6 +29,7 @@ class Case:
     batch: int = BATCH
     samples: int = TRAINING
     epochs: int = 100
+    dtype: Literal["float32", "bf16"] = "float32"
 
     def __str__(self) -> str:
         return f"{self.rule}, d = {self.width}, L = {self.blocks}"
@@ -66,7 +68,7 @@ class Case:
                 task=TaskConfig(name="cifar-shaped", checksum=""),
                 net=NetConfig(width=self.width, blocks=self.blocks),
                 rule=RuleConfig(name=self.rule, label=self.rule),
-                recipe=Recipe(batch_size=self.batch, epochs=self.epochs),
+                recipe=Recipe(batch_size=self.batch, epochs=self.epochs, dtype=self.dtype),
                 k=k,
                 seed=seed,
             )

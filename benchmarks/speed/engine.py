@@ -12,12 +12,14 @@ from depthgauge.tasks.base import Split, Task
 from depthgauge.tasks.inputs import evaluation_inputs
 from depthgauge.training.batches import Batches
 from depthgauge.training.cohort import Cohort
+from depthgauge.training.kept_memory import keep_freed_memory
 
 from .cases import Case
 
 
 def cohort_of(case: Case, runs: int, task: Task) -> Cohort:
-    """So many runs of a case, not yet trained."""
+    """So many runs of a case, not yet trained, in a process that keeps memory as workers do."""
+    keep_freed_memory()
     configs, rule = case.configs(runs), choose_rule(case.rule)
     return Cohort(configs, [rule.build() for _ in configs], task)
 

@@ -42,7 +42,7 @@ class Expected:
 
     def ratios(self, case: Case, sizes: Sequence[int], rounds: int, seconds: float) -> float:
         """Of one case."""
-        slices = [seconds] * (3 + len(sizes))
+        slices = [seconds] * (3 + 2 * len(sizes))
         slices += [max(seconds, 2 * self._step(case, size)) for size in sizes]
         built = START * (3 + len(sizes)) + sum(self._built(case, size) for size in sizes)
         return built + sum(slices) + rounds * sum(one + 2 * PAUSE for one in slices)

@@ -25,14 +25,15 @@ def process_bytes(case: Case, runs: int) -> float:
 def sizes_together(case: Case, sizes: Sequence[int], cores: int, free: float) -> list[list[int]]:
     """Sizes of cohorts in groups, each of as many as fit beside a script and loops.
 
-    Of each size there is a process for each core. Every group has script and loops of its own,
-    because a ratio is only taken between what was measured alternately.
+    Of each size there are two processes for each core, one of them in bfloat16. Every group has
+    script and loops of its own, because a ratio is only taken between what was measured
+    alternately.
     """
     baselines = (1 + cores) * process_bytes(case, case.blocks + 1)
     found: list[list[int]] = [[]]
     used = baselines
     for size in sorted(sizes):
-        needed = cores * process_bytes(case, size)
+        needed = 2 * cores * process_bytes(case, size)
         if found[-1] and used + needed > SPARED * free:
             found.append([])
             used = baselines

@@ -10,6 +10,9 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
+LINEAR = ("_linear_pointwise",)
+"""x·weightᵀ by oneDNN, of which torch's counter does not know."""
+
 
 class CountedProducts(TorchDispatchMode):
     """Adds up what torch's own formulas say of every matrix product made inside it.
@@ -23,10 +26,12 @@ class CountedProducts(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         out = func(*args, **(kwargs or {}))
+        name = func._overloadpacket.__name__
         formula = flop_registry.get(func._overloadpacket)
-        if formula is not None:
-            made = formula(*args, **(kwargs or {}), out_val=out)
-            self.by_operation[func._overloadpacket.__name__] += made
+        if name in LINEAR:
+            self.by_operation[name] += 2 * args[0].numel() * len(args[1])
+        elif formula is not None:
+            self.by_operation[name] += formula(*args, **(kwargs or {}), out_val=out)
         return out
 
     @property

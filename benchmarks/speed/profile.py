@@ -2,7 +2,7 @@
 
 One one-thread cohort on each core, side by side, under torch's profiler; the machine's peak is
 measured between. Embeddings of runs that share their images are multiplied together (`addmm`,
-`mm`), all other weights run by run (`bmm`, `baddbmm`).
+`mm`, oneDNN's), all other weights run by run (`bmm`, `baddbmm`).
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from torch.profiler import ProfilerActivity
 
 from .cases import Case
 from .engine import Engine
-from .flops import CountedProducts, peak_flops
+from .flops import LINEAR, CountedProducts, peak_flops
 from .middle import Middle
 from .processes import Processes
 
 STEPS = 10
 PARTS = {
-    "products of embeddings": ("addmm", "mm"),
+    "products of embeddings": ("addmm", "mm", *LINEAR),
     "products run by run": ("bmm", "baddbmm"),
     "AdamW": ("_fused_adamw_",),
     "GELU and LayerNorm": (

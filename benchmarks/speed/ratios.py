@@ -7,6 +7,7 @@ proportion. Figures are medians over the rounds, with their range.
 - script: one run at a time, a DataLoader of PIL images, an optimizer for each block.
 - loop, loops: the best plain loop, in one process with all threads, and one-thread on each core.
 - engine N, engines N: cohorts of N runs, one with all threads, and one-thread on each core.
+- engines N bf16: the same with products in bfloat16, where the processor has them.
 """
 
 from __future__ import annotations
@@ -14,9 +15,12 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
+
+from depthgauge.nets.products import multiplies_bf16
 
 from .cases import Case
 from .crew import Crew
@@ -40,6 +44,12 @@ def crews_of(case: Case, sizes: Sequence[int], cores: int) -> dict[str, Crew]:
     for name, size, processes in both_ways:
         found[f"{name}{size}"] = Crew(processes, 1, cores)
         found[f"{name}s{size}"] = Crew(processes, cores, 1)
+    if multiplies_bf16(torch.device("cpu")):
+        rounded = replace(case, dtype="bf16")
+        found |= {
+            f"engines {runs} bf16": Crew(Processes(Engine, rounded, runs, cores), cores, 1)
+            for runs in sizes
+        }
     return found
 
 
@@ -81,12 +91,20 @@ def measure(
 
 
 def ratios(rates: Mapping[str, list[float]], size: int) -> dict[str, list[float]]:
-    """The better way of cohorts of one size, over the better loop and over the script."""
+    """The better way of cohorts of one size, over the better loop and over the script.
+
+    Where bfloat16 was measured also what it gains, both with one thread on each core.
+    """
     engine = _better(rates[f"engine {size}"], rates[f"engines {size}"])
-    others = {"loop": _better(rates["loop"], rates["loops"]), "script": rates["script"]}
+    over = {
+        "loop": (engine, _better(rates["loop"], rates["loops"])),
+        "script": (engine, rates["script"]),
+    }
+    if (rounded := f"engines {size} bf16") in rates:
+        over["bf16"] = (rates[rounded], rates[f"engines {size}"])
     return {
-        name: [ours / theirs for ours, theirs in zip(engine, own, strict=True)]
-        for name, own in others.items()
+        name: [ours / theirs for ours, theirs in zip(*pair, strict=True)]
+        for name, pair in over.items()
     }
 
 
@@ -105,9 +123,12 @@ def text(result: dict[str, Any]) -> str:
         share = 100 * rate.median * flops / max(result["peaks"])
         memory = result["memory_bytes"][name] / 2**20
         lines.append(
-            f"  {name:10} {rate:.3f} run-epochs/s, {share:3.0f} % of the peak, {memory:5.0f} MB"
+            f"  {name:15} {rate:.3f} run-epochs/s, {share:3.0f} % of the peak, {memory:5.0f} MB"
         )
     for size, over in result["ratios"].items():
         loop, script = Middle.of(over["loop"]), Middle.of(over["script"])
-        lines.append(f"  {size:>3} runs: ÷ loop {loop:.2f}, ÷ script {script:.2f}")
+        line = f"  {size:>3} runs: ÷ loop {loop:.2f}, ÷ script {script:.2f}"
+        if "bf16" in over:
+            line += f", bf16 ÷ float32 {Middle.of(over['bf16']):.2f}"
+        lines.append(line)
     return "\n".join(lines)

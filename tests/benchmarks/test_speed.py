@@ -9,7 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from cli.commands import start
+
+from depthgauge.nets.products import multiplies_bf16
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 ROUNDS, SIZE = 1, 3
@@ -45,6 +48,9 @@ def test_each_kind_of_measurement(tmp_path):
 
 def check_ratios(result: dict[str, Any]) -> None:
     names = {"script", "loop", "loops", f"engine {SIZE}", f"engines {SIZE}"}
+    rounded = f"engines {SIZE} bf16"
+    if multiplies_bf16(torch.device("cpu")):
+        names.add(rounded)
     for measured in ("rates", "memory_bytes", "flops_of_a_run_epoch"):
         assert set(result[measured]) == names
     assert len(result["peaks"]) == ROUNDS * len(names)
@@ -52,10 +58,13 @@ def check_ratios(result: dict[str, Any]) -> None:
     assert min(result["flops_of_a_run_epoch"].values()) > 0
     fastest = {name: max(rates) for name, rates in result["rates"].items()}
     engine = max(fastest[f"engine {SIZE}"], fastest[f"engines {SIZE}"])
-    assert result["ratios"][str(SIZE)] == {
+    expected = {
         "loop": [engine / max(fastest["loop"], fastest["loops"])],
         "script": [engine / fastest["script"]],
     }
+    if rounded in names:
+        expected["bf16"] = [fastest[rounded] / fastest[f"engines {SIZE}"]]
+    assert result["ratios"][str(SIZE)] == expected
 
 
 def check_profile(result: dict[str, Any]) -> None:

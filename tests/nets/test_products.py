@@ -6,7 +6,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from depthgauge.nets.products import FULL_PRECISION, Bf16Products
+from depthgauge.nets.products import (
+    FULL_PRECISION,
+    Bf16Products,
+    OneDnnProducts,
+    products_for,
+)
 
 ULP = 2.0**-8
 """Half the distance of neighbouring bfloat16 numbers, relative."""
@@ -58,3 +63,26 @@ def test_full_products_are_the_formulas(lead):
     out = torch.full_like(weight, torch.nan)
     FULL_PRECISION.weight_gradient(upstream, x, out, scale=0.5)
     close(out, 0.5 * upstream.mT @ x)
+
+
+@pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="torch without oneDNN")
+@pytest.mark.parametrize("lead", [(), (3,)], ids=["one run", "three runs"])
+def test_products_by_onednn_are_exact_to_rounding(lead):
+    x, weight, bias, upstream = factors(*lead)
+    ours, close = OneDnnProducts(), torch.testing.assert_close
+    exact = x.double() @ weight.double().mT + bias.double().unsqueeze(-2)
+    close(ours.linear(x, weight, bias).double(), exact, rtol=1e-6, atol=1e-5)
+    columns = x.repeat_interleave(2, dim=-1)[..., ::2]
+    close(ours.linear(columns, weight, bias).double(), exact, rtol=1e-6, atol=1e-5)
+    out = torch.full_like(weight, torch.nan)
+    ours.weight_gradient(upstream, x, out, scale=0.5)
+    close(out.double(), 0.5 * upstream.double().mT @ x.double(), rtol=1e-6, atol=1e-5)
+
+
+def test_only_single_precision_on_a_wide_processor_is_by_onednn(monkeypatch):
+    for capability, expected in (("AVX512", OneDnnProducts), ("AVX2", type(FULL_PRECISION))):
+        monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda c=capability: c)
+        assert type(products_for("float32", "cpu")) is expected
+        assert products_for("float64", "cpu") is FULL_PRECISION
+        assert products_for("float32", "meta") is FULL_PRECISION
+        assert type(products_for("bf16", "cpu")) is Bf16Products

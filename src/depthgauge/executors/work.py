@@ -23,6 +23,7 @@ from depthgauge.studies.runner import Conditions, train_runs
 from depthgauge.tasks.base import Task
 from depthgauge.tasks.registry import load_task
 from depthgauge.training.engine import StoppedEarlyError
+from depthgauge.training.kept_memory import keep_freed_memory
 
 LOOK_EVERY = 1.0
 """Seconds between two looks at cohorts that others are training."""
@@ -62,6 +63,7 @@ class Worker:
             StoppedEarlyError: it was asked to stop, and has saved where it stands.
             UserError: cohorts are left that cannot be trained until the user mends something.
         """
+        keep_freed_memory()
         while left := self._left():
             trained = [self._claim_and_train(cohort) for cohort in left]
             if not any(trained):

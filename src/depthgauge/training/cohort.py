@@ -9,7 +9,7 @@ from torch import Tensor
 
 from depthgauge.config import RunConfig
 from depthgauge.nets.loss import cross_entropy_and_error
-from depthgauge.nets.products import FULL_PRECISION, Bf16Products
+from depthgauge.nets.products import products_for
 from depthgauge.nets.registry import build_net
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.stacked import StackedResidualMLP, StackedTrace
@@ -63,7 +63,7 @@ class Cohort:
             [c.k for c in configs],
             self.dtype,
             device,
-            products=Bf16Products(device) if self.recipe.dtype == "bf16" else FULL_PRECISION,
+            products=products_for(self.recipe.dtype, device),
         )
         self.end_to_end = rules[0].end_to_end
         self._lifted = self._lift(rules, [feedback for _, feedback in started])

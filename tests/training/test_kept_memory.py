@@ -1,0 +1,48 @@
+"""What is freed is there again without the system, which counts the pages that it hands out."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from depthgauge.training import kept_memory
+
+PAGES_OF_EVERY_STEP = """
+import resource, sys
+import torch
+from depthgauge.training.kept_memory import keep_freed_memory
+
+if sys.argv[1] == "kept" and not keep_freed_memory():
+    sys.exit("no such allocator")
+for step in range(6):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    parts = [torch.ones(2**20) for _ in range(16)]
+    del parts
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+
+
+def pages(how: str) -> list[int]:
+    run = subprocess.run(
+        [sys.executable, "-c", PAGES_OF_EVERY_STEP, how],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if run.returncode and "no such allocator" in run.stderr:
+        pytest.skip("the C library has no mallopt")
+    assert run.returncode == 0, run.stderr
+    return [int(line) for line in run.stdout.split()]
+
+
+def test_later_steps_need_no_new_pages():
+    first, _, *later = pages("kept")
+    assert first > 1000
+    assert max(later) < first / 100
+
+
+def test_another_system_is_left_as_it_is(monkeypatch):
+    monkeypatch.setattr(kept_memory.sys, "platform", "darwin")
+    assert not kept_memory.keep_freed_memory()
