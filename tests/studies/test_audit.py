@@ -11,7 +11,13 @@ from oracles.readings import lower_median
 from studies.small_grids import NET, RECIPE, TASK, grid, study_of, train
 
 from depthgauge.nets.registry import initial_net
-from depthgauge.studies.audit import audit, depth_gain_of_bp, untrained_reports
+from depthgauge.studies.audit import (
+    SMALL,
+    audit,
+    depth_gain_of_bp,
+    reading_threads,
+    untrained_reports,
+)
 from depthgauge.studies.audit_subjects import Subject, subjects_of_study
 from depthgauge.studies.null import calibrate_null
 from depthgauge.studies.trained import Trained, first_samples
@@ -165,3 +171,9 @@ def test_untrained_networks_raise_no_alarm():
     h_0 = initial_net(NET, TASK, 2).embed(TASK.evaluation.x).detach()
     lengths = h_0.double().square().sum(1).sqrt().tolist()
     assert norms[1][0] == pytest.approx(lower_median(lengths), rel=1e-5)
+
+
+def test_threads_share_the_products_of_large_networks_alone(monkeypatch):
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 8)
+    small, large = torch.nn.Linear(SMALL // 100, 99), torch.nn.Linear(SMALL // 100, 100)
+    assert (reading_threads(small), reading_threads(large)) == (1, 8)

@@ -23,6 +23,7 @@ from depthgauge.executors.job import Job
 from depthgauge.executors.work import Worker
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.training.engine import StoppedEarlyError
+from depthgauge.training.threads import with_threads
 
 LOOK_EVERY = 0.5
 """Seconds between two looks at how far the workers are."""
@@ -49,8 +50,6 @@ def run_locally(job: Job, interrupt: Interrupt, on_look: OnLook) -> None:
 
 def run_here(job: Job, interrupt: Interrupt, on_look: OnLook) -> None:
     """Train in this process; the bar is moved by a thread beside it."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(job.threads)
     ended = threading.Event()
 
     def look() -> None:
@@ -60,11 +59,11 @@ def run_here(job: Job, interrupt: Interrupt, on_look: OnLook) -> None:
     watcher = threading.Thread(target=look, daemon=True)
     watcher.start()
     try:
-        Worker(job, interrupt).work()
+        with with_threads(job.threads):
+            Worker(job, interrupt).work()
     finally:
         ended.set()
         watcher.join()
-        torch.set_num_threads(before)
 
 
 def run_side_by_side(job: Job, workers: int, interrupt: Interrupt, on_look: OnLook) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from depthgauge.config import NetConfig
 from depthgauge.diagnosis.credit_quality import credit_gauges, readings_of
@@ -29,12 +29,16 @@ from depthgauge.studies.audit_subjects import Subject
 from depthgauge.studies.null import SAMPLES, calibrate_null, why_not
 from depthgauge.studies.trained import Trained, evaluation_batches, first_samples
 from depthgauge.tasks.base import Task
+from depthgauge.training.threads import with_threads
 from depthgauge.verdict.over_training import first_fired, from_metrics
 from depthgauge.verdict.thresholds import Thresholds
 
 log = logging.getLogger("depthgauge")
 
 NULL_DRAWS = 200
+
+SMALL = 200_000
+"""Parameters of a network below which threads that share its products only wait for each other."""
 
 
 @dataclass(frozen=True)
@@ -62,13 +66,20 @@ def audit(
     for subject in subjects:
         report = None
         if subject.trained is not None:
-            report = _report(subject, subject.trained, task, bp_gain, thresholds)
-            for more in (partial(_with_credit, as_in_the_record=as_in_the_record), _with_null):
-                report = _if_the_rule_can(more, report, subject.trained, task)
+            with with_threads(reading_threads(subject.trained.net)):
+                report = _report(subject, subject.trained, task, bp_gain, thresholds)
+                for more in (partial(_with_credit, as_in_the_record=as_in_the_record), _with_null):
+                    report = _if_the_rule_can(more, report, subject.trained, task)
         fired = first_fired(from_metrics(subject.metrics), thresholds) if subject.metrics else None
         audited.append(Audited(subject, report, fired))
         on_read(subject.key)
     return audited
+
+
+def reading_threads(net: nn.Module) -> int:
+    """All for a large network, one for a small one."""
+    small = sum(parameter.numel() for parameter in net.parameters()) < SMALL
+    return 1 if small else torch.get_num_threads()
 
 
 def depth_gain_of_bp(subjects: Sequence[Subject]) -> float | None:

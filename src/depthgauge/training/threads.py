@@ -1,0 +1,19 @@
+"""With how many threads PyTorch multiplies, for a while."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+
+
+@contextmanager
+def with_threads(number: int) -> Iterator[None]:
+    """So many inside the block, as many as before after it."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(number)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
