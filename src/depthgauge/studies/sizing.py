@@ -1,111 +1,111 @@
 """How many runs are trained together, and how many processes side by side, on this machine.
 
-A step of n runs together takes about as long as n + `FIXED` runs, on one core; so large cohorts
-waste less, and small ones share out better. The size that ends soonest is chosen, among those that
-fit into the memory that is free. No clock is asked, so that the same machine gives the same plan.
+Large cohorts share what a step costs whatever its runs; small ones share out better among cores;
+threads of one process wait for each other. How long steps take is measured (`pace.py`), how much
+memory cohorts hold is counted (`footprint.py`), and of all ways that fit into the memory that is
+free, the one that ends soonest is taken.
 """
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-import psutil
 import torch
 
-from depthgauge.config import NetConfig, Recipe
-from depthgauge.gauges.cohort import CHUNK
-from depthgauge.store.plan_files import CohortPlan
+from depthgauge.config import NetConfig
+from depthgauge.errors import UserError
+from depthgauge.studies.footprint import Footprint
+from depthgauge.studies.measured import Bench
+from depthgauge.studies.pace import Pace
 from depthgauge.studies.partition import LARGEST, alike, even_parts
-from depthgauge.studies.plan import Grid, PlannedRun
+from depthgauge.studies.plan import PlannedRun
+from depthgauge.studies.room import own_bytes, room_for_each, runs_that_fit
 from depthgauge.tasks.base import Task
-from depthgauge.training.cohort import DTYPES
 
-LEAST = 5
-"""Fewer are trained together only where no more fit into memory, or there are no more."""
+GIGABYTE = 1e9
 
 CLUSTER = 64
 """Workers that a cluster is taken to have."""
 
-FIXED = 2.0
-"""What a step costs whatever the cohort, in runs; measured on the embedded task."""
+SOMEWHERE = Pace(2.0, 1.0)
+"""Of a node that cannot be asked: a step takes as long as two runs more would."""
 
-SPARED = 0.7
-"""The share of the memory that is free now which a study may use."""
+STARTING = 3.0
+"""Seconds until a process is ready to train."""
 
-ALONE = 4e8
-"""Bytes of a process before it has a network."""
+ALIKE = 1.03
+"""Ways whose times differ by less are taken to be as quick."""
 
 CORE_FLOPS = 2e10
 """What a core does in a second, about."""
 
-WORTH_A_PROCESS = 20.0
-"""Seconds of work on one core below which starting processes takes longer than it saves."""
+WORTH_MEASURING = 20.0
+"""Seconds of work on one core below which other ways would save nothing."""
 
 
 @dataclass(frozen=True)
 class Sizing:
-    """How many runs of a grid are trained together, and the threads for each cohort."""
+    """How many runs are trained together at most, and the threads for each cohort.
+
+    Where it was measured also how long it all takes, and the bytes of each process.
+    """
 
     runs: int
     threads: int
+    seconds: float | None = field(default=None, compare=False)
+    memory: float | None = field(default=None, compare=False)
 
 
-def size_cohorts(grid: Grid, device: str, threads: int | None, *, cluster: bool = False) -> Sizing:
-    """How to train a grid here, or on a cluster; `threads` where they are fixed already."""
-    groups = alike(grid.runs())
-    counts = [len(runs) for runs in groups]
-    cores = torch.get_num_threads()
-    here = max(1, cores // (threads or 1)) if device == "cpu" else 1
-    if cluster:
-        return Sizing(soonest(counts, CLUSTER, runs_that_fit(grid, here)), threads or 1)
-    if threads is None and not _worth_processes(groups, grid.task):
-        here = 1
-    size = soonest(counts, here, runs_that_fit(grid, here))
-    return Sizing(size, threads or cores // min(here, len(even_parts(counts, size))))
+@dataclass(frozen=True)
+class _Group:
+    """Runs that can be trained together, and what cohorts of them hold."""
+
+    runs: Sequence[PlannedRun]
+    footprint: Footprint
 
 
-def soonest(groups: Sequence[int], workers: int, fitting: int) -> int:
-    """The cohort size with which groups of so many runs end soonest, the largest if equal."""
-    sizes = range(min(LARGEST, fitting), min(LEAST, fitting) - 1, -1)
-    return min(sizes, key=lambda size: _time(even_parts(groups, size), workers))
+def size_cohorts(
+    runs: Sequence[PlannedRun],
+    bench: Bench,
+    threads: int | None = None,
+    size: int | None = None,
+    *,
+    cluster: bool = False,
+) -> Sizing:
+    """How to train these runs here, or on a cluster; `threads` and `size` where they are fixed.
 
-
-def _time(cohorts: Sequence[int], workers: int) -> float:
-    """Until the last of the workers has ended, each taking the next cohort when it is free."""
-    busy = [0.0] * workers
-    for runs in cohorts:
-        heapq.heapreplace(busy, busy[0] + runs + FIXED)
-    return max(busy)
-
-
-def runs_that_fit(grid: Grid, workers: int) -> int:
-    """Into the memory of one of so many processes; at least one."""
-    largest = max(
-        run_bytes(choice.net(grid.net), choice.recipe(grid.recipe), grid.task)
-        for choice in grid.rules
-    )
-    spared = SPARED * psutil.virtual_memory().available / workers - ALONE
-    return max(1, int(spared / largest))
-
-
-def run_bytes(net: NetConfig, recipe: Recipe, task: Task) -> float:
-    """Memory that one run more in a cohort takes.
-
-    Weights, gradients and AdamW's two moments; and of every layer what is held while the accuracy
-    is read, measured as 7.5 arrays of `CHUNK` samples.
+    Raises:
+        UserError: a single run does not fit into memory.
     """
-    item = torch.finfo(DTYPES[recipe.dtype]).bits // 8
-    held = 7.5 * (net.blocks + 1) * max(net.width, net.hidden or 0) * CHUNK
-    return item * (4 * parameters(net, task) + held)
+    together, cores = alike(runs), torch.get_num_threads()
+    if not cluster and _is_small(together, bench.task):
+        return Sizing(size or LARGEST, threads or cores)
+    own_bytes()
+    groups = [group for members in together if (group := _counted(members, bench))]
+    if cluster:
+        return Sizing(size or _for_cluster(together, groups), threads or 1)
+    ways = [
+        way
+        for number in _threads_to_try(threads, cores, bench.device)
+        for way in _ways(groups, bench, number, size)
+    ]
+    return _soonest(ways) if groups else Sizing(size or LARGEST, threads or cores)
 
 
-def cohort_bytes(cohort: CohortPlan, task: Task) -> int:
-    """Memory of a process that trains a cohort."""
-    data = sum(split.x.nbytes for split in (task.train, task.evaluation))
-    run = run_bytes(cohort.net, cohort.recipe, task)
-    return round(ALONE + data + len(cohort.runs) * run)
+def workers_of(threads: int, device: str) -> int:
+    """Processes side by side, if there is work for all: one on a GPU."""
+    return max(1, torch.get_num_threads() // threads) if device == "cpu" else 1
+
+
+def _is_small(together: Sequence[Sequence[PlannedRun]], task: Task) -> bool:
+    """Whether it is over before anything could be gained, and needs next to no memory."""
+    kinds = [(runs[0].kind, len(runs)) for runs in together]
+    samples = sum(count * kind.recipe.epochs * parameters(kind.net, task) for kind, count in kinds)
+    seconds = 6.0 * samples * len(task.train) / CORE_FLOPS
+    largest = LARGEST * max(parameters(kind.net, task) for kind, _ in kinds)
+    return seconds < WORTH_MEASURING and largest < MANY_WEIGHTS
 
 
 def parameters(net: NetConfig, task: Task) -> int:
@@ -114,8 +114,28 @@ def parameters(net: NetConfig, task: Task) -> int:
     return net.width * (task.input_dim + task.num_classes) + blocks
 
 
-def _worth_processes(groups: Sequence[Sequence[PlannedRun]], task: Task) -> bool:
-    """Whether the study takes longer than it takes to start processes."""
-    kinds = [(runs[0].kind, len(runs)) for runs in groups]
-    samples = sum(count * kind.recipe.epochs * parameters(kind.net, task) for kind, count in kinds)
-    return 6.0 * samples * len(task.train) / CORE_FLOPS > WORTH_A_PROCESS
+def _counted(runs: Sequence[PlannedRun], bench: Bench) -> _Group | None:
+    """Runs with what they hold; None if the rule fails, which training will write down."""
+    try:
+        return _Group(runs, bench.footprint(runs[0].config, runs[0].choice.build()))
+    except UserError:
+        raise
+    except Exception:  # noqa: BLE001
+        return None
+
+
+def _threads_to_try(threads: int | None, cores: int, device: str) -> list[int]:
+    """One, two, four, … up to all."""
+    if threads is not None or device != "cpu":
+        return [threads or cores]
+    return [*(2**power for power in range(cores.bit_length()) if 2**power < cores), cores]
+
+
+def _ways(groups: Sequence[_Group], bench: Bench, threads: int, size: int | None) -> list[Sizing]:
+    """With so many threads, every size of cohorts that fits; a size that is fixed is taken."""
+    workers = workers_of(threads, bench.device)
+    room = room_for_each(workers, bench.device)
+    fitting = min(
+        (runs_that_fit(group.runs, group.footprint, room) for group in groups), default=0
+    )
+    ...
