@@ -1,17 +1,20 @@
 """The memory of a cohort, counted on cohorts of one and two runs and predicted for any.
 
-While a cohort is built, while it takes a step, and while it is read, it holds so many bytes:
+While a cohort is built, while it is read, and while it takes a step, it holds so many bytes of
+tensors:
 
     fixed + seed · (its seeds) + Σ over its runs of (frozen + block · k)
 
 k, the number of blocks that a run trains, decides how many gradients and moments it has; runs of a
-seed share their batches. Four cohorts tell the four figures.
+seed share their batches. Four cohorts tell the four figures. Writing a checkpoint takes one run's
+tensors once more, and never is the most.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from sys import modules
 
 from depthgauge.config import Engine, RunConfig
 from depthgauge.gauges.cohort import CHUNK
@@ -19,6 +22,15 @@ from depthgauge.rules.contract import Rule
 from depthgauge.studies.live_bytes import LiveBytes
 from depthgauge.studies.trial import Trial
 from depthgauge.tasks.base import Task
+
+SCATTERED = 1.15
+"""Memory that is taken for tensors, over what they hold: what is free lies between them."""
+
+KERNELS = 2.5e7
+"""Bytes of libraries that a process loads for its first step."""
+
+COMPILER = 9e7
+"""Bytes of PyTorch's compiler, which is loaded by the first gradient of `torch.func`."""
 
 
 @dataclass(frozen=True)
@@ -37,24 +49,15 @@ class Held:
 
 @dataclass(frozen=True)
 class Footprint:
-    """Of cohorts of one kind: what each phase holds."""
+    """Of cohorts of one kind: what each phase holds, and whether the rule loads a compiler."""
 
     phases: tuple[Held, ...]
+    compiler: bool = False
 
     def bytes_of(self, seeds: int, ks: Sequence[int]) -> float:
-        """The most that any phase holds, of runs that train so many blocks each."""
-        return max(phase.bytes_of(seeds, ks) for phase in self.phases)
-
-    def as_list(self) -> list[list[float]]:
-        """For a JSON document."""
-        return [[held.fixed, held.seed, held.frozen, held.block] for held in self.phases]
-
-    @classmethod
-    def from_list(cls, phases: list[list[float]]) -> Footprint:
-        """As `as_list` gave it; ValueError or TypeError if it did not."""
-        if not phases:
-            raise ValueError("no phases")
-        return cls(tuple(Held(*map(float, figures)) for figures in phases))
+        """What a process takes for runs that train so many blocks each, beside what it has."""
+        most = max(phase.bytes_of(seeds, ks) for phase in self.phases)
+        return KERNELS + COMPILER * self.compiler + SCATTERED * most
 
 
 def count_footprint(
@@ -74,7 +77,7 @@ def count_footprint(
         held((most, 1), (most, 0)),
         strict=True,
     )
-    return Footprint(tuple(_solved(*phase, most) for phase in phases))
+    return Footprint(tuple(_solved(*phase, most) for phase in phases), "torch._dynamo" in modules)
 
 
 def _solved(one: int, two: int, frozen: int, seeds: int, blocks: int) -> Held:
@@ -86,14 +89,14 @@ def _solved(one: int, two: int, frozen: int, seeds: int, blocks: int) -> Held:
 def _held(
     configs: Sequence[RunConfig], rules: Sequence[Rule], task: Task, device: str, engine: Engine
 ) -> list[int]:
-    """The most bytes of tensors while a cohort is built, while it learns, and while it is read."""
+    """The most bytes of tensors while a cohort is built, while it is read, and while it learns."""
     found: list[int] = []
     with LiveBytes() as live:
         with live.most(found):
             trial = Trial(configs, rules, task, device, engine)
         with live.most(found):
-            trial.step()
-            trial.step()
-        with live.most(found):
             trial.read(CHUNK)
+        with live.most(found):
+            trial.step()
+            trial.step()
     return found

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from depthgauge.errors import UserError
 from depthgauge.rules.contract import Rule
 from depthgauge.store.files import content_of, make_folder, write_json
 from depthgauge.store.provenance import processor
-from depthgauge.studies.footprint import Footprint, count_footprint
+from depthgauge.studies.footprint import Footprint, Held, count_footprint
 from depthgauge.studies.pace import Pace, measure_paces
 from depthgauge.studies.plan import PlannedRun
 from depthgauge.tasks.base import Task
@@ -38,38 +39,40 @@ class Bench:
 
     task: Task
     device: str
-    engine: Engine
+    engine: Engine = "cohort"
 
     def footprint(self, config: RunConfig, rule: Rule) -> Footprint:
         """Of cohorts of runs like this one."""
         path = self._path(config, "memory")
-        with suppress(TypeError, ValueError):
-            return Footprint.from_list(content_of(path))
+        with suppress(KeyError, TypeError, ValueError, OSError):
+            return _footprint(content_of(path))
         found = count_footprint(config, rule, self.task, self.device, self.engine)
-        _keep(path, found.as_list())
+        phases = [astuple(held) for held in found.phases]
+        _keep(path, {"phases": phases, "compiler": found.compiler})
         return found
 
-    def paces(
-        self, runs: Sequence[PlannedRun], threads: Sequence[int], fitting: int
-    ) -> dict[int, Pace]:
-        """Of cohorts of these runs, for each number of threads; at most `fitting` are tried."""
-        path = self._path(runs[0].config, f"pace of {min(len(runs), fitting)}")
-        known = _paces(content_of(path))
+    def paces(self, runs: Sequence[PlannedRun], threads: Sequence[int]) -> dict[int, Pace]:
+        """Of runs that can be trained together, for each number of threads."""
+        first = runs[0].seed
+        path = self._path(runs[0].config, [(run.k, run.seed == first) for run in runs])
+        known: dict[int, Pace] = {}
+        with suppress(AttributeError, TypeError, ValueError, OSError):
+            known = _paces(content_of(path))
         missing = [number for number in threads if number not in known]
         if missing:
-            known |= measure_paces(runs, self.task, self.device, self.engine, missing, fitting)
-            _keep(path, {str(number): [pace.fixed, pace.run] for number, pace in known.items()})
+            known |= measure_paces(runs, self.task, self.device, self.engine, missing)
+            _keep(path, {str(number): astuple(pace) for number, pace in known.items()})
         return {number: known[number] for number in threads}
 
-    def _path(self, config: RunConfig, what: str) -> Path:
+    def _path(self, config: RunConfig, what: object) -> Path:
         """The file that keeps what was found of a kind of runs."""
         rule, recipe, x = config.rule, config.recipe, self.task.train.x
         decides = [
             *(what, rule.name, rule.options, rule.source, config.net.as_text),
             *(recipe.batch_size, recipe.dtype, bool(recipe.penalty)),
-            *(list(x.shape), str(x.dtype), len(self.task.evaluation)),
-            *(self.task.num_classes, self.device, self.engine),
-            *(processor(), torch.get_num_threads(), torch.__version__, __version__),
+            *(list(x.shape), str(x.dtype), self.task.pixels is not None),
+            *(len(self.task.evaluation), self.task.num_classes, self.device, self.engine),
+            *(processor(), os.cpu_count(), torch.__version__, __version__),
         ]
         digest = hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()
         return measured_dir() / f"{digest[:DIGITS]}.json"
@@ -80,11 +83,16 @@ def measured_dir() -> Path:
     return cache_dir() / "measured"
 
 
+def _footprint(content: Any) -> Footprint:
+    """As it was kept; an error if it was not."""
+    phases = tuple(Held(*map(float, figures)) for figures in content["phases"])
+    if not phases:
+        raise ValueError("no phases")
+    return Footprint(phases, bool(content["compiler"]))
+
+
 def _paces(content: Any) -> dict[int, Pace]:
-    """As they were kept; none if that cannot be read."""
-    with suppress(AttributeError, TypeError, ValueError):
-        return {int(number): Pace(*map(float, found)) for number, found in content.items()}
-    return {}
+    return {int(number): Pace(*map(float, found)) for number, found in content.items()}
 
 
 def _keep(path: Path, document: Any) -> None:

@@ -8,6 +8,7 @@ ever makes it longer.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,11 +19,11 @@ from depthgauge.studies.plan import PlannedRun
 from depthgauge.studies.trial import Trial
 from depthgauge.tasks.base import Task
 
-FEW, MANY = 2, 8
-"""Runs of the cohorts that are timed; the fit holds for three times as many."""
+FEW, MANY = 2, 6
+"""Runs of the cohorts that are timed."""
 
-STEPS = 4
-"""Timed of each, after one that is not."""
+LONG_ENOUGH = 0.2
+"""Seconds after which no step more is timed."""
 
 
 @dataclass(frozen=True)
@@ -38,17 +39,12 @@ class Pace:
 
 
 def measure_paces(
-    runs: Sequence[PlannedRun],
-    task: Task,
-    device: str,
-    engine: Engine,
-    threads: Sequence[int],
-    fitting: int,
+    runs: Sequence[PlannedRun], task: Task, device: str, engine: Engine, threads: Sequence[int]
 ) -> dict[int, Pace]:
-    """Of runs that are trained together, for each number of threads; at most `fitting` at once."""
-    many = min(MANY, len(runs), fitting)
-    few = min(FEW, max(1, many - 1))
-    trials = {size: _trial(runs, size, task, device, engine) for size in dict.fromkeys((few, many))}
+    """Of runs that can be trained together, as they are here: for each number of threads."""
+    many = min(MANY, len(runs))
+    sizes = dict.fromkeys((min(FEW, max(1, many - 1)), many))
+    trials = {size: _trial(spread_out(runs, size), task, device, engine) for size in sizes}
     before = torch.get_num_threads()
     try:
         return {number: _pace(trials, number) for number in threads}
@@ -56,24 +52,28 @@ def measure_paces(
         torch.set_num_threads(before)
 
 
-def _trial(
-    runs: Sequence[PlannedRun], size: int, task: Task, device: str, engine: Engine
-) -> Trial:
-    """A cohort of so many of the runs, from its whole range of k."""
+def spread_out(runs: Sequence[PlannedRun], size: int) -> list[PlannedRun]:
+    """So many of the runs, from their whole range of k, which falls."""
     last = len(runs) - 1
     places = [round(number * last / max(1, size - 1)) for number in range(size)]
-    chosen = sorted((runs[place] for place in places), key=lambda run: -run.k)
-    rules = [run.choice.build() for run in chosen]
-    return Trial([run.config for run in chosen], rules, task, device, engine)
+    return sorted((runs[place] for place in places), key=lambda run: -run.k)
+
+
+def _trial(runs: Sequence[PlannedRun], task: Task, device: str, engine: Engine) -> Trial:
+    rules = [run.choice.build() for run in runs]
+    return Trial([run.config for run in runs], rules, task, device, engine)
 
 
 def _pace(trials: dict[int, Trial], threads: int) -> Pace:
+    """After one step of each that is not timed."""
     torch.set_num_threads(threads)
-    times: dict[int, list[float]] = {size: [] for size in trials}
-    for _ in range(STEPS + 1):
-        for size, trial in trials.items():
-            times[size].append(trial.step())
-    return fitted({size: min(found[1:]) for size, found in times.items()})
+    for trial in trials.values():
+        trial.step()
+    best, began = dict.fromkeys(trials, float("inf")), time.perf_counter()
+    while True:
+        best = {size: min(best[size], trial.step()) for size, trial in trials.items()}
+        if time.perf_counter() - began > LONG_ENOUGH:
+            return fitted(best)
 
 
 def fitted(seconds: dict[int, float]) -> Pace:

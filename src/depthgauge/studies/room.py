@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 
 import psutil
@@ -33,28 +33,23 @@ def room_for_each(workers: int, device: str) -> float:
 
 
 def runs_that_fit(runs: Sequence[PlannedRun], footprint: Footprint, room: float) -> int:
-    """The most of these runs that can be trained together, whichever of them are."""
+    """The most of these runs that can be trained together, whichever of them are; 0 if none can."""
     hungriest = sorted(runs, key=lambda run: -run.k)
-
-    def fits(count: int) -> bool:
-        together = hungriest[:count]
-        seeds = len({run.seed for run in together})
-        return footprint.bytes_of(seeds, [run.k for run in together]) <= room
-
-    return _largest(len(runs), fits)
-
-
-def _largest(most: int, fits: Callable[[int], bool]) -> int:
-    """The largest number up to `most` that fits, as all below it do; 0 if none does."""
-    low, high = 0, most
+    low, high = 0, len(runs)
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle - 1)
+        fits = bytes_of(hungriest[:middle], footprint) <= room
+        low, high = (middle, high) if fits else (low, middle - 1)
     return low
 
 
+def bytes_of(runs: Sequence[PlannedRun], footprint: Footprint) -> float:
+    """Of these runs trained together, beside their process."""
+    return footprint.bytes_of(len({run.seed for run in runs}), [run.k for run in runs])
+
+
 def cohort_bytes(cohort: CohortPlan, task: Task, engine: Engine = "cohort") -> int:
-    """Memory of a process that trains a cohort, counted on a small one here."""
+    """Memory of a process that trains a cohort on a processor, counted on a small one here."""
     alone = own_bytes()
     rule = choose_rule(cohort.typed(0)).build()
     footprint = Bench(task, "cpu", engine).footprint(cohort.configs[0], rule)

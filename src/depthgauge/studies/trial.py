@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from itertools import count
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import chain, count
 
 import torch
 
@@ -13,14 +14,20 @@ from depthgauge.rules.contract import Rule
 from depthgauge.studies.runner import EVERY_EPOCH
 from depthgauge.tasks.base import Split, Task
 from depthgauge.tasks.inputs import evaluation_inputs
-from depthgauge.training.batches import Batch, Batches
+from depthgauge.training.batches import Batches
 from depthgauge.training.engines import ENGINES
+
+PROGRESS = 0.5
+"""Steps are tried in the middle of a training, when rules have warmed up."""
 
 
 class Trial:
     """Runs of one rule, trained as `train_cohort` does it, one step at a time.
 
-    A configuration may be there several times: what it costs is that of as many runs.
+    A configuration may be there several times: what it costs is that of as many runs. Nothing in it
+    leads back to itself, so its memory is free as soon as it is gone.
+
+    `epoch_steps` is how many steps an epoch has.
     """
 
     def __init__(
@@ -31,28 +38,21 @@ class Trial:
         device: str = "cpu",
         engine: Engine = "cohort",
     ) -> None:
-        self._cohort = ENGINES[engine](configs, rules, task, device)
-        recipe = configs[0].recipe
-        self._batches = Batches(
-            task, self._cohort.seeds, recipe.batch_size, self._cohort.dtype, device
-        )
-        self._feed = self._endless()
+        self._task, self._cohort = task, ENGINES[engine](configs, rules, task, device)
+        size, dtype = configs[0].recipe.batch_size, self._cohort.dtype
+        batches = Batches(task, self._cohort.seeds, size, dtype, device)
+        self.epoch_steps = len(batches)
+        self._feed = chain.from_iterable(map(batches.epoch, count()))
         self._cohort.start_epoch(0)
-        self._split = evaluation_inputs(task, self._cohort.dtype, device)
 
-    def _endless(self) -> Iterator[Batch]:
-        for number in count():
-            yield from self._batches.epoch(number)
-
-    @property
-    def epoch_steps(self) -> int:
-        """Steps of an epoch."""
-        return len(self._batches)
+    @cached_property
+    def _split(self) -> Split:
+        return evaluation_inputs(self._task, self._cohort.dtype, self._cohort.device)
 
     def step(self) -> float:
         """Seconds that one step takes, its data included."""
         began = self._now()
-        self._cohort.step(next(self._feed), 0.0)
+        self._cohort.step(next(self._feed), PROGRESS)
         return self._now() - began
 
     def read(self, samples: int | None = None) -> float:
