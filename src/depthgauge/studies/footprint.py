@@ -77,7 +77,12 @@ def count_footprint(
         held((most, 1), (most, 0)),
         strict=True,
     )
-    return Footprint(tuple(_solved(*phase, most) for phase in phases), "torch._dynamo" in modules)
+    return Footprint(tuple(_solved(*phase, most) for phase in phases), compiler_is_loaded())
+
+
+def compiler_is_loaded() -> bool:
+    """Whether this process has PyTorch's compiler; once it has, it is taken to be needed."""
+    return "torch._dynamo" in modules
 
 
 def _solved(one: int, two: int, frozen: int, seeds: int, blocks: int) -> Held:

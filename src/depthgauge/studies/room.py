@@ -10,7 +10,7 @@ import psutil
 from depthgauge.config import Engine
 from depthgauge.rules.choice import choose_rule
 from depthgauge.store.plan_files import CohortPlan
-from depthgauge.studies.footprint import Footprint
+from depthgauge.studies.footprint import COMPILER, Footprint, compiler_is_loaded
 from depthgauge.studies.free_memory import free_memory
 from depthgauge.studies.measured import Bench
 from depthgauge.studies.plan import PlannedRun
@@ -22,8 +22,11 @@ SPARED = 0.7
 
 @cache
 def own_bytes() -> int:
-    """Memory of a process that has its task but no network yet: this one, when first asked."""
-    return int(psutil.Process().memory_info().rss)
+    """Memory of a process that has its task but no network yet: this one, when first asked.
+
+    Without PyTorch's compiler, which counts with the rules that load it.
+    """
+    return round(psutil.Process().memory_info().rss - COMPILER * compiler_is_loaded())
 
 
 def room_for_each(workers: int, device: str) -> float:

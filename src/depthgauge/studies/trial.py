@@ -27,7 +27,7 @@ class Trial:
     A configuration may be there several times: what it costs is that of as many runs. Nothing in it
     leads back to itself, so its memory is free as soon as it is gone.
 
-    `epoch_steps` is how many steps an epoch has.
+    `cohort` is what is trained, `epoch_steps` how many steps an epoch has.
     """
 
     def __init__(
@@ -38,21 +38,21 @@ class Trial:
         device: str = "cpu",
         engine: Engine = "cohort",
     ) -> None:
-        self._task, self._cohort = task, ENGINES[engine](configs, rules, task, device)
-        size, dtype = configs[0].recipe.batch_size, self._cohort.dtype
-        batches = Batches(task, self._cohort.seeds, size, dtype, device)
+        self._task, self.cohort = task, ENGINES[engine](configs, rules, task, device)
+        size, dtype = configs[0].recipe.batch_size, self.cohort.dtype
+        batches = Batches(task, self.cohort.seeds, size, dtype, device)
         self.epoch_steps = len(batches)
         self._feed = chain.from_iterable(map(batches.epoch, count()))
-        self._cohort.start_epoch(0)
+        self.cohort.start_epoch(0)
 
     @cached_property
     def _split(self) -> Split:
-        return evaluation_inputs(self._task, self._cohort.dtype, self._cohort.device)
+        return evaluation_inputs(self._task, self.cohort.dtype, self.cohort.device)
 
     def step(self) -> float:
         """Seconds that one step takes, its data included."""
         began = self._now()
-        self._cohort.step(next(self._feed), PROGRESS)
+        self.cohort.step(next(self._feed), PROGRESS)
         return self._now() - began
 
     def read(self, samples: int | None = None) -> float:
@@ -60,10 +60,10 @@ class Trial:
         split = Split(self._split.x[:samples], self._split.y[:samples])
         began = self._now()
         for observer in EVERY_EPOCH:
-            observer(self._cohort.net, split)
+            observer(self.cohort.net, split)
         return self._now() - began
 
     def _now(self) -> float:
-        if str(self._cohort.device).startswith("cuda"):
-            torch.cuda.synchronize(self._cohort.device)
+        if str(self.cohort.device).startswith("cuda"):
+            torch.cuda.synchronize(self.cohort.device)
         return time.perf_counter()
