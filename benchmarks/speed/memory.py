@@ -77,4 +77,6 @@ def text(result: dict[str, Any]) -> str:
     """One cohort as a line."""
     predicted, measured = (result[f"{one}_bytes"] / MEGABYTE for one in ("predicted", "measured"))
     what = "{rule}, d = {width}, L = {blocks}, {runs} runs, {dtype}".format(**result)
-    return f"{what}: predicted {predicted:,.0f} MB, measured {measured:,.0f} MB, {result['ratio']:.2f}"
+    return (
+        f"{what}: predicted {predicted:,.0f} MB, measured {measured:,.0f} MB, {result['ratio']:.2f}"
+    )
