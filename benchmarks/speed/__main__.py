@@ -1,6 +1,6 @@
 """How fast the cohort engine is, where its time goes, how it grows, and what the gauges cost.
 
-    python -m speed [ratios | profile | parts | growth | gauges | memory] [--rules bp dfa] [--json FILE] ...
+    python -m speed [ratios | profile | parts | growth | gauges | memory] [--rules bp dfa] ...
 
 - ratios: to the best plain loop and to what people do today, with memory and operations.
 - profile: operation by operation, and how near products come to the peak.

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from cli.commands import Done, assert_bad_input, run_ladder
+from cli.commands import Done, run_ladder
 from studies.other_machines import costing
 
 from depthgauge.cli.sizes import in_one_line
@@ -66,9 +66,3 @@ def test_the_cohort_is_as_large_as_was_asked_for_and_what_is_planned_stays(tmp_p
 def test_a_dry_run_counts_the_cohorts_that_were_asked_for(tmp_path):
     expected = ladder(tmp_path / "study", "--dry-run", "--cohort", 3).document["expected"]
     assert expected["cohorts"] == 4
-
-
-@pytest.mark.parametrize("number", [0, -1, "many", 1.5])
-def test_a_number_that_is_none(tmp_path, number):
-    done = run_ladder(tmp_path / "study", "--cohort", number)
-    assert_bad_input(done, "--cohort", repr(str(number)), "whole number from 1 on")

@@ -22,10 +22,10 @@ def groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def write(folder: Path, limit: object, used: object, *, first: bool = False) -> None:
-    names = ("memory.limit_in_bytes", "memory.usage_in_bytes")
+    names = ("limit_in_bytes", "usage_in_bytes") if first else ("max", "current")
     folder.mkdir(parents=True, exist_ok=True)
-    for name, number in zip(names if first else ("memory.max", "memory.current"), (limit, used)):
-        (folder / name).write_text(f"{number}\n")
+    for name, number in zip(names, (limit, used), strict=True):
+        (folder / f"memory.{name}").write_text(f"{number}\n")
 
 
 def test_without_groups_nothing_is_limited(groups):
