@@ -22,8 +22,8 @@ from depthgauge.tasks.base import Task
 FEW, MANY = 2, 6
 """Runs of the cohorts that are timed."""
 
-LONG_ENOUGH = 0.2
-"""Seconds after which no step more is timed."""
+ROUNDS, LONG_ENOUGH = 3, 0.2
+"""How often each is timed at least, and the seconds after which it is not timed once more."""
 
 
 @dataclass(frozen=True)
@@ -69,11 +69,11 @@ def _pace(trials: dict[int, Trial], threads: int) -> Pace:
     torch.set_num_threads(threads)
     for trial in trials.values():
         trial.step()
-    best, began = dict.fromkeys(trials, float("inf")), time.perf_counter()
-    while True:
+    best, began, rounds = dict.fromkeys(trials, float("inf")), time.perf_counter(), 0
+    while rounds < ROUNDS or time.perf_counter() - began < LONG_ENOUGH:
         best = {size: min(best[size], trial.step()) for size, trial in trials.items()}
-        if time.perf_counter() - began > LONG_ENOUGH:
-            return fitted(best)
+        rounds += 1
+    return fitted(best)
 
 
 def fitted(seconds: dict[int, float]) -> Pace:
