@@ -12,7 +12,13 @@ from training.small_runs import make_task
 
 from depthgauge.config import NetConfig, Recipe
 from depthgauge.rules.dfa import DFA
-from depthgauge.studies.assumed import CORE_FLOPS, assumed_footprint, assumed_pace, parameters
+from depthgauge.studies.assumed import (
+    CORE_FLOPS,
+    FASTER,
+    assumed_footprint,
+    assumed_pace,
+    parameters,
+)
 from depthgauge.studies.costs import Group, costs_of
 from depthgauge.studies.measured import Bench
 from depthgauge.studies.pace import Pace
@@ -96,4 +102,4 @@ def test_assumed_is_a_share_of_a_cores_operations():
     one, four = assumed_pace(kind, TASK, 1), assumed_pace(kind, TASK, 4)
     assert one.run == pytest.approx(6 * parameters(DEEP, TASK) * 36 / CORE_FLOPS)
     assert one.step(3) == pytest.approx(5 * one.run)
-    assert math.isclose(one.run / four.run, 4**0.6)
+    assert math.isclose(one.run / four.run, 4**FASTER)
