@@ -1,12 +1,13 @@
 """How fast the cohort engine is, where its time goes, how it grows, and what the gauges cost.
 
-    python -m speed [ratios | profile | parts | growth | gauges] [--rules bp dfa] [--json FILE] ...
+    python -m speed [ratios | profile | parts | growth | gauges | memory] [--rules bp dfa] ...
 
 - ratios: to the best plain loop and to what people do today, with memory and operations.
 - profile: operation by operation, and how near products come to the peak.
 - parts: data, forward, credit, update, evaluation, diagnostics, storage.
 - growth: cost and memory against runs, batch, width, depth, samples and epochs.
 - gauges: each gauge beside an epoch of training.
+- memory: of a process that trains a cohort, predicted and measured.
 
 Everything is measured alternately, on data in the shape of CIFAR-10: medians over rounds, with
 their range. Nothing else should run on the machine.

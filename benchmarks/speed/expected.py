@@ -75,6 +75,10 @@ class Expected:
         """Of all rules."""
         return len(cases) * (START + rounds * READ_ONCE)
 
+    def memory(self, case: Case, runs: int) -> float:
+        """Of one cohort."""
+        return 3 * START + self._built(case, runs) + 10 * self._step(case, runs)
+
     def _step(self, case: Case, runs: int) -> float:
         operations = 5 * OPERATIONS.get(case.rule, 1.0)
         return self._worked(operations * case.weights * case.batch * runs)

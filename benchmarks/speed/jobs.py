@@ -11,7 +11,7 @@ from typing import Any
 import psutil
 import torch
 
-from . import gauges, growth, parts, profile, ratios
+from . import gauges, growth, memory, parts, profile, ratios
 from .axes import axes_of
 from .expected import Expected
 from .fitting import cases_together, sizes_together
@@ -40,6 +40,7 @@ def jobs_of(settings: Settings, expected: Expected) -> list[Job]:
         "parts": _parts,
         "growth": _growth,
         "gauges": _gauges,
+        "memory": _memory,
     }
     return [job for kind in settings.kinds for job in kinds[kind](settings, expected)]
 
@@ -97,3 +98,12 @@ def _gauges(settings: Settings, expected: Expected) -> Iterator[Job]:
     seconds = expected.gauges(cases, settings.rounds)
     measure = partial(gauges.measure, cases, settings.rounds)
     yield Job("gauges", "gauges", seconds, measure, gauges.text)
+
+
+def _memory(settings: Settings, expected: Expected) -> Iterator[Job]:
+    """A job for every rule, shape, size of cohorts and precision."""
+    for shape, runs, dtype in product(settings.shapes, settings.sizes, settings.dtypes):
+        for case in settings.cases(shape):
+            seconds = expected.memory(case, runs)
+            measure = partial(memory.measure, case, runs, dtype)
+            yield Job("memory", f"memory, {case}", seconds, measure, memory.text)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import argparse
 from dataclasses import dataclass
 from pathlib import Path
+from typing import get_args
+
+from depthgauge.config import Precision
 
 from .cases import RULES, SHAPES, SIZES, TRAINING, Case
 
 AXES = ("runs", "batch", "width", "depth", "samples", "epochs")
-KINDS = ("ratios", "profile", "parts", "growth", "gauges")
+KINDS = ("ratios", "profile", "parts", "growth", "gauges", "memory")
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,7 @@ class Settings:
     sizes: tuple[int, ...]
     axes: tuple[str, ...]
     trainings: tuple[str, ...]
+    dtypes: tuple[Precision, ...]
     rounds: int
     seconds: float
     samples: int
@@ -49,6 +53,7 @@ def read_settings(description: str) -> Settings:
     add("--sizes", nargs="+", type=int, default=list(SIZES), help="runs of a cohort")
     add("--axes", nargs="+", choices=AXES, default=list(AXES), help="of growth")
     add("--trainings", nargs="+", default=["bp", "dfa"], help="rules for samples and epochs")
+    add("--dtypes", nargs="+", choices=get_args(Precision), default=["float32"], help="of memory")
     add("--rounds", type=int, default=5)
     add("--seconds", type=float, default=3.0, help="that a contender trains at a time, about")
     add("--samples", type=int, default=TRAINING, help="of the training set")
@@ -61,6 +66,7 @@ def read_settings(description: str) -> Settings:
         sizes=tuple(args.sizes),
         axes=tuple(args.axes),
         trainings=tuple(args.trainings),
+        dtypes=tuple(args.dtypes),
         rounds=args.rounds,
         seconds=args.seconds,
         samples=args.samples,

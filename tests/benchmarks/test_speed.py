@@ -17,6 +17,7 @@ from depthgauge.nets.products import multiplies_bf16
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 ROUNDS, SIZE = 1, 3
 TOY = ("--rules", "dfa", "--shapes", "8x2", "--sizes", SIZE, "--axes", "runs", "epochs")
+WITHIN = 0.15
 SHORT = ("--rounds", ROUNDS, "--seconds", 0.01, "--samples", 640)
 
 
@@ -38,6 +39,7 @@ def test_each_kind_of_measurement(tmp_path):
         ("parts", check_parts),
         ("growth", check_growth),
         ("gauges", check_gauges),
+        ("memory", check_memory),
     ):
         for result in document[kind]:
             check(result)
@@ -97,3 +99,25 @@ def check_gauges(result: dict[str, Any]) -> None:
     seconds = result["seconds"]["dfa"]
     assert {"epoch", "D2s stability", "lesion", "alignment", "null, 200 draws"} <= set(seconds)
     assert all(len(own) == ROUNDS and min(own) > 0 for own in seconds.values())
+
+
+def check_memory(result: dict[str, Any]) -> None:
+    assert (result["rule"], result["runs"], result["dtype"]) == ("dfa", SIZE, "float32")
+    assert result["ratio"] == result["predicted_bytes"] / result["measured_bytes"]
+    assert abs(result["ratio"] - 1) < WITHIN
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("rule", "shape", "runs", "most"),
+    [("bp", "512x2", 45, 4e9), ("state_bridge", "256x4", 15, 2e9), ("dfa", "256x4", 1, 1e9)],
+)
+def test_memory_is_predicted_at_real_size(tmp_path, rule, shape, runs, most):
+    """On data in the shape of CIFAR-10."""
+    file = tmp_path / "memory.json"
+    asked = ("--rules", rule, "--shapes", shape, "--sizes", runs, "--json", file)
+    process = start(*("-m", "speed", "memory", *asked), cwd=BENCHMARKS, stdout=subprocess.PIPE)
+    process.communicate()
+    (result,) = json.loads(file.read_text())["memory"]
+    assert abs(result["ratio"] - 1) < WITHIN
+    assert result["measured_bytes"] < most

@@ -50,6 +50,8 @@ def refused(folder: Path, *options: object) -> Done:
         (("--blocks", -1), ["--blocks", "'-1'"]),
         (("--blocks", "many"), ["--blocks", "'many'"]),
         (("--threads", 0), ["--threads", "'0'"]),
+        (("--cohort", 0), ["--cohort", "'0'"]),
+        (("--cohort", "many"), ["--cohort", "'many'", "whole number from 1 on"]),
         (("--save-every", "often"), ["--save-every", "'often'"]),
         (("--save-every", "nan"), ["--save-every", "'nan'"]),
         (("--save-every=-1",), ["--save-every", "'-1'"]),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import weakref
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from executors.small_jobs import (
     RULES_OF_A_USER,
     STEPS,
@@ -207,6 +210,40 @@ def test_of_two_workers_whose_cohort_raises_one_parts_it(tmp_path, rules, monkey
     study = work(job)
     assert failed_labels(study) == ["picky[number=13]"]
     assert len(study.plan_files.read().files) == 3  # the cohort, its halves, the half of three
+
+
+# Too many for the memory
+
+
+def out_of_memory() -> Iterator[Exception]:
+    """As Python, PyTorch and CUDA say it."""
+    while True:
+        yield MemoryError()
+        yield RuntimeError("[enforce fail at alloc_cpu.cpp:124] can't allocate memory")
+        yield torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB")
+
+
+@pytest.mark.parametrize(("fitting", "failed"), [(1, 0), (0, 3)])
+def test_runs_that_are_too_many_for_the_memory_are_trained_in_parts(
+    tmp_path, monkeypatch, fitting, failed
+):
+    """Only runs that do not fit alone fail; a cohort's memory is free when the next one begins."""
+    job = prepare(tmp_path / "study", "dfa", ks=(2,), seeds=range(3))
+    before: list[tuple[int, weakref.ref[Any]]] = []
+    errors, train = out_of_memory(), runner.train_cohort
+
+    def short_of_memory(cohort: Any, *arguments: Any, **options: Any) -> None:
+        assert not any(cohort() for _, cohort in before)
+        before.append((len(cohort.configs), weakref.ref(cohort)))
+        if len(cohort.configs) > fitting:
+            raise next(errors)
+        train(cohort, *arguments, **options)
+
+    monkeypatch.setattr(runner, "train_cohort", short_of_memory)
+    study = work(job)
+    assert sorted(runs for runs, _ in before) == [1, 1, 1, 2, 3]
+    assert len(failed_labels(study)) == failed
+    assert len(outcome(job.folder)) == 3 - failed
 
 
 # What the user must mend

@@ -15,7 +15,7 @@ from training.small_runs import make_task
 
 from depthgauge.config import Recipe
 from depthgauge.rules.credit_bridge import CreditBridge
-from depthgauge.studies import expected as module
+from depthgauge.studies import trial as module
 from depthgauge.studies.expected import Expected, expect
 from depthgauge.studies.partition import cohorts_left, partition
 from depthgauge.studies.plan import Grid
@@ -97,14 +97,14 @@ def test_one_cohort_of_each_kind_is_tried(monkeypatch):
 
     monkeypatch.setattr(Cohort, "__init__", remember)
     assert len(seconds_of(grid("dfa", ks=(0, 1, 2), seeds=range(1, 16)))) == 3
-    assert tried == [15]
+    assert [runs for runs in tried if runs > 2] == [15]  # of one and two, memory is counted
 
 
 def test_cohorts_side_by_side():
     expected = Expected({"a": 4.0, "b": 4.0, "c": 2.0}, 1)
     assert expected.wall_seconds(1) == 10
-    assert expected.wall_seconds(2) == 5
-    assert expected.wall_seconds(4) == 4  # no cohort is divided
+    assert expected.wall_seconds(2) == 6  # no cohort is divided
+    assert expected.wall_seconds(4) == 4
     assert Expected({}, 0).wall_seconds(2) == 0
 
 

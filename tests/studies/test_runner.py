@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+import weakref
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -203,3 +205,35 @@ def test_data_that_changed_after_planning_are_refused(tmp_path):
     with pytest.raises(UserError, match="data of the task tiny changed after the study was"):
         train_runs(study, cohort, [0, 1], other, Conditions("cpu", 0.0, "depthgauge test"))
     assert list(study.all_runs()) == []
+
+
+# Memory
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="who calls holds what it gives away")
+def test_states_that_are_restored_are_not_held_while_training_goes_on(tmp_path, monkeypatch):
+    planned = small()
+    study = study_of(planned, tmp_path)
+
+    def stop(epoch: int, steps: int) -> None:
+        if steps == STEPS - 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train_without_claims(study, planned, stop)
+    loaded: list[weakref.ref[Any]] = []
+    load = runner.load_newest
+
+    def remember(folders: list[RunFolder]) -> Any:
+        states = load(folders)
+        loaded.extend(weakref.ref(state) for state in states or ())
+        return states
+
+    monkeypatch.setattr(runner, "load_newest", remember)
+    held: list[bool] = []
+    train_without_claims(
+        study, planned, lambda *_: held.append(any(state() is not None for state in loaded))
+    )
+    assert len(loaded) == 2
+    assert held
+    assert not any(held)

@@ -127,7 +127,7 @@ def test_every_field_has_the_values_that_its_option_takes():
         **{"epochs": 1, "batch_size": 7, "dtype": "float64", "validation": 9},
         **{"select": "validation", "threshold": {"growth": 2.5}, "strict": True, "out": "x"},
         **{"executor": "slurm", "submit": True, "address": "auto", "device": "cpu"},
-        **{"threads": 1, "engine": "plain", "save_every": 0},
+        **{"threads": 1, "cohort": 5, "engine": "plain", "save_every": 0},
     }
     assert set(examples) == set(StudySpec.model_fields) - {"command"}
     for name, value in examples.items():

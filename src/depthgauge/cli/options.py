@@ -146,6 +146,12 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         "--threads", type=whole(1), help="threads of each cohort; cohorts share the cores (chosen)"
     )
     parser.add_argument(
+        "--cohort",
+        type=whole(1),
+        metavar="N",
+        help="most runs that are trained together; fewer where memory is short (chosen)",
+    )
+    parser.add_argument(
         "--engine",
         choices=["cohort", "plain"],
         help="how runs are trained: many as one, or one by one for reference (cohort)",

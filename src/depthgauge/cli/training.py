@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from depthgauge.cli.options import choose_device
+from depthgauge.cli.sizes import choose_sizes, say_sizes
 from depthgauge.cli.status import in_words
 from depthgauge.errors import UserError
 
@@ -88,11 +89,9 @@ def expected_cost(study: StudyFolder, grid: Grid, args: argparse.Namespace) -> d
     from depthgauge.studies.expected import expect
     from depthgauge.studies.partition import cohorts_left
     from depthgauge.studies.progress import share_done
-    from depthgauge.studies.sizing import size_cohorts
 
     device, file, cores = choose_device(args.device), study.read(), torch.get_num_threads()
-    threads_fixed = file.threads if file else args.threads
-    sizing = size_cohorts(grid, device, threads_fixed, cluster=args.executor != "local")
+    sizing = choose_sizes(study, grid, args, device, file.threads if file else args.threads)
     cohorts, threads = cohorts_left(study, grid, sizing.runs), sizing.threads
     torch.set_num_threads(threads)
     engine = file.engine if file else args.engine or "cohort"
@@ -122,12 +121,12 @@ def train_grid(
     fires while they are trained does so by the `thresholds`, or by the protocol's.
     """
     from depthgauge.executors.slurm import hand_to_slurm
-    from depthgauge.studies.sizing import cohort_bytes
+    from depthgauge.studies.room import cohort_bytes
 
     execute = executor_of(args)
     study, cohorts, job = prepare(grid, folder, args, networks=networks)
     if args.executor == "slurm" and cohorts:
-        memory = max(cohort_bytes(cohort, grid.task) for cohort in cohorts)
+        memory = max(cohort_bytes(cohort, grid.task, job.engine) for cohort in cohorts)
         hand_to_slurm(job, memory, args.submit)
     train_job(study, cohorts, job, execute, thresholds)
     failed = (run.config for run in grid.runs() if study.has_failed(run.identity))
@@ -142,16 +141,15 @@ def prepare(
     from depthgauge.store.provenance import command_line
     from depthgauge.store.study_folder import StudyFolder
     from depthgauge.studies.partition import plan_runs
-    from depthgauge.studies.sizing import size_cohorts
 
     _check_engine(grid, args)
-    device, cluster = choose_device(args.device, args.executor), args.executor != "local"
-    study = StudyFolder(folder)
-    sizing = size_cohorts(grid, device, args.threads, cluster=cluster)
+    device, study = choose_device(args.device, args.executor), StudyFolder(folder)
     kind = device.partition(":")[0]
+    begun = study.check(grid.base, kind, args.threads, args.engine)
+    sizing = choose_sizes(study, grid, args, device, begun.threads if begun else args.threads)
     opened = study.open(grid.base, kind, args.threads, sizing.threads, args.engine)
-    if opened.threads != sizing.threads:
-        sizing = size_cohorts(grid, device, opened.threads, cluster=cluster)
+    if opened.threads != sizing.threads:  # by another command, at the same time
+        sizing = choose_sizes(study, grid, args, device, opened.threads)
     runs = ((run.identity, run.kind.recipe.epochs) for run in grid.runs())
     done = study.mend(runs, networks=networks)
     task = str(Path(args.task).resolve()) if Path(args.task).is_file() else args.task
@@ -160,6 +158,8 @@ def prepare(
     names = tuple(cohort.name for cohort in cohorts)
     how = (device, opened.threads, args.save_every, command_line(), opened.engine)
     job = Job(folder.resolve(), names, *how)
+    if cohorts and args.executor == "local":
+        say_sizes(sizing)
     return study, cohorts, job
 
 

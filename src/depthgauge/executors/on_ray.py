@@ -30,7 +30,7 @@ from depthgauge.store.claims import Claim
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.run_folder import newest_common_position
 from depthgauge.store.study_folder import StudyFolder
-from depthgauge.studies.sizing import cohort_bytes
+from depthgauge.studies.room import cohort_bytes
 from depthgauge.tasks.base import Task
 from depthgauge.tasks.registry import load_task
 
@@ -141,7 +141,7 @@ class _Tasks:
         typed = self._study.plan_files.read().task_of(cohort)
         if typed not in self._tasks:
             self._tasks = {typed: load_task(*typed)}
-        needed = cohort_bytes(cohort, self._tasks[typed])
+        needed = cohort_bytes(cohort, self._tasks[typed], self._job.engine)
         _check_a_node_is_enough(self._job, cohort, needed)
         return needed
 

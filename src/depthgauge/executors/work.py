@@ -7,10 +7,13 @@ see in the folder.
 
 from __future__ import annotations
 
+import gc
 import time
 import traceback
 from collections.abc import Callable
 from typing import Any
+
+import torch
 
 from depthgauge.errors import StoreError, UserError, one_line, storing
 from depthgauge.executors.job import Job
@@ -136,6 +139,7 @@ class Worker:
         )
         try:
             train_runs(self._study, cohort, left, self._task(cohort), conditions)
+            return
         except StoppedEarlyError:
             if self._stop():
                 raise
@@ -146,6 +150,7 @@ class Worker:
         except Exception as error:
             if claim.is_held():
                 self._set_apart(cohort, left, error)
+        _give_memory_back()
 
     def _task(self, cohort: CohortPlan) -> Task:
         typed = self._study.plan_files.read().task_of(cohort)
@@ -155,7 +160,10 @@ class Worker:
         return self._tasks[typed]
 
     def _set_apart(self, cohort: CohortPlan, left: list[int], error: Exception) -> None:
-        """A run that raises must not stop the others: halve the cohort until it stands alone."""
+        """A run that raises must not stop the others: halve the cohort until it stands alone.
+
+        Runs that were too many for the memory are as few as fit then, and go on.
+        """
         if len(left) == 1:
             folder = self._study.run(cohort.configs[left[0]])
             folder.create()
@@ -169,3 +177,10 @@ class Worker:
             file = plan.file_of(cohort).with_cohorts(parts)
             if plan.in_effect([cohort.name]) != [cohort] or self._study.plan_files.add(plan, file):
                 return
+
+
+def _give_memory_back() -> None:
+    """What a cohort that failed has held, before its parts begin; a GPU keeps it otherwise."""
+    gc.collect()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()

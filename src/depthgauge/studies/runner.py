@@ -56,12 +56,13 @@ def train_runs(
     folders = [study.run(config) for config in configs]
     recorder = StoreRecorder(folders, conditions.may_write)
     with storing():
-        start = load_newest(folders)
+        start = [load_newest(folders)]
+        position = start[0][0].position if start[0] else None
         for folder in folders:
             folder.create()
-            folder.rewind(start[0].position if start else None)
+            folder.rewind(position)
         steps = study.plan_files.read().steps_of(cohort)
-    done = start[0].epoch * steps + start[0].step if start else 0
+    done = position[0] * steps + position[1] if position else 0
 
     def on_step(more: int) -> None:
         nonlocal done
@@ -73,7 +74,7 @@ def train_runs(
         task,
         recorder,
         observers=EVERY_EPOCH,
-        start=start,
+        start=start.pop(),  # not held here, so that its memory is free when it is restored
         save_every=conditions.save_every,
         on_step=on_step,
         stop=conditions.stop,
@@ -84,7 +85,7 @@ def train_runs(
         "command": conditions.command,
         "study": study.path.resolve().name,
         "cohort": cohort.identities,
-        "resumed_from": start[0].position if start else None,
+        "resumed_from": position,
         **cost.so_far(),
     }
     recorder.finish(provenance)

@@ -1,121 +1,170 @@
 """How many runs are trained together, and how many processes side by side, on this machine.
 
-A step of n runs together takes about as long as n + `FIXED` runs, on one core; so large cohorts
-waste less, and small ones share out better. The size that ends soonest is chosen, among those that
-fit into the memory that is free. No clock is asked, so that the same machine gives the same plan.
+Large cohorts share what a step costs whatever its runs; small ones share out better among cores;
+threads of one process wait for each other. How long steps take is measured (`pace.py`), how much
+memory cohorts hold is counted (`footprint.py`), and of all ways that fit into the memory that is
+free, the one that ends soonest is taken. Of small studies both are assumed (`assumed.py`).
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
 
-import psutil
 import torch
 
-from depthgauge.config import NetConfig, Recipe
-from depthgauge.gauges.cohort import CHUNK
-from depthgauge.store.plan_files import CohortPlan
-from depthgauge.studies.partition import LARGEST, alike, even_parts
-from depthgauge.studies.plan import Grid, PlannedRun
-from depthgauge.tasks.base import Task
-from depthgauge.training.cohort import DTYPES
+from depthgauge.errors import UserError
+from depthgauge.studies.costs import Group, costs_of
+from depthgauge.studies.measured import Bench
+from depthgauge.studies.partition import LARGEST, even_parts
+from depthgauge.studies.plan import PlannedRun
+from depthgauge.studies.room import bytes_of, own_bytes, room_for_each, runs_that_fit
 
-LEAST = 5
-"""Fewer are trained together only where no more fit into memory, or there are no more."""
+GIGABYTE = 1e9
 
 CLUSTER = 64
 """Workers that a cluster is taken to have."""
 
-FIXED = 2.0
-"""What a step costs whatever the cohort, in runs; measured on the embedded task."""
+STARTING = 3.0
+"""Seconds until a process is ready to train."""
 
-SPARED = 0.7
-"""The share of the memory that is free now which a study may use."""
-
-ALONE = 4e8
-"""Bytes of a process before it has a network."""
-
-CORE_FLOPS = 2e10
-"""What a core does in a second, about."""
-
-WORTH_A_PROCESS = 20.0
-"""Seconds of work on one core below which starting processes takes longer than it saves."""
+ALIKE = 1.03
+"""Ways whose times differ by less are taken to be as quick."""
 
 
 @dataclass(frozen=True)
 class Sizing:
-    """How many runs of a grid are trained together, and the threads for each cohort."""
+    """How many runs are trained together at most, and the threads for each cohort.
+
+    Besides that how many processes there are, seconds until all has ended, bytes of each process,
+    and whether the time was measured.
+    """
 
     runs: int
     threads: int
+    workers: int = field(default=1, compare=False)
+    seconds: float = field(default=0.0, compare=False)
+    memory: float = field(default=0.0, compare=False)
+    measured: bool = field(default=False, compare=False)
 
 
-def size_cohorts(grid: Grid, device: str, threads: int | None, *, cluster: bool = False) -> Sizing:
-    """How to train a grid here, or on a cluster; `threads` where they are fixed already."""
-    groups = alike(grid.runs())
-    counts = [len(runs) for runs in groups]
-    cores = torch.get_num_threads()
-    here = max(1, cores // (threads or 1)) if device == "cpu" else 1
+def size_cohorts(
+    runs: Sequence[PlannedRun],
+    bench: Bench,
+    threads: int | None = None,
+    size: int | None = None,
+    *,
+    cluster: bool = False,
+) -> Sizing:
+    """How to train these runs here, or on a cluster; `threads` and `size` where they are fixed.
+
+    Raises:
+        UserError: a single run does not fit into memory.
+    """
+    own_bytes()
     if cluster:
-        return Sizing(soonest(counts, CLUSTER, runs_that_fit(grid, here)), threads or 1)
-    if threads is None and not _worth_processes(groups, grid.task):
-        here = 1
-    size = soonest(counts, here, runs_that_fit(grid, here))
-    return Sizing(size, threads or cores // min(here, len(even_parts(counts, size))))
+        return _on_a_cluster(runs, bench, threads or 1, size)
+    tried = _threads_to_try(threads, bench.device)
+    if not runs:
+        return Sizing(size or LARGEST, tried[-1])
+    groups, ways = costs_of(runs, bench, tried, workers_of(tried[0], bench.device)), []
+    for number in tried:
+        workers = min(workers_of(number, bench.device), len(runs))
+        fitting = _fitting(groups, room_for_each(workers, bench.device))
+        ways += _ways(groups, number, workers, fitting, size)
+    if not ways:
+        raise _does_not_fit(groups, tried[-1], bench.device)
+    return _soonest(ways, groups)
 
 
-def soonest(groups: Sequence[int], workers: int, fitting: int) -> int:
-    """The cohort size with which groups of so many runs end soonest, the largest if equal."""
-    sizes = range(min(LARGEST, fitting), min(LEAST, fitting) - 1, -1)
-    return min(sizes, key=lambda size: _time(even_parts(groups, size), workers))
+def _on_a_cluster(
+    runs: Sequence[PlannedRun], bench: Bench, threads: int, size: int | None
+) -> Sizing:
+    """As if it had many workers with the memory that there is here."""
+    if not runs:
+        return Sizing(size or LARGEST, threads)
+    groups = costs_of(runs, replace(bench, device="cpu"), [threads], 1, here=False)
+    fitting = max(1, _fitting(groups, room_for_each(1, "cpu")))
+    return _soonest(_ways(groups, threads, CLUSTER, fitting, size), groups)
 
 
-def _time(cohorts: Sequence[int], workers: int) -> float:
-    """Until the last of the workers has ended, each taking the next cohort when it is free."""
+def workers_of(threads: int, device: str) -> int:
+    """Processes side by side, if there is work for all: one on a GPU."""
+    return max(1, torch.get_num_threads() // threads) if device == "cpu" else 1
+
+
+def _threads_to_try(threads: int | None, device: str) -> list[int]:
+    """One, two, four, … up to all."""
+    cores = torch.get_num_threads()
+    if threads is not None or device != "cpu":
+        return [threads or cores]
+    return [*(2**power for power in range(cores.bit_length()) if 2**power < cores), cores]
+
+
+def _fitting(groups: Sequence[Group], room: float) -> int:
+    """The most runs that may be trained together, of whichever group."""
+    found = [(runs_that_fit(one.runs, one.footprint, room), len(one.runs)) for one in groups]
+    return min((fits for fits, all_of in found if fits < all_of), default=max(found)[1])
+
+
+def _ways(
+    groups: Sequence[Group], threads: int, workers: int, fitting: int, size: int | None
+) -> list[Sizing]:
+    """With so many threads, every size of cohorts that fits; one that is fixed is taken."""
+    sizes = [min(size, fitting)] if size else range(1, min(LARGEST, fitting) + 1)
+    return [_way(groups, threads, workers, runs) for runs in sizes if runs]
+
+
+def _way(groups: Sequence[Group], threads: int, workers: int, size: int) -> Sizing:
+    parts = [(group, n) for group in groups for n in even_parts([len(group.runs)], size)]
+    seconds = [group.steps * group.paces[threads].step(n) for group, n in parts]
+    busy = min(workers, len(parts))
+    return Sizing(
+        max(n for _, n in parts),
+        threads,
+        busy,
+        ends_after(seconds, busy) + (STARTING if busy > 1 else 0.0),
+        measured=all(group.timed for group in groups),
+    )
+
+
+def ends_after(cohorts: Sequence[float], workers: int) -> float:
+    """When the last of the workers has ended, each taking the next cohort when it is free."""
     busy = [0.0] * workers
-    for runs in cohorts:
-        heapq.heapreplace(busy, busy[0] + runs + FIXED)
+    for seconds in cohorts:
+        heapq.heapreplace(busy, busy[0] + seconds)
     return max(busy)
 
 
-def runs_that_fit(grid: Grid, workers: int) -> int:
-    """Into the memory of one of so many processes; at least one."""
-    largest = max(
-        run_bytes(choice.net(grid.net), choice.recipe(grid.recipe), grid.task)
-        for choice in grid.rules
+def _soonest(ways: Sequence[Sizing], groups: Sequence[Group]) -> Sizing:
+    """Of those that end about as soon as any, the one with the largest cohorts."""
+    soonest = min(way.seconds for way in ways)
+    quick = [way for way in ways if way.seconds <= ALIKE * soonest]
+    best = max(quick, key=lambda way: (way.runs, -way.threads))
+    held = max(bytes_of(part, one.footprint) for one in groups for part in _parts(one, best.runs))
+    return replace(best, memory=own_bytes() + held)
+
+
+def _parts(group: Group, size: int) -> Iterator[list[PlannedRun]]:
+    """The cohorts of a group, as `partition` makes them."""
+    rest = iter(group.runs)
+    for count in even_parts([len(group.runs)], size):
+        yield list(islice(rest, count))
+
+
+def _does_not_fit(groups: Sequence[Group], threads: int, device: str) -> UserError:
+    """Not even one run at a time, with as few processes as there can be."""
+    needed, label = max(
+        (bytes_of(one.runs[:1], one.footprint), one.runs[0].choice.label) for one in groups
     )
-    spared = SPARED * psutil.virtual_memory().available / workers - ALONE
-    return max(1, int(spared / largest))
-
-
-def run_bytes(net: NetConfig, recipe: Recipe, task: Task) -> float:
-    """Memory that one run more in a cohort takes.
-
-    Weights, gradients and AdamW's two moments; and of every layer what is held while the accuracy
-    is read, measured as 7.5 arrays of `CHUNK` samples.
-    """
-    item = torch.finfo(DTYPES[recipe.dtype]).bits // 8
-    held = 7.5 * (net.blocks + 1) * max(net.width, net.hidden or 0) * CHUNK
-    return item * (4 * parameters(net, task) + held)
-
-
-def cohort_bytes(cohort: CohortPlan, task: Task) -> int:
-    """Memory of a process that trains a cohort."""
-    data = sum(split.x.nbytes for split in (task.train, task.evaluation))
-    run = run_bytes(cohort.net, cohort.recipe, task)
-    return round(ALONE + data + len(cohort.runs) * run)
-
-
-def parameters(net: NetConfig, task: Task) -> int:
-    """The weights of a network's matrices."""
-    blocks = 2 * net.blocks * net.width * (net.hidden or net.width)
-    return net.width * (task.input_dim + task.num_classes) + blocks
-
-
-def _worth_processes(groups: Sequence[Sequence[PlannedRun]], task: Task) -> bool:
-    """Whether the study takes longer than it takes to start processes."""
-    kinds = [(runs[0].kind, len(runs)) for runs in groups]
-    samples = sum(count * kind.recipe.epochs * parameters(kind.net, task) for kind, count in kinds)
-    return 6.0 * samples * len(task.train) / CORE_FLOPS > WORTH_A_PROCESS
+    workers = workers_of(threads, device)
+    room = max(0.0, room_for_each(workers, device))
+    cure = "a smaller --width or --batch-size needs less"
+    if workers > 1:
+        cure = f"--threads {torch.get_num_threads()} has one process instead of {workers}"
+    return UserError(
+        f"a single run of {label} needs {needed / GIGABYTE:.2g} GB of memory, and there are "
+        f"{room / GIGABYTE:.2g} GB that it may use; {cure}"
+    )

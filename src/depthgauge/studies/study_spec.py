@@ -87,6 +87,7 @@ class StudySpec(BaseModel):
     address: str | None = Field(None, description="of the Ray cluster")
     device: Annotated[str, Field(pattern=r"^(auto|cpu|cuda(:\d+)?)$")] | None = None
     threads: Whole | None = None
+    cohort: Whole | None = Field(None, description="most runs that are trained together")
     engine: Engine | None = Field(None, description="many runs as one, or for reference one by one")
     save_every: Annotated[float, Field(ge=0)] | None = None
 

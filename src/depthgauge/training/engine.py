@@ -87,7 +87,7 @@ def train_cohort(
     split = evaluation_inputs(task, cohort.dtype, cohort.device)
     epoch = Epoch(cohort, 0)
     if start is not None:
-        epoch = restore(cohort, start, len(batches))
+        epoch, start = restore(cohort, start, len(batches)), None
     else:
         recorder.record_epoch(_lines(cohort, split, observers, 0, None))
     saved_at = time.monotonic()
