@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from depthgauge.config import RunConfig
     from depthgauge.executors.interrupt import Interrupt
     from depthgauge.executors.job import Job
+    from depthgauge.executors.work import Tasks
     from depthgauge.store.plan_files import CohortPlan
     from depthgauge.store.study_folder import StudyFolder
     from depthgauge.studies.plan import Grid
@@ -83,20 +85,19 @@ def show_plan(grid: Grid, folder: Path, args: argparse.Namespace) -> int:
 
 def expected_cost(study: StudyFolder, grid: Grid, args: argparse.Namespace) -> dict[str, Any]:
     """Time and memory of what is left, on this machine, by trying a few steps of each cohort."""
-    import torch
-
     from depthgauge.executors.local import workers_for
     from depthgauge.studies.expected import expect
     from depthgauge.studies.partition import cohorts_left
     from depthgauge.studies.progress import share_done
+    from depthgauge.training.threads import with_threads
 
-    device, file, cores = choose_device(args.device), study.read(), torch.get_num_threads()
+    device, file = choose_device(args.device), study.read()
     sizing = choose_sizes(study, grid, args, device, file.threads if file else args.threads)
     cohorts, threads = cohorts_left(study, grid, sizing.runs), sizing.threads
-    torch.set_num_threads(threads)
     engine = file.engine if file else args.engine or "cohort"
-    expected = expect(cohorts, grid.task, device, lambda cohort: share_done(study, cohort), engine)
-    torch.set_num_threads(cores)
+    with with_threads(threads):
+        behind = partial(share_done, study)
+        expected = expect(cohorts, grid.task, device, behind, engine)
     workers = workers_for(len(cohorts), threads, device)
     return {
         "seconds": expected.wall_seconds(workers),
@@ -123,7 +124,7 @@ def train_grid(
     from depthgauge.executors.slurm import hand_to_slurm
     from depthgauge.studies.room import cohort_bytes
 
-    execute = executor_of(args)
+    execute = executor_of(args, {(_task_as_typed(args), args.validation): grid.task})
     study, cohorts, job = prepare(grid, folder, args, networks=networks)
     if args.executor == "slurm" and cohorts:
         memory = max(cohort_bytes(cohort, grid.task, job.engine) for cohort in cohorts)
@@ -152,8 +153,7 @@ def prepare(
         sizing = choose_sizes(study, grid, args, device, opened.threads)
     runs = ((run.identity, run.kind.recipe.epochs) for run in grid.runs())
     done = study.mend(runs, networks=networks)
-    task = str(Path(args.task).resolve()) if Path(args.task).is_file() else args.task
-    planned = plan_runs(study, grid, task, args.validation, sizing.runs, done=done)
+    planned = plan_runs(study, grid, _task_as_typed(args), args.validation, sizing.runs, done=done)
     cohorts = [cohort for cohort in planned if study.has_open_runs(cohort, done)]
     names = tuple(cohort.name for cohort in cohorts)
     how = (device, opened.threads, args.save_every, command_line(), opened.engine)
@@ -169,8 +169,13 @@ def _check_engine(grid: Grid, args: argparse.Namespace) -> None:
         raise UserError("--dtype bf16 goes with --engine cohort; plain multiplies in full")
 
 
-def executor_of(args: argparse.Namespace) -> Executor:
-    """Where the cohorts are trained."""
+def _task_as_typed(args: argparse.Namespace) -> str:
+    """Its name, or where its file is."""
+    return str(Path(args.task).resolve()) if Path(args.task).is_file() else args.task
+
+
+def executor_of(args: argparse.Namespace, tasks: Tasks | None = None) -> Executor:
+    """Where the cohorts are trained; `tasks` are those that this process has loaded."""
     if args.executor == "ray":
         try:
             from depthgauge.executors.on_ray import run_on_ray
@@ -184,7 +189,7 @@ def executor_of(args: argparse.Namespace) -> Executor:
         raise UserError("--submit goes with --executor slurm")
     from depthgauge.executors.local import run_locally
 
-    return run_locally
+    return partial(run_locally, tasks=tasks)
 
 
 def train_job(

@@ -20,7 +20,7 @@ import torch
 from depthgauge.errors import UserError, system_sentence
 from depthgauge.executors.interrupt import ASKING, Interrupt
 from depthgauge.executors.job import Job
-from depthgauge.executors.work import Worker
+from depthgauge.executors.work import Tasks, Worker
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.training.engine import StoppedEarlyError
 from depthgauge.training.threads import with_threads
@@ -39,16 +39,18 @@ def workers_for(cohorts: int, threads: int, device: str) -> int:
     return max(1, min(torch.get_num_threads() // threads, cohorts))
 
 
-def run_locally(job: Job, interrupt: Interrupt, on_look: OnLook) -> None:
-    """Train the job on as many cores as there are, or on the GPU."""
+def run_locally(
+    job: Job, interrupt: Interrupt, on_look: OnLook, tasks: Tasks | None = None
+) -> None:
+    """Train the job on as many cores as there are, or on the GPU; this process has the `tasks`."""
     workers = workers_for(len(job.cohorts), job.threads, job.device)
     if workers > 1:
         run_side_by_side(job, workers, interrupt, on_look)
     else:
-        run_here(job, interrupt, on_look)
+        run_here(job, interrupt, on_look, tasks)
 
 
-def run_here(job: Job, interrupt: Interrupt, on_look: OnLook) -> None:
+def run_here(job: Job, interrupt: Interrupt, on_look: OnLook, tasks: Tasks | None = None) -> None:
     """Train in this process; the bar is moved by a thread beside it."""
     ended = threading.Event()
 
@@ -60,7 +62,7 @@ def run_here(job: Job, interrupt: Interrupt, on_look: OnLook) -> None:
     watcher.start()
     try:
         with with_threads(job.threads):
-            Worker(job, interrupt).work()
+            Worker(job, interrupt, tasks).work()
     finally:
         ended.set()
         watcher.join()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -26,10 +26,13 @@ from depthgauge.studies.runner import Conditions, train_runs
 from depthgauge.tasks.base import Task
 from depthgauge.tasks.registry import load_task
 from depthgauge.training.engine import StoppedEarlyError
-from depthgauge.training.kept_memory import keep_freed_memory
+from depthgauge.training.kept_memory import give_freed_memory_back, keep_freed_memory
 
 LOOK_EVERY = 1.0
 """Seconds between two looks at cohorts that others are training."""
+
+Tasks = Mapping[tuple[str, int], Task]
+"""Tasks that are loaded already, by their name as typed and the size of their validation split."""
 
 
 class Behind:
@@ -51,12 +54,12 @@ class Behind:
 
 
 class Worker:
-    """Works on a job until everything in it has ended, or `stop` says so."""
+    """Works on a job until everything in it has ended, or `stop` says so; `tasks` are at hand."""
 
-    def __init__(self, job: Job, stop: Callable[[], bool]) -> None:
+    def __init__(self, job: Job, stop: Callable[[], bool], tasks: Tasks | None = None) -> None:
         self.job, self._stop = job, stop
         self._study = StudyFolder(job.folder)
-        self._tasks: dict[tuple[str, int], Task] = {}
+        self._tasks = tasks or {}
         self._refused: dict[str, str] = {}
 
     def work(self) -> None:
@@ -180,7 +183,8 @@ class Worker:
 
 
 def _give_memory_back() -> None:
-    """What a cohort that failed has held, before its parts begin; a GPU keeps it otherwise."""
+    """What a cohort that failed has held, before its parts begin."""
     gc.collect()
+    give_freed_memory_back()
     if torch.cuda.is_available():
         torch.cuda.empty_cache()

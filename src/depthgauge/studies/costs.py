@@ -16,6 +16,7 @@ from depthgauge.studies.partition import LARGEST, alike
 from depthgauge.studies.plan import PlannedRun
 from depthgauge.studies.room import bytes_of, room_for_each, runs_that_fit
 from depthgauge.tasks.base import Task
+from depthgauge.training.kept_memory import give_freed_memory_back
 
 WORTH_MEASURING = 600.0
 """Seconds of work on one core, as assumed, from which on steps are timed."""
@@ -52,7 +53,8 @@ def costs_of(
     timed = here and sum(_work(group, bench.task) for group in groups) > WORTH_MEASURING
     held = max(bytes_of(group.runs[:LARGEST], group.footprint) for group in groups)
     if timed or held * workers > PLENTY * free_memory(bench.device):
-        return [_tried(group, bench, timed) for group in groups]
+        groups = [_tried(group, bench, timed) for group in groups]
+        give_freed_memory_back()
     return groups
 
 

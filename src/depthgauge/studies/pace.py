@@ -12,12 +12,11 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import torch
-
 from depthgauge.config import Engine
 from depthgauge.studies.plan import PlannedRun
 from depthgauge.studies.trial import Trial
 from depthgauge.tasks.base import Task
+from depthgauge.training.threads import with_threads
 
 FEW, MANY = 2, 6
 """Runs of the cohorts that are timed."""
@@ -45,11 +44,7 @@ def measure_paces(
     many = min(MANY, len(runs))
     sizes = dict.fromkeys((min(FEW, max(1, many - 1)), many))
     trials = {size: _trial(spread_out(runs, size), task, device, engine) for size in sizes}
-    before = torch.get_num_threads()
-    try:
-        return {number: _pace(trials, number) for number in threads}
-    finally:
-        torch.set_num_threads(before)
+    return {number: _pace(trials, number) for number in threads}
 
 
 def spread_out(runs: Sequence[PlannedRun], size: int) -> list[PlannedRun]:
@@ -66,13 +61,14 @@ def _trial(runs: Sequence[PlannedRun], task: Task, device: str, engine: Engine) 
 
 def _pace(trials: dict[int, Trial], threads: int) -> Pace:
     """After one step of each that is not timed."""
-    torch.set_num_threads(threads)
-    for trial in trials.values():
-        trial.step()
-    best, began, rounds = dict.fromkeys(trials, float("inf")), time.perf_counter(), 0
-    while rounds < ROUNDS or time.perf_counter() - began < LONG_ENOUGH:
-        best = {size: min(best[size], trial.step()) for size, trial in trials.items()}
-        rounds += 1
+    best, rounds = dict.fromkeys(trials, float("inf")), 0
+    with with_threads(threads):
+        for trial in trials.values():
+            trial.step()
+        began = time.perf_counter()
+        while rounds < ROUNDS or time.perf_counter() - began < LONG_ENOUGH:
+            best = {size: min(best[size], trial.step()) for size, trial in trials.items()}
+            rounds += 1
     return fitted(best)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from collections.abc import Callable
 
 TRIM_THRESHOLD, TOP_PAD, MMAP_MAX = -1, -2, -4
 """What glibc's `mallopt` calls its settings."""
@@ -20,10 +21,22 @@ GROWTH = 64 * 2**20
 
 def keep_freed_memory() -> bool:
     """For the rest of this process's life; whether the allocator can."""
-    if not sys.platform.startswith("linux"):
-        return False
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    mallopt = _from_glibc("mallopt")
     if mallopt is None:
         return False
     settings = ((MMAP_MAX, 0), (TRIM_THRESHOLD, NEVER), (TOP_PAD, GROWTH))
     return all(mallopt(name, value) == 1 for name, value in settings)
+
+
+def give_freed_memory_back() -> None:
+    """Now, all that lies free, where the allocator can: nothing like it will be needed soon."""
+    trim = _from_glibc("malloc_trim")
+    if trim is not None:
+        trim(0)
+
+
+def _from_glibc(name: str) -> Callable[..., int] | None:
+    """The function of that name, if the C library has it."""
+    if not sys.platform.startswith("linux"):
+        return None
+    return getattr(ctypes.CDLL(None), name, None)
