@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
 
 import torch
 
-from depthgauge.config import NetConfig, Recipe, RuleConfig, RunConfig, TaskConfig
+from depthgauge.config import NetConfig, Precision, Recipe, RuleConfig, RunConfig, TaskConfig
 from depthgauge.tasks.base import Pixels, Split, Task
 
 RULES = ("bp", "fa", "dfa", "state_bridge", "credit_bridge", "ep")
@@ -29,7 +28,7 @@ class Case:
     batch: int = BATCH
     samples: int = TRAINING
     epochs: int = 100
-    dtype: Literal["float32", "bf16"] = "float32"
+    dtype: Precision = "float32"
 
     def __str__(self) -> str:
         return f"{self.rule}, d = {self.width}, L = {self.blocks}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 from typing import Any
@@ -105,5 +105,5 @@ def _memory(settings: Settings, expected: Expected) -> Iterator[Job]:
     for shape, runs, dtype in product(settings.shapes, settings.sizes, settings.dtypes):
         for case in settings.cases(shape):
             seconds = expected.memory(case, runs)
-            measure = partial(memory.measure, case, runs, dtype)
+            measure = partial(memory.measure, replace(case, dtype=dtype), runs)
             yield Job("memory", f"memory, {case}", seconds, measure, memory.text)

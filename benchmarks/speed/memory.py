@@ -15,7 +15,6 @@ from typing import Any
 
 import torch
 
-from depthgauge.config import Precision, RunConfig
 from depthgauge.rules.choice import choose_rule
 from depthgauge.store.checkpoint import write_checkpoint
 from depthgauge.store.peak_memory import peak_memory_bytes
@@ -23,6 +22,7 @@ from depthgauge.studies.footprint import count_footprint
 from depthgauge.studies.room import own_bytes
 from depthgauge.studies.trial import Trial
 from depthgauge.training.engine import Epoch
+from depthgauge.training.kept_memory import keep_freed_memory
 
 from .cases import Case
 
@@ -30,38 +30,31 @@ STEPS, READ = 5, 1500
 MEGABYTE = 1e6
 
 
-def measure(
-    case: Case, runs: int, dtype: Precision, on_round: Callable[[], None]
-) -> dict[str, Any]:
+def measure(case: Case, runs: int, on_round: Callable[[], None]) -> dict[str, Any]:
     """Bytes of one cohort."""
     found = {}
     for name, function in (("predicted", _predicted), ("measured", _measured)):
         with ProcessPoolExecutor(1, get_context("spawn")) as alone:
-            found[f"{name}_bytes"] = alone.submit(function, case, runs, dtype).result()
+            found[f"{name}_bytes"] = alone.submit(function, case, runs).result()
     on_round()
     known = {"rule": case.rule, "width": case.width, "blocks": case.blocks, "runs": runs}
     ratio = found["predicted_bytes"] / found["measured_bytes"]
-    return known | {"dtype": dtype} | found | {"ratio": ratio}
+    return known | {"dtype": case.dtype} | found | {"ratio": ratio}
 
 
-def _configs(case: Case, runs: int, dtype: Precision) -> list[RunConfig]:
-    configs = case.configs(runs)
-    recipe = configs[0].recipe.model_copy(update={"dtype": dtype})
-    return [config.model_copy(update={"recipe": recipe}) for config in configs]
-
-
-def _predicted(case: Case, runs: int, dtype: Precision) -> int:
+def _predicted(case: Case, runs: int) -> int:
     torch.set_num_threads(1)
-    task, configs = case.task(), _configs(case, runs, dtype)
+    task, configs = case.task(), case.configs(runs)
     alone, rule = own_bytes(), choose_rule(case.rule).build()
     footprint = count_footprint(configs[0], rule, task, "cpu", "cohort")
     seeds = len({config.seed for config in configs})
     return round(alone + footprint.bytes_of(seeds, [config.k for config in configs]))
 
 
-def _measured(case: Case, runs: int, dtype: Precision) -> int:
+def _measured(case: Case, runs: int) -> int:
     torch.set_num_threads(1)
-    configs, choice = _configs(case, runs, dtype), choose_rule(case.rule)
+    keep_freed_memory()
+    configs, choice = case.configs(runs), choose_rule(case.rule)
     trial = Trial(configs, [choice.build() for _ in configs], case.task())
     for _ in range(2):
         trial.read(READ)
