@@ -16,7 +16,7 @@ from executors.slurm_scripts import called, options, put_program
 
 from depthgauge.store.plan_files import PlanFiles
 from depthgauge.store.study_folder import StudyFolder
-from depthgauge.studies.room import cohort_bytes
+from depthgauge.studies.costs import cohort_bytes
 from depthgauge.tasks.registry import load_task
 
 

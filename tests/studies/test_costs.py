@@ -12,6 +12,7 @@ from training.small_runs import make_task
 
 from depthgauge.config import NetConfig, Recipe
 from depthgauge.rules.dfa import DFA
+from depthgauge.studies import costs as module
 from depthgauge.studies.assumed import (
     CORE_FLOPS,
     FASTER,
@@ -19,10 +20,13 @@ from depthgauge.studies.assumed import (
     assumed_pace,
     parameters,
 )
-from depthgauge.studies.costs import Group, costs_of
+from depthgauge.studies.costs import Group, cohort_bytes, costs_of
+from depthgauge.studies.footprint import KERNELS, SCATTERED
 from depthgauge.studies.measured import Bench
 from depthgauge.studies.pace import Pace
+from depthgauge.studies.partition import partition
 from depthgauge.studies.plan import Grid
+from depthgauge.studies.room import own_bytes
 from depthgauge.training.cohort import initialise
 
 MEASURED = Pace(3.0, 7.0)
@@ -103,3 +107,25 @@ def test_assumed_is_a_share_of_a_cores_operations():
     assert one.run == pytest.approx(6 * parameters(DEEP, TASK) * 36 / CORE_FLOPS)
     assert one.step(3) == pytest.approx(5 * one.run)
     assert math.isclose(one.run / four.run, 4**FASTER)
+
+
+def test_the_memory_of_a_small_cohort_is_assumed_and_its_rule_is_not_asked():
+    short, long = partition(grid("bp", seeds=(1,)).runs() + grid("dfa", seeds=(1, 2)).runs())
+    with costing(MEASURED, run_bytes=10**9):
+        assert own_bytes() + KERNELS < cohort_bytes(short, TASK) < cohort_bytes(long, TASK) < 10**9
+
+
+def test_the_memory_of_a_large_cohort_is_counted(monkeypatch):
+    monkeypatch.setattr(module, "SMALL", 0)
+    (cohort,) = partition(grid("dfa", seeds=(1, 2)).runs())
+    with costing(MEASURED, run_bytes=10**9):
+        counted = own_bytes() + KERNELS + SCATTERED * len(cohort.runs) * 10**9
+        assert cohort_bytes(cohort, TASK) == pytest.approx(counted)
+
+
+def test_where_a_rule_cannot_be_tried_the_memory_is_assumed(monkeypatch):
+    (cohort,) = partition(grid("dfa", seeds=(1, 2)).runs())
+    assumed = cohort_bytes(cohort, TASK)
+    monkeypatch.setattr(module, "SMALL", 0)
+    monkeypatch.setattr(DFA, "credit", lambda *_: 1 / 0)
+    assert cohort_bytes(cohort, TASK) == assumed

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 from studies.other_machines import OWN, costing, long_study, machine, sized, sizes
-from studies.small_grids import TASK, grid
+from studies.small_grids import grid
 
 from depthgauge.errors import UserError
 from depthgauge.studies.footprint import KERNELS, SCATTERED, Footprint, Held
 from depthgauge.studies.pace import Pace
-from depthgauge.studies.partition import partition
-from depthgauge.studies.room import SPARED, bytes_of, cohort_bytes, own_bytes, runs_that_fit
+from depthgauge.studies.room import SPARED, bytes_of, runs_that_fit
 
 RUN = 10**8
 
@@ -72,8 +71,3 @@ def test_the_most_runs_that_fit_are_counted_with_those_that_train_most():
         assert runs_that_fit(runs, footprint, room) == count
         assert runs_that_fit(runs, footprint, room - 1) == count - 1
     assert runs_that_fit(runs, footprint, 1e12) == 6
-
-
-def test_the_memory_of_a_cohort_is_that_of_the_process_and_its_runs():
-    short, long = partition(grid("bp", seeds=(1,)).runs() + grid("dfa", seeds=(1, 2)).runs())
-    assert own_bytes() + KERNELS < cohort_bytes(short, TASK) < cohort_bytes(long, TASK)

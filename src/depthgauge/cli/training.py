@@ -122,7 +122,7 @@ def train_grid(
     fires while they are trained does so by the `thresholds`, or by the protocol's.
     """
     from depthgauge.executors.slurm import hand_to_slurm
-    from depthgauge.studies.room import cohort_bytes
+    from depthgauge.studies.costs import cohort_bytes
 
     execute = executor_of(args, {(_task_as_typed(args), args.validation): grid.task})
     study, cohorts, job = prepare(grid, folder, args, networks=networks)

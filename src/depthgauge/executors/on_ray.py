@@ -30,7 +30,7 @@ from depthgauge.store.claims import Claim
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.run_folder import newest_common_position
 from depthgauge.store.study_folder import StudyFolder
-from depthgauge.studies.room import cohort_bytes
+from depthgauge.studies.costs import cohort_bytes
 from depthgauge.tasks.base import Task
 from depthgauge.tasks.registry import load_task
 

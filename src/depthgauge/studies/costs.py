@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
+from depthgauge.config import Engine
 from depthgauge.errors import UserError
 from depthgauge.gauges.norms import BATCH_READ, BATCHES_READ
+from depthgauge.rules.choice import choose_rule
+from depthgauge.store.plan_files import CohortPlan
 from depthgauge.studies.assumed import assumed_footprint, assumed_pace
 from depthgauge.studies.footprint import Footprint
 from depthgauge.studies.free_memory import free_memory
@@ -14,12 +18,15 @@ from depthgauge.studies.measured import Bench
 from depthgauge.studies.pace import Pace
 from depthgauge.studies.partition import LARGEST, alike
 from depthgauge.studies.plan import PlannedRun
-from depthgauge.studies.room import bytes_of, room_for_each, runs_that_fit
+from depthgauge.studies.room import bytes_of, own_bytes, room_for_each, runs_that_fit
 from depthgauge.tasks.base import Task
 from depthgauge.training.kept_memory import give_freed_memory_back
 
 WORTH_MEASURING = 600.0
 """Seconds of work on one core, as assumed, from which on steps are timed."""
+
+SMALL = 2e8
+"""Bytes of cohorts, as assumed, that are not worth counting."""
 
 PLENTY = 0.1
 """The share of free memory which cohorts may be assumed to hold without being counted."""
@@ -92,3 +99,19 @@ def _tried(group: Group, bench: Bench, timed: bool) -> Group:
         raise
     except Exception:
         return group
+
+
+def cohort_bytes(cohort: CohortPlan, task: Task, engine: Engine = "cohort") -> int:
+    """Memory of a process that trains a cohort on a processor, here or elsewhere.
+
+    Counted on a small one here if it is large; as assumed where the rule fails, which training will
+    write down.
+    """
+    alone, config = own_bytes(), cohort.configs[0]
+    seeds, ks = len({one.seed for one in cohort.configs}), [one.k for one in cohort.configs]
+    footprint = assumed_footprint(cohort.net, cohort.recipe, task)
+    if footprint.bytes_of(seeds, ks) > SMALL:
+        with suppress(Exception):
+            rule = choose_rule(cohort.typed(0)).build()
+            footprint = Bench(task, "cpu", engine).footprint(config, rule)
+    return round(alone + footprint.bytes_of(seeds, ks))

@@ -9,7 +9,7 @@ from depthgauge.config import Engine
 from depthgauge.errors import UserError, one_line
 from depthgauge.rules.choice import choose_rule
 from depthgauge.store.plan_files import CohortPlan
-from depthgauge.studies.room import cohort_bytes
+from depthgauge.studies.costs import cohort_bytes
 from depthgauge.studies.sizing import ends_after
 from depthgauge.studies.trial import Trial
 from depthgauge.tasks.base import Task

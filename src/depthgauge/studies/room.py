@@ -1,4 +1,4 @@
-"""How many runs of a cohort there is room for, and what a process needs that trains one."""
+"""How many runs of a cohort there is room for."""
 
 from __future__ import annotations
 
@@ -7,14 +7,9 @@ from functools import cache
 
 import psutil
 
-from depthgauge.config import Engine
-from depthgauge.rules.choice import choose_rule
-from depthgauge.store.plan_files import CohortPlan
 from depthgauge.studies.footprint import COMPILER, Footprint, compiler_is_loaded
 from depthgauge.studies.free_memory import free_memory
-from depthgauge.studies.measured import Bench
 from depthgauge.studies.plan import PlannedRun
-from depthgauge.tasks.base import Task
 
 SPARED = 0.7
 """The share of the memory that is free now which a study may use."""
@@ -49,12 +44,3 @@ def runs_that_fit(runs: Sequence[PlannedRun], footprint: Footprint, room: float)
 def bytes_of(runs: Sequence[PlannedRun], footprint: Footprint) -> float:
     """Of these runs trained together, beside their process."""
     return footprint.bytes_of(len({run.seed for run in runs}), [run.k for run in runs])
-
-
-def cohort_bytes(cohort: CohortPlan, task: Task, engine: Engine = "cohort") -> int:
-    """Memory of a process that trains a cohort on a processor, counted on a small one here."""
-    alone = own_bytes()
-    rule = choose_rule(cohort.typed(0)).build()
-    footprint = Bench(task, "cpu", engine).footprint(cohort.configs[0], rule)
-    seeds = len({config.seed for config in cohort.configs})
-    return round(alone + footprint.bytes_of(seeds, [config.k for config in cohort.configs]))
