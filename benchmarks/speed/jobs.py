@@ -106,4 +106,6 @@ def _memory(settings: Settings, expected: Expected) -> Iterator[Job]:
         for case in settings.cases(shape):
             seconds = expected.memory(case, runs)
             measure = partial(memory.measure, replace(case, dtype=dtype), runs)
-            yield Job("memory", f"memory, {case}", seconds, measure, memory.text)
+            yield Job(
+                "memory", f"memory, {case}, {runs} runs, {dtype}", seconds, measure, memory.text
+            )

@@ -79,6 +79,7 @@ def test_products_by_onednn_are_exact_to_rounding(lead):
     close(out.double(), 0.5 * upstream.double().mT @ x.double(), rtol=1e-6, atol=1e-5)
 
 
+@pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="torch without oneDNN")
 def test_only_single_precision_on_a_wide_processor_is_by_onednn(monkeypatch):
     for capability, expected in (("AVX512", OneDnnProducts), ("AVX2", type(FULL_PRECISION))):
         monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda c=capability: c)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,7 +14,7 @@ import torch
 from studies.small_grids import grid
 
 from depthgauge.config import NetConfig, Recipe
-from depthgauge.studies import measured, room, sizing
+from depthgauge.studies import free_memory, measured, room, sizing
 from depthgauge.studies.footprint import Footprint, Held
 from depthgauge.studies.measured import Bench
 from depthgauge.studies.pace import Pace
@@ -32,6 +33,7 @@ def machine(cores: int = 1, memory: float = PLENTY) -> Iterator[None]:
     with (
         patch.object(torch, "get_num_threads", lambda: cores),
         patch.object(psutil, "virtual_memory", lambda: free),
+        patch.object(free_memory, "_left_in_group", lambda _: math.inf),
         patch.object(room, "own_bytes", lambda: OWN),
         patch.object(sizing, "own_bytes", lambda: OWN),
     ):

@@ -10,7 +10,7 @@ from studies.other_machines import DEEP, costing, long_study, machine, middling
 from studies.small_grids import RECIPE, TASK, grid
 from training.small_runs import make_task
 
-from depthgauge.config import NetConfig, Recipe
+from depthgauge.config import NetConfig, Recipe, RunConfig
 from depthgauge.rules.dfa import DFA
 from depthgauge.studies import costs as module
 from depthgauge.studies.assumed import (
@@ -21,7 +21,7 @@ from depthgauge.studies.assumed import (
     parameters,
 )
 from depthgauge.studies.costs import Group, cohort_bytes, costs_of
-from depthgauge.studies.footprint import KERNELS, SCATTERED
+from depthgauge.studies.footprint import KERNELS, SCATTERED, Footprint, Held
 from depthgauge.studies.measured import Bench
 from depthgauge.studies.pace import Pace
 from depthgauge.studies.partition import partition
@@ -129,3 +129,19 @@ def test_where_a_rule_cannot_be_tried_the_memory_is_assumed(monkeypatch):
     monkeypatch.setattr(module, "SMALL", 0)
     monkeypatch.setattr(DFA, "credit", lambda *_: 1 / 0)
     assert cohort_bytes(cohort, TASK) == assumed
+
+
+def test_of_options_that_are_trained_together_those_that_hold_most_count(monkeypatch):
+    monkeypatch.setattr(module, "SMALL", 0)
+    planned = grid("dfa", "dfa[normalise=batch]", "dfa[normalise=none]", seeds=(1,))
+    (cohort,) = partition(planned.runs())
+
+    def footprint(_: Bench, config: RunConfig, rule: object) -> Footprint:
+        hungry = config.rule.options.get("normalise") == "batch"
+        return Footprint((Held(0, 0, 1e9 if hungry else 1e3, 0),))
+
+    monkeypatch.setattr(Bench, "footprint", footprint)
+    assert cohort_bytes(cohort, TASK) > len(cohort.runs) * 1e9
+    with machine(2, memory=1e12):
+        groups = costs_of(planned.runs(), Bench(TASK, "cpu"), [1], 2 * 10**6)
+    assert [group.footprint.phases[0].frozen for group in groups] == [1e9]

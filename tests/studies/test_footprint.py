@@ -67,3 +67,11 @@ def test_a_process_takes_what_its_hungriest_phase_holds_and_libraries():
     assert Footprint(phases).bytes_of(1, [0] * 9) == KERNELS + SCATTERED * 90
     beside = Footprint(phases, compiler=True).bytes_of(1, [0]) - Footprint(phases).bytes_of(1, [0])
     assert beside == pytest.approx(COMPILER)
+
+
+@pytest.mark.parametrize(("rule", "compiler"), [("dfa", False), ("fa", True)])
+def test_rules_that_differentiate_a_part_of_the_network_load_the_compiler(rule, compiler):
+    """Whatever this process has loaded before."""
+    run = seven(rule)[0]
+    counted = count_footprint(run.config, run.choice.build(), TASK, "cpu", "cohort")
+    assert counted.compiler is compiler

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
+import psutil
 import pytest
-from studies.other_machines import machine
 
 from depthgauge.studies import free_memory as module
 from depthgauge.studies.free_memory import _left_in_group, _own_groups, free_memory
@@ -49,10 +50,25 @@ def test_groups_of_the_first_version(groups):
     assert _left_in_group(groups) == 800
 
 
+@pytest.mark.parametrize(
+    ("place", "stat", "first"),
+    [
+        ("a", "anon 40\nactive_file 100\ninactive_file 150\n", False),
+        ("memory/c", "active_file 1\ntotal_active_file 100\ntotal_inactive_file 150\n", True),
+    ],
+)
+def test_files_that_were_read_take_no_memory_from_anybody(groups, place, stat, first):
+    write(groups / place, 1000, 900, first=first)
+    (groups / place / "memory.stat").write_text(stat)
+    assert _left_in_group(groups) == 350
+    (groups / place / "memory.stat").write_text("no such thing as this\n")
+    assert _left_in_group(groups) == 100
+
+
 def test_the_machine_or_the_group_whichever_has_less(groups, monkeypatch):
     monkeypatch.setattr(module, "CGROUPS", groups)
     write(groups / "a", 1000, 300)
-    with machine(memory=10_000):
-        assert free_memory() == 700
-    with machine(memory=600):
-        assert free_memory() == 600
+    for available, expected in ((10_000, 700), (600, 600)):
+        free = SimpleNamespace(available=available)
+        monkeypatch.setattr(psutil, "virtual_memory", lambda free=free: free)
+        assert free_memory() == expected

@@ -8,8 +8,10 @@ from studies.small_grids import grid
 
 from depthgauge.errors import UserError
 from depthgauge.studies.footprint import KERNELS, SCATTERED, Footprint, Held
+from depthgauge.studies.measured import Bench
 from depthgauge.studies.pace import Pace
 from depthgauge.studies.room import SPARED, bytes_of, runs_that_fit
+from depthgauge.studies.sizing import size_cohorts
 
 RUN = 10**8
 
@@ -43,7 +45,7 @@ def test_where_not_even_one_run_fits_beside_others_there_are_fewer_processes():
     with machine(4, memory_for(1)), costing(Pace(2.0, 1.0), RUN):
         found = sized(long_study())
         assert (found.threads, found.workers, found.runs) == (4, 1, 1)
-        with pytest.raises(UserError, match=r"needs 0\.14 GB .* --threads 4 has one process"):
+        with pytest.raises(UserError, match=r"needs 0\.14 GB .* with --threads 4 from the start"):
             sized(long_study(), "cpu", 1)
 
 
@@ -71,3 +73,15 @@ def test_the_most_runs_that_fit_are_counted_with_those_that_train_most():
         assert runs_that_fit(runs, footprint, room) == count
         assert runs_that_fit(runs, footprint, room - 1) == count - 1
     assert runs_that_fit(runs, footprint, 1e12) == 6
+
+
+def test_cohorts_that_were_planned_before_need_room_as_well():
+    one = long_study(("dfa",)).runs()[:1]
+    with machine(2, memory_for(1, workers=2)), costing(Pace(2.0, 1.0), RUN):
+        bench = Bench(long_study().task, "cpu")
+        assert size_cohorts(one, bench, 1).runs == 1
+        assert size_cohorts(one, bench, 1, beside=3).runs == 1
+    with machine(2, memory_for(1)), costing(Pace(2.0, 1.0), RUN):
+        assert size_cohorts(one, bench, 1).runs == 1
+        with pytest.raises(UserError, match="from the start there is one process, not 2"):
+            size_cohorts(one, bench, 1, beside=3)

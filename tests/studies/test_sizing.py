@@ -19,7 +19,7 @@ from depthgauge.studies.measured import Bench
 from depthgauge.studies.pace import Pace
 from depthgauge.studies.partition import LARGEST
 from depthgauge.studies.plan import Grid
-from depthgauge.studies.sizing import ALIKE, Sizing, ends_after, size_cohorts
+from depthgauge.studies.sizing import ALIKE, LEAST, Sizing, ends_after, size_cohorts
 
 
 def at_a_time(planned: Grid, sizing: Sizing, device: str = "cpu") -> int:
@@ -146,5 +146,5 @@ def test_for_a_cluster_the_cores_here_do_not_count(cores, device, threads):
     for planned in (long_study(), middling(long_study())):
         with machine(cores), costing(Pace(math.nan, math.nan)):
             sizing = sized(planned, device, threads, cluster=True)
-        assert sizing == Sizing(1, threads or 1)
+        assert sizing == Sizing(LEAST, threads or 1)
         assert not sizing.measured

@@ -23,15 +23,16 @@ def choose_sizes(
     from depthgauge.studies.measured import Bench
     from depthgauge.studies.sizing import size_cohorts
 
-    file, planned = study.read(), study.plan_files.read().cohort_of
+    file, plan = study.read(), study.plan_files.read()
     runs = [
         run
         for run in grid.runs()
-        if run.identity not in planned and not (file and study.is_done(run.identity))
+        if run.identity not in plan.cohort_of and not (file and study.is_done(run.identity))
     ]
     engine = file.engine if file else args.engine or "cohort"
     bench, cluster = Bench(grid.task, device, engine), args.executor != "local"
-    return size_cohorts(runs, bench, threads, args.cohort, cluster=cluster)
+    beside = len(plan.current)
+    return size_cohorts(runs, bench, threads, args.cohort, cluster=cluster, beside=beside)
 
 
 def say_sizes(sizing: Sizing) -> None:

@@ -153,12 +153,13 @@ def prepare(
         sizing = choose_sizes(study, grid, args, device, opened.threads)
     runs = ((run.identity, run.kind.recipe.epochs) for run in grid.runs())
     done = study.mend(runs, networks=networks)
+    before = study.plan_files.read().cohorts
     planned = plan_runs(study, grid, _task_as_typed(args), args.validation, sizing.runs, done=done)
     cohorts = [cohort for cohort in planned if study.has_open_runs(cohort, done)]
     names = tuple(cohort.name for cohort in cohorts)
     how = (device, opened.threads, args.save_every, command_line(), opened.engine)
     job = Job(folder.resolve(), names, *how)
-    if cohorts and args.executor == "local":
+    if cohorts and args.executor == "local" and not any(one.name in before for one in cohorts):
         say_sizes(sizing)
     return study, cohorts, job
 

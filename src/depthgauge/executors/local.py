@@ -22,6 +22,7 @@ from depthgauge.executors.interrupt import ASKING, Interrupt
 from depthgauge.executors.job import Job
 from depthgauge.executors.work import Tasks, Worker
 from depthgauge.store.study_folder import StudyFolder
+from depthgauge.studies.sizing import workers_of
 from depthgauge.training.engine import StoppedEarlyError
 from depthgauge.training.threads import with_threads
 
@@ -34,9 +35,7 @@ OnLook = Callable[[], None]
 
 def workers_for(cohorts: int, threads: int, device: str) -> int:
     """How many cohorts are trained side by side: as many as there are cores for, one on a GPU."""
-    if device != "cpu":
-        return 1
-    return max(1, min(torch.get_num_threads() // threads, cohorts))
+    return max(1, min(workers_of(threads, device), cohorts))
 
 
 def run_locally(

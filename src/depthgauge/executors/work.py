@@ -7,13 +7,10 @@ see in the folder.
 
 from __future__ import annotations
 
-import gc
 import time
 import traceback
 from collections.abc import Callable, Mapping
 from typing import Any
-
-import torch
 
 from depthgauge.errors import StoreError, UserError, one_line, storing
 from depthgauge.executors.job import Job
@@ -153,7 +150,7 @@ class Worker:
         except Exception as error:
             if claim.is_held():
                 self._set_apart(cohort, left, error)
-        _give_memory_back()
+        give_freed_memory_back()
 
     def _task(self, cohort: CohortPlan) -> Task:
         typed = self._study.plan_files.read().task_of(cohort)
@@ -180,11 +177,3 @@ class Worker:
             file = plan.file_of(cohort).with_cohorts(parts)
             if plan.in_effect([cohort.name]) != [cohort] or self._study.plan_files.add(plan, file):
                 return
-
-
-def _give_memory_back() -> None:
-    """What a cohort that failed has held, before its parts begin."""
-    gc.collect()
-    give_freed_memory_back()
-    if torch.cuda.is_available():
-        torch.cuda.empty_cache()

@@ -168,17 +168,17 @@ def untrained_reports(
     net: NetConfig, task: Task, seeds: Sequence[int], thresholds: Thresholds
 ) -> dict[str, Report]:
     """The control: networks that have not been trained must raise no alarm."""
-    batches = evaluation_batches(task, BATCHES_READ)
-    return {
-        f"untrained_s{seed}": replace(
-            diagnose(
-                initial_net(net, task, seed),
+    found, batches = {}, evaluation_batches(task, BATCHES_READ)
+    for seed in seeds:
+        untrained = initial_net(net, task, seed)
+        with with_threads(reading_threads(untrained)):
+            report = diagnose(
+                untrained,
                 batches,
                 method_name="untrained",
                 notes="at initialisation",
                 thresholds=thresholds,
-            ),
-            source={"net": net.model_dump(mode="json"), "seed": seed},
-        )
-        for seed in seeds
-    }
+            )
+        source = {"net": net.model_dump(mode="json"), "seed": seed}
+        found[f"untrained_s{seed}"] = replace(report, source=source)
+    return found

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from depthgauge.config import Engine
+from depthgauge.config import Engine, RunConfig
 from depthgauge.errors import UserError
 from depthgauge.gauges.norms import BATCH_READ, BATCHES_READ
-from depthgauge.rules.choice import choose_rule
+from depthgauge.rules.choice import RuleChoice, choose_rule
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.studies.assumed import assumed_footprint, assumed_pace
 from depthgauge.studies.footprint import Footprint
@@ -83,15 +83,15 @@ def _work(group: Group, task: Task) -> float:
 def _tried(group: Group, bench: Bench, timed: bool) -> Group:
     """Counted, and timed if asked; as assumed where it fails, which training will write down.
 
-    What is tried are two runs at first, so these must fit.
+    Two cohorts are timed in turn, so that each has half of the memory.
     """
-    room, first = room_for_each(1, bench.device), group.runs[0]
-    if runs_that_fit([first, first], group.footprint, room) < 2:  # noqa: PLR2004
-        return group
     try:
-        counted = replace(group, footprint=bench.footprint(first.config, first.choice.build()))
-        if not timed:
+        kinds = {id(run.kind): run for run in group.runs}.values()
+        each = [(run.config, run.choice) for run in kinds]
+        counted = replace(group, footprint=_counted(each, group.footprint, bench))
+        if not timed or counted.footprint is group.footprint:
             return counted
+        room = room_for_each(1, bench.device) / 2
         fitting = runs_that_fit(group.runs[:LARGEST], counted.footprint, room)
         paces = bench.paces(group.runs[: max(1, fitting)], list(group.paces))
         return replace(counted, paces=paces, timed=True)
@@ -101,17 +101,30 @@ def _tried(group: Group, bench: Bench, timed: bool) -> Group:
         return group
 
 
+def _counted(
+    each: Sequence[tuple[RunConfig, RuleChoice]], assumed: Footprint, bench: Bench
+) -> Footprint:
+    """A rule's with those of its options that hold most; one run of each is given.
+
+    As assumed where two runs, which are tried, do not fit.
+    """
+    two = [each[0][0]] * 2
+    if bytes_of(two, assumed) > room_for_each(1, bench.device):
+        return assumed
+    found = [bench.footprint(config, choice.build()) for config, choice in each]
+    return max(found, key=lambda footprint: bytes_of(two, footprint))
+
+
 def cohort_bytes(cohort: CohortPlan, task: Task, engine: Engine = "cohort") -> int:
     """Memory of a process that trains a cohort on a processor, here or elsewhere.
 
     Counted on a small one here if it is large; as assumed where the rule fails, which training will
     write down.
     """
-    alone, config = own_bytes(), cohort.configs[0]
-    seeds, ks = len({one.seed for one in cohort.configs}), [one.k for one in cohort.configs]
-    footprint = assumed_footprint(cohort.net, cohort.recipe, task)
-    if footprint.bytes_of(seeds, ks) > SMALL:
+    alone, footprint = own_bytes(), assumed_footprint(cohort.net, cohort.recipe, task)
+    if bytes_of(cohort.configs, footprint) > SMALL:
         with suppress(Exception):
-            rule = choose_rule(cohort.typed(0)).build()
-            footprint = Bench(task, "cpu", engine).footprint(config, rule)
-    return round(alone + footprint.bytes_of(seeds, ks))
+            first = {rule: position for position, (rule, *_) in enumerate(cohort.runs)}.values()
+            each = [(cohort.configs[one], choose_rule(cohort.typed(one))) for one in first]
+            footprint = _counted(each, footprint, Bench(task, "cpu", engine))
+    return round(alone + bytes_of(cohort.configs, footprint))

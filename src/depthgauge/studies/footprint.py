@@ -30,7 +30,10 @@ KERNELS = 2.5e7
 """Bytes of libraries that a process loads for its first step."""
 
 COMPILER = 9e7
-"""Bytes of PyTorch's compiler, which is loaded by the first gradient of `torch.func`."""
+"""Bytes of PyTorch's compiler, which is loaded by the first gradient of `torch.func`.
+
+Rules that ask for a part of the network as a function take such gradients.
+"""
 
 
 @dataclass(frozen=True)
@@ -77,11 +80,12 @@ def count_footprint(
         held((most, 1), (most, 0)),
         strict=True,
     )
-    return Footprint(tuple(_solved(*phase, most) for phase in phases), compiler_is_loaded())
+    differentiates = bool(rule.needs & {"readout", "blocks"})
+    return Footprint(tuple(_solved(*phase, most) for phase in phases), differentiates)
 
 
 def compiler_is_loaded() -> bool:
-    """Whether this process has PyTorch's compiler; once it has, it is taken to be needed."""
+    """Whether this process has PyTorch's compiler."""
     return "torch._dynamo" in modules
 
 

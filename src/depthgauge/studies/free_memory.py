@@ -25,15 +25,29 @@ def _left_in_group(groups: Path) -> float:
     left = float("inf")
     for own in _own_groups():
         for group in (own, *own.parents):
-            for limit, used in (
-                (groups / group / "memory.max", groups / group / "memory.current"),
-                (
-                    groups / "memory" / group / "memory.limit_in_bytes",
-                    groups / "memory" / group / "memory.usage_in_bytes",
-                ),
+            for folder, limit, used in (
+                (groups / group, "memory.max", "memory.current"),
+                (groups / "memory" / group, "memory.limit_in_bytes", "memory.usage_in_bytes"),
             ):
-                left = min(left, _number(limit) - _number(used, otherwise=0.0))
+                taken = _number(folder / used, otherwise=0.0) - _file_cache(folder / "memory.stat")
+                left = min(left, _number(folder / limit) - taken)
     return max(0.0, left)
+
+
+def _file_cache(stat: Path) -> float:
+    """Bytes of files that a group has read, which the system takes back when memory is short.
+
+    The first version counts those of the groups below apart, as `total_…`, the second has all in
+    one.
+    """
+    try:
+        known = dict(line.split() for line in stat.read_text().splitlines())
+        return sum(
+            float(known.get(f"total_{kind}_file", known.get(f"{kind}_file", 0)))
+            for kind in ("active", "inactive")
+        )
+    except (OSError, ValueError):
+        return 0.0
 
 
 def _own_groups(listing: Path = Path("/proc/self/cgroup")) -> list[Path]:

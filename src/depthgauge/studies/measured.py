@@ -32,6 +32,9 @@ from depthgauge.tasks.cache import cache_dir
 
 DIGITS = 16
 
+UNWRITTEN: dict[Path, Any] = {}
+"""What could not be written, by where it would stand."""
+
 
 @dataclass(frozen=True)
 class Bench:
@@ -45,7 +48,7 @@ class Bench:
         """Of cohorts of runs like this one."""
         path = self._path(config, "memory")
         with suppress(KeyError, TypeError, ValueError, OSError):
-            return _footprint(content_of(path))
+            return _footprint(_kept(path))
         found = count_footprint(config, rule, self.task, self.device, self.engine)
         phases = [astuple(held) for held in found.phases]
         _keep(path, {"phases": phases, "compiler": found.compiler})
@@ -57,7 +60,7 @@ class Bench:
         path = self._path(runs[0].config, [(run.k, run.seed == first) for run in runs])
         known: dict[int, Pace] = {}
         with suppress(AttributeError, TypeError, ValueError, OSError):
-            known = _paces(content_of(path))
+            known = _paces(_kept(path))
         missing = [number for number in threads if number not in known]
         if missing:
             known |= measure_paces(runs, self.task, self.device, self.engine, missing)
@@ -72,10 +75,14 @@ class Bench:
             *(recipe.batch_size, recipe.dtype, bool(recipe.penalty)),
             *(list(x.shape), str(x.dtype), self.task.pixels is not None),
             *(len(self.task.evaluation), self.task.num_classes, self.device, self.engine),
-            *(processor(), os.cpu_count(), torch.__version__, __version__),
+            *(processor(), os.cpu_count(), _gpu(self.device), torch.__version__, __version__),
         ]
         digest = hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()
         return measured_dir() / f"{digest[:DIGITS]}.json"
+
+
+def _gpu(device: str) -> str | None:
+    return torch.cuda.get_device_name(device) if device.startswith("cuda") else None
 
 
 def measured_dir() -> Path:
@@ -96,7 +103,13 @@ def _paces(content: Any) -> dict[int, Pace]:
 
 
 def _keep(path: Path, document: Any) -> None:
-    """Where it can be written; elsewhere it is measured again the next time."""
-    with suppress(UserError, OSError):
+    """Where it can be written; elsewhere as long as this process lives."""
+    try:
         make_folder(path.parent)
         write_json(path, document)
+    except (UserError, OSError):
+        UNWRITTEN[path] = document
+
+
+def _kept(path: Path) -> Any:
+    return UNWRITTEN[path] if path in UNWRITTEN else content_of(path)

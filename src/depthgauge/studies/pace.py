@@ -21,8 +21,9 @@ from depthgauge.training.threads import with_threads
 FEW, MANY = 2, 6
 """Runs of the cohorts that are timed."""
 
-ROUNDS, LONG_ENOUGH = 3, 0.2
-"""How often each is timed at least, and the seconds after which it is not timed once more."""
+ROUNDS, LONG_ENOUGH, TOO_LONG = 3, 0.2, 2.0
+"""How often each is timed at least, the seconds for which it is timed, and those after which once
+is enough."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,9 @@ def _pace(trials: dict[int, Trial], threads: int) -> Pace:
         for trial in trials.values():
             trial.step()
         began = time.perf_counter()
-        while rounds < ROUNDS or time.perf_counter() - began < LONG_ENOUGH:
+        while (spent := time.perf_counter() - began) < LONG_ENOUGH or (
+            rounds < ROUNDS and spent < TOO_LONG
+        ):
             best = {size: min(best[size], trial.step()) for size, trial in trials.items()}
             rounds += 1
     return fitted(best)

@@ -7,6 +7,7 @@ from functools import cache
 
 import psutil
 
+from depthgauge.config import RunConfig
 from depthgauge.studies.footprint import COMPILER, Footprint, compiler_is_loaded
 from depthgauge.studies.free_memory import free_memory
 from depthgauge.studies.plan import PlannedRun
@@ -41,6 +42,6 @@ def runs_that_fit(runs: Sequence[PlannedRun], footprint: Footprint, room: float)
     return low
 
 
-def bytes_of(runs: Sequence[PlannedRun], footprint: Footprint) -> float:
+def bytes_of(runs: Sequence[PlannedRun | RunConfig], footprint: Footprint) -> float:
     """Of these runs trained together, beside their process."""
     return footprint.bytes_of(len({run.seed for run in runs}), [run.k for run in runs])

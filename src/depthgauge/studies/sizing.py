@@ -27,6 +27,9 @@ GIGABYTE = 1e9
 CLUSTER = 64
 """Workers that a cluster is taken to have."""
 
+LEAST = 5
+"""Fewer runs are not trained together on a cluster: each cohort loads PyTorch and the data anew."""
+
 STARTING = 3.0
 """Seconds until a process is ready to train."""
 
@@ -57,8 +60,11 @@ def size_cohorts(
     size: int | None = None,
     *,
     cluster: bool = False,
+    beside: int = 0,
 ) -> Sizing:
     """How to train these runs here, or on a cluster; `threads` and `size` where they are fixed.
+
+    `beside` is how many cohorts were planned before, which may have to be trained as well.
 
     Raises:
         UserError: a single run does not fit into memory.
@@ -71,11 +77,11 @@ def size_cohorts(
         return Sizing(size or LARGEST, tried[-1])
     groups, ways = costs_of(runs, bench, tried, workers_of(tried[0], bench.device)), []
     for number in tried:
-        workers = min(workers_of(number, bench.device), len(runs))
-        fitting = _fitting(groups, room_for_each(workers, bench.device))
-        ways += _ways(groups, number, workers, fitting, size)
+        workers = min(workers_of(number, bench.device), len(runs) + beside)
+        room = room_for_each(workers, bench.device)
+        ways += _ways(groups, number, workers, _fitting(groups, room), size)
     if not ways:
-        raise _does_not_fit(groups, tried[-1], bench.device)
+        raise _does_not_fit(groups, room, workers)
     return _soonest(ways, groups)
 
 
@@ -87,7 +93,8 @@ def _on_a_cluster(
         return Sizing(size or LARGEST, threads)
     groups = costs_of(runs, replace(bench, device="cpu"), [threads], 1, here=False)
     fitting = max(1, _fitting(groups, room_for_each(1, "cpu")))
-    return _soonest(_ways(groups, threads, CLUSTER, fitting, size), groups)
+    ways = _ways(groups, threads, CLUSTER, fitting, size)
+    return _soonest([way for way in ways if way.runs >= LEAST] or ways[-1:], groups)
 
 
 def workers_of(threads: int, device: str) -> int:
@@ -154,17 +161,16 @@ def _parts(group: Group, size: int) -> Iterator[list[PlannedRun]]:
         yield list(islice(rest, count))
 
 
-def _does_not_fit(groups: Sequence[Group], threads: int, device: str) -> UserError:
+def _does_not_fit(groups: Sequence[Group], room: float, workers: int) -> UserError:
     """Not even one run at a time, with as few processes as there can be."""
     needed, label = max(
         (bytes_of(one.runs[:1], one.footprint), one.runs[0].choice.label) for one in groups
     )
-    workers = workers_of(threads, device)
-    room = max(0.0, room_for_each(workers, device))
     cure = "a smaller --width or --batch-size needs less"
     if workers > 1:
-        cure = f"--threads {torch.get_num_threads()} has one process instead of {workers}"
+        cure = f"with --threads {torch.get_num_threads()} from the start there is one process, "
+        cure += f"not {workers}"
     return UserError(
-        f"a single run of {label} needs {needed / GIGABYTE:.2g} GB of memory, and there are "
-        f"{room / GIGABYTE:.2g} GB that it may use; {cure}"
+        f"a single run of {label} needs {needed / GIGABYTE:.2f} GB of memory, and there are "
+        f"{max(0.0, room) / GIGABYTE:.2f} GB that it may use; {cure}"
     )

@@ -39,8 +39,9 @@ class Trial:
         engine: Engine = "cohort",
     ) -> None:
         self._task, self.cohort = task, ENGINES[engine](configs, rules, task, device)
-        size, dtype = configs[0].recipe.batch_size, self.cohort.dtype
-        batches = Batches(task, self.cohort.seeds, size, dtype, device)
+        recipe, dtype = configs[0].recipe, self.cohort.dtype
+        size, targets = recipe.batch_size, recipe.targets
+        batches = Batches(task, self.cohort.seeds, size, dtype, device, targets=targets)
         self.epoch_steps = len(batches)
         self._feed = chain.from_iterable(map(batches.epoch, count()))
         self.cohort.start_epoch(0)

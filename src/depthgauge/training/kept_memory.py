@@ -8,8 +8,11 @@ what is freed, or have no such switch.
 from __future__ import annotations
 
 import ctypes
+import gc
 import sys
 from collections.abc import Callable
+
+import torch
 
 TRIM_THRESHOLD, TOP_PAD, MMAP_MAX = -1, -2, -4
 """What glibc's `mallopt` calls its settings."""
@@ -29,10 +32,13 @@ def keep_freed_memory() -> bool:
 
 
 def give_freed_memory_back() -> None:
-    """Now, all that lies free, where the allocator can: nothing like it will be needed soon."""
+    """Now, all that nothing holds any more, here and on a GPU, before something else begins."""
+    gc.collect()
     trim = _from_glibc("malloc_trim")
     if trim is not None:
         trim(0)
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
 
 
 def _from_glibc(name: str) -> Callable[..., int] | None:
