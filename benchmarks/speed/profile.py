@@ -44,7 +44,7 @@ class Profiled(Engine):
         runs, found = len(self.cohort.configs), {name: [0.0, 0.0] for name in (*PARTS, REST)}
         for event in profile.key_averages():
             own = event.self_cpu_time_total / 1e6 / (steps * runs)
-            found[_part(event.key.removeprefix("aten::"))][0] += own
+            found[_part(event.key.rpartition("::")[2])][0] += own
         for operation, flops in counted.by_operation.items():
             found[_part(operation)][1] += flops / runs
         return found
