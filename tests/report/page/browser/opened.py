@@ -11,6 +11,8 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page
 WIDE = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
 
+TWO_FRAMES = "() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))"
+
 AS_AT_FIRST = """() => {
   document.getElementById("run-dialog").close();
   const filter = document.getElementById("runs-filter");
@@ -64,6 +66,10 @@ class Opened:
         )
         return self
 
+    def noticed(self) -> None:
+        """Wait until the page was told of its size, scheme and medium, by the second frame."""
+        self.page.evaluate(TWO_FRAMES)
+
     def drawn(self) -> None:
         """Wait until no chart is left to be drawn."""
         self.page.wait_for_selector("html[data-drawn=yes]", state="attached")
@@ -72,6 +78,7 @@ class Opened:
         """Nothing chosen, closed, light, wide, at the top."""
         self.page.emulate_media(media="screen", color_scheme="light")
         self.page.set_viewport_size(WIDE)
+        self.noticed()
         self.page.mouse.move(0, 0)
         self.page.evaluate(AS_AT_FIRST)
         self.drawn()
@@ -79,6 +86,7 @@ class Opened:
     def look(self, viewport: dict[str, int], scheme: str) -> None:
         self.page.set_viewport_size(viewport)
         self.page.emulate_media(color_scheme=scheme)
+        self.noticed()
         self.drawn()
 
     def open_details(self) -> None:
