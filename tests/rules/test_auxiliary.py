@@ -10,7 +10,7 @@ from gauges.small_networks import random
 from oracles.bridges import perceptron, seen, weights_of, with_moments
 from rules.rule_contexts import assert_same, assert_same_feedback
 
-from depthgauge.rules.auxiliary import Auxiliary, features, rms
+from depthgauge.rules.auxiliary import Auxiliary, Features, clocks, features, rms
 
 NETWORK = Auxiliary("N")
 
@@ -27,7 +27,15 @@ def test_it_is_linears_with_gelu_between_them(sizes):
     feedback, x = made(*sizes), random(4, 5, dtype=torch.float64)
     parameters = NETWORK.parameters(feedback)
     assert len(parameters) == 2 * (len(sizes) - 1)
-    assert_same([NETWORK(parameters, x)], [perceptron(feedback, "N")(x).detach()], 1e-14)
+    given = NETWORK(parameters, Features(x[:, :3], x[:, 3:]))
+    assert_same([given], [perceptron(feedback, "N")(x).detach()], 1e-14)
+
+
+def test_streams_that_share_what_is_beside_them_are_seen_as_if_each_had_its_own():
+    parameters = NETWORK.parameters(made(5, 7, 1))
+    streams, beside = random(2, 4, 3, dtype=torch.float64), random(4, 2, dtype=torch.float64)
+    apart = [NETWORK(parameters, Features(own, beside)) for own in streams]
+    assert_same([NETWORK(parameters, Features(streams, beside))], [torch.stack(apart)], 1e-14)
 
 
 def test_its_weights_are_drawn_as_pytorch_draws_them():
@@ -71,15 +79,24 @@ def test_features_are_the_streams_direction_the_time_its_waves_and_the_signal(fr
     times = [0.0, 0.25, 1.0]
     clock = torch.tensor(times, dtype=torch.float64).unsqueeze(1)
     expected = [seen(h, t, e, frequencies) for h, t, e in zip(stream, times, signal, strict=True)]
-    assert_same([features(stream, clock, signal, frequencies)], [torch.stack(expected)], 1e-14)
+    found = torch.cat(features(stream, clock, signal, frequencies), -1)
+    assert_same([found], [torch.stack(expected)], 1e-14)
 
 
-def test_features_of_copies_of_the_stream_share_their_signal():
-    stream, signal = random(2, 3, 6), random(3, 4)
-    clock = torch.full((2, 3, 1), 0.5)
-    together = features(stream, clock, signal, 1)
-    apart = [features(copy, clock[0], signal, 1) for copy in stream]
-    assert torch.equal(together, torch.stack(apart))
+def test_copies_of_a_stream_at_one_time_have_the_same_beside_them():
+    streams, signal = random(2, 3, 6), random(3, 4)
+    seen_together = features(streams, 0.5, signal, 1)
+    for stream, direction in zip(streams, seen_together.direction, strict=True):
+        alone = features(stream, 0.5, signal, 1)
+        assert torch.equal(direction, alone.direction)
+        assert torch.equal(seen_together.beside, alone.beside)
+
+
+def test_streams_at_times_of_their_own_have_each_its_own_beside_it():
+    streams, signal, times = random(2, 3, 6), random(3, 4), [0.25, 1.0]
+    found = features(streams, clocks(times, signal), signal, 2).beside
+    apart = [features(h, t, signal, 2).beside for h, t in zip(streams, times, strict=True)]
+    assert torch.equal(found, torch.stack(apart))
 
 
 def test_the_size_of_a_stream_is_its_root_mean_square_and_never_zero():
@@ -87,4 +104,4 @@ def test_the_size_of_a_stream_is_its_root_mean_square_and_never_zero():
     found = rms(stream).squeeze(1)
     assert found[:2].tolist() == pytest.approx([12.5**0.5, 1e9 * 12.5**0.5])
     assert 0 < float(found[2]) < 1e-15
-    assert not features(stream, torch.zeros(3, 1), stream, 0)[2].any()
+    assert not features(stream, 0.0, stream, 0).direction[2].any()

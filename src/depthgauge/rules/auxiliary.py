@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -18,16 +19,35 @@ BETAS = (0.9, 0.999)
 ADAM_EPSILON = 1e-8
 
 
-def features(stream: Tensor, time: Tensor, signal: Tensor, frequencies: int) -> Tensor:
-    """What a bridge sees: the stream divided by its RMS, t, sin and cos of 2ⁱπt, and the signal.
+class Features(NamedTuple):
+    """What a bridge sees: the stream's direction, and beside it t, waves of t, and the signal.
 
-    A residual stream may grow by orders of magnitude; its direction is what the readout sees.
+    A residual stream may grow by orders of magnitude; its direction h/RMS(h) is what the readout
+    sees. Many streams may share what is beside them.
     """
+
+    direction: Tensor
+    beside: Tensor
+
+
+def features(stream: Tensor, time: float | Tensor, signal: Tensor, frequencies: int) -> Features:
+    """Of each sample; beside its stream are t, sin and cos of 2ⁱπt for each i, and the signal.
+
+    A stream may have leading axes that the signal has not; t may be one for each of them.
+    """
+    clock = torch.ones_like(signal[..., :1]) * time
     waves = [
-        wave(2.0**i * math.pi * time) for i in range(frequencies) for wave in (torch.sin, torch.cos)
+        wave(2.0**i * math.pi * clock)
+        for i in range(frequencies)
+        for wave in (torch.sin, torch.cos)
     ]
-    seen = [stream / rms(stream), time, *waves, signal.expand(*stream.shape[:-1], -1)]
-    return torch.cat(seen, -1)
+    beside = [clock, *waves, signal.expand(*clock.shape[:-1], -1)]
+    return Features(stream / rms(stream), torch.cat(beside, -1))
+
+
+def clocks(times: Sequence[float], signal: Tensor) -> Tensor:
+    """The times of as many streams, (times, samples, 1), without a copy from the host."""
+    return torch.stack([torch.full_like(signal[:, :1], time) for time in times])
 
 
 def features_width(net: ResidualNet, frequencies: int) -> int:
@@ -75,13 +95,19 @@ class Auxiliary:
         prefix = f"{self.name}."
         return {name: tensor for name, tensor in feedback.items() if name.startswith(prefix)}
 
-    def __call__(self, parameters: Tensors, x: Tensor) -> Tensor:
-        """Linear, GELU, Linear, …, Linear."""
-        layers = len(parameters) // 2
-        for layer in range(layers):
+    def __call__(self, parameters: Tensors, seen: Features) -> Tensor:
+        """Linear, GELU, Linear, …, Linear.
+
+        The first one has a column for each feature. Its two parts are multiplied apart and added,
+        so that what many streams have beside them is multiplied once.
+        """
+        layers, width = len(parameters) // 2, seen.direction.shape[-1]
+        first = parameters[f"{self.name}.0.weight"]
+        beside = linear(seen.beside, first[:, width:], parameters[f"{self.name}.0.bias"])
+        x = linear(seen.direction, first[:, :width]) + beside
+        for layer in range(1, layers):
             own = f"{self.name}.{layer}"
-            x = linear(x, parameters[f"{own}.weight"], parameters[f"{own}.bias"])
-            x = gelu(x) if layer < layers - 1 else x
+            x = linear(gelu(x), parameters[f"{own}.weight"], parameters[f"{own}.bias"])
         return x
 
     def adam(self, feedback: Tensors, gradients: Tensors, rate: float) -> dict[str, Tensor]:

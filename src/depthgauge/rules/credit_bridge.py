@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from depthgauge.nets.contract import ResidualNet
-from depthgauge.rules.auxiliary import Auxiliary, Tensors, features, features_width, rms
+from depthgauge.rules.auxiliary import Auxiliary, Tensors, clocks, features, features_width, rms
 from depthgauge.rules.contract import Context, Credit, RuleOptions
 from depthgauge.rules.dfa import DFA
 
@@ -72,33 +72,38 @@ class CreditBridge(DFA):
         return (self.options.copies, len(states) - 1, *states[0].shape)
 
     def foretold(
-        self, network: Auxiliary, parameters: Tensors, stream: Tensor, time: float, error: Tensor
+        self,
+        network: Auxiliary,
+        parameters: Tensors,
+        stream: Tensor,
+        time: float | Tensor,
+        error: Tensor,
     ) -> Tensor:
-        """V(h, t, s) of each sample; the stream may have leading axes."""
-        clock = torch.full_like(stream[..., :1], time)
-        seen = features(stream, clock, error, self.options.frequencies)
+        """V(h, t, s) of each sample; the stream may have leading axes, and t one value for each."""
+        seen = features(stream, time, error, self.options.frequencies)
         return network(parameters, seen).squeeze(-1)
 
-    def slope(self, parameters: Tensors, stream: Tensor, time: float, error: Tensor) -> Tensor:
-        """∇_h V of each sample."""
+    def slope(
+        self, parameters: Tensors, stream: Tensor, time: float | Tensor, error: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """∇_h V of each sample, and V itself."""
 
-        def total(h: Tensor) -> Tensor:
-            return self.foretold(self.value, parameters, h, time, error).sum()
+        def total(h: Tensor) -> tuple[Tensor, Tensor]:
+            values = self.foretold(self.value, parameters, h, time, error)
+            return values.sum(), values
 
-        slope: Tensor = torch.func.grad(total)(stream)
-        return slope
+        slope, values = torch.func.grad(total, has_aux=True)(stream)
+        return slope, values
 
     def credit(self, context: Context) -> Credit:
         """∇V at every block's input; DFA's credit at the beginning."""
         if context.progress < self.options.warm_up:
             return super().credit(context)
         value = self.value.parameters(context.feedback)
-        inputs = context.states[:-1] or context.states
-        slopes = [
-            self.slope(value, stream, time, context.error)
-            for stream, time in zip(inputs, _times(context), strict=False)
-        ]
-        return Credit(blocks=slopes[: len(context.states) - 1], embed=slopes[0])
+        inputs = torch.stack(list(context.states[:-1] or context.states))
+        times = clocks(_times(context)[: len(inputs)], context.error)
+        slopes, _ = self.slope(value, inputs, times, context.error)
+        return Credit(blocks=list(slopes[: len(context.states) - 1]), embed=slopes[0])
 
     def projected(self, context: Context) -> Tensor | None:
         """Only in the beginning."""
@@ -106,19 +111,20 @@ class CreditBridge(DFA):
 
     def learn(self, context: Context) -> dict[str, Tensor]:
         """One step of V, and of its moving average behind it."""
+        *earlier, last = context.states
         losses, slopes = _at_the_end(context)
-        wanted, unit = [*self._soft_minima(context), losses], rms(context.states[-1])
+        minima, unit = self._soft_minima(context), rms(last)
         whole = (slopes * unit).square().sum().clamp_min(SMALLEST * len(losses))
 
         def loss(parameters: Tensors) -> Tensor:
-            values = [
-                self.foretold(self.value, parameters, stream, time, context.error)
-                for stream, time in zip(context.states, _times(context), strict=True)
-            ]
-            missed = torch.stack([v - w for v, w in zip(values, wanted, strict=True)])
-            slope = self.slope(parameters, context.states[-1], 1.0, context.error)
+            slope, values = self.slope(parameters, last, 1.0, context.error)
             astray = ((slope - slopes) * unit).square().sum() / whole
-            return missed.square().mean(1).sum() + self.options.matching * astray
+            total = (values - losses).square().mean() + self.options.matching * astray
+            if not earlier:
+                return total
+            streams, times = torch.stack(earlier), clocks(_times(context)[:-1], context.error)
+            values = self.foretold(self.value, parameters, streams, times, context.error)
+            return total + (values - torch.stack(minima)).square().mean(1).sum()
 
         gradients = torch.func.grad(loss)(self.value.parameters(context.feedback))
         learned = self.value.adam(context.feedback, gradients, self.options.rate)
@@ -134,7 +140,8 @@ class CreditBridge(DFA):
         minima = []
         for index, time in enumerate(_times(context)[1:]):
             stream = context.states[index + 1]
-            copies = stream + self.options.sigma * rms(stream) * context.noise[:, index]
+            noise = context.noise[:, index]
+            copies = torch.addcmul(stream, rms(stream), noise, value=self.options.sigma)
             values = self.foretold(self.average, average, copies, time, context.error)
             exponents = -values / self.options.temperature
             mean = torch.logsumexp(exponents, 0) - math.log(self.options.copies)

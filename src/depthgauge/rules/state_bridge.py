@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from depthgauge.nets.contract import ResidualNet
-from depthgauge.rules.auxiliary import Auxiliary, Tensors, features, features_width, rms
+from depthgauge.rules.auxiliary import Auxiliary, Tensors, clocks, features, features_width, rms
 from depthgauge.rules.contract import Context, Credit, Rule, RuleOptions
 
 
@@ -48,7 +48,9 @@ class StateBridge(Rule):
         parameters = self.bridge.drawn([inputs, *hidden, width], generator)
         return parameters | self.bridge.moments(parameters)
 
-    def foretold(self, parameters: Tensors, stream: Tensor, time: Tensor, error: Tensor) -> Tensor:
+    def foretold(
+        self, parameters: Tensors, stream: Tensor, time: float | Tensor, error: Tensor
+    ) -> Tensor:
         """G(h, t, s)."""
         seen = features(stream, time, error, self.options.frequencies)
         foretold = rms(stream) * self.bridge(parameters, seen)
@@ -59,7 +61,7 @@ class StateBridge(Rule):
         bridge, blocks = self.bridge.parameters(context.feedback), len(context.states) - 1
 
         def at(index: int) -> Tensor:
-            time = torch.full_like(context.states[0][:, :1], index / max(blocks, 1))
+            time = index / max(blocks, 1)
 
             def loss(stream: Tensor) -> Tensor:
                 last = index == blocks
@@ -79,19 +81,12 @@ class StateBridge(Rule):
         *states, last = context.states
         if not states:
             return {}
-        streams, times = torch.cat(states), _times(states)
-        error, end = context.error.repeat(len(states), 1), last.repeat(len(states), 1)
+        times = clocks([index / len(states) for index in range(len(states))], context.error)
+        streams, unit = torch.stack(states), rms(last)
 
         def loss(parameters: Tensors) -> Tensor:
-            missed = self.foretold(parameters, streams, times, error) - end
-            return (missed / rms(end)).square().mean()
+            missed = self.foretold(parameters, streams, times, context.error) - last
+            return (missed / unit).square().mean()
 
         gradients = torch.func.grad(loss)(self.bridge.parameters(context.feedback))
         return self.bridge.adam(context.feedback, gradients, self.options.rate)
-
-
-def _times(states: list[Tensor]) -> Tensor:
-    """The time l/L of every sample of h_0 … h_{L−1}, one under the other."""
-    return torch.cat(
-        [torch.full_like(h[:, :1], index / len(states)) for index, h in enumerate(states)]
-    )
