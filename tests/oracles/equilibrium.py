@@ -39,14 +39,20 @@ def total(net: nn.Module, x: Tensor, label: int, states: list[Tensor], beta: flo
     return energy - beta * torch.log_softmax(net.out_head(net.out_ln(states[-1])), 0)[label]
 
 
+def strength(net: nn.Module, x: Tensor, options: Any) -> float:
+    """β of one sample: in units of the mean square of its last state."""
+    last = forward(net, x)[-1].tolist()
+    return float(options.nudge * sum(value**2 for value in last) / len(last))
+
+
 def nudged(net: nn.Module, x: Tensor, label: int, options: Any) -> list[Tensor]:
     """One state after the other goes down, from the last to the first; so many sweeps."""
-    states = forward(net, x)
+    states, beta = forward(net, x), strength(net, x, options)
     for _ in range(options.steps):
         for index in reversed(range(len(states))):
             moving = states[index].clone().requires_grad_(True)
             others = [*states[:index], moving, *states[index + 1 :]]
-            (slope,) = torch.autograd.grad(total(net, x, label, others, options.beta), moving)
+            (slope,) = torch.autograd.grad(total(net, x, label, others, beta), moving)
             states[index] = states[index] - options.step_size * slope
     return states
 
@@ -61,5 +67,5 @@ def credit(net: nn.Module, x: Tensor, y: Tensor, options: Any) -> list[Tensor]:
             if options.credit == "displacement"
             else errors(net, one, states)
         )
-        rows.append([-part.detach() / options.beta for part in left])
+        rows.append([-part.detach() / strength(net, one, options) for part in left])
     return [torch.stack(layer) for layer in zip(*rows, strict=True)]

@@ -26,8 +26,8 @@ SETTINGS = {
     "as measured": {},
     "one sweep": {"steps": 1},
     "many small sweeps": {"steps": 12, "step_size": 0.05},
-    "weak nudge": {"beta": 1e-3},
-    "strong nudge": {"beta": 20.0, "step_size": 0.1},
+    "weak nudge": {"nudge": 1e-3},
+    "strong nudge": {"nudge": 5.0, "step_size": 0.2},
 }
 
 
@@ -47,7 +47,7 @@ def test_credit_is_that_of_the_energys_own_descent(options, shape, form):
 
 
 RELAXED = {"steps": 400, "step_size": 0.25}
-BETAS = (1e-1, 1e-2, 1e-3)
+NUDGES = (1e-1, 1e-2, 1e-3)
 
 
 def strong_net() -> ResidualMLP:
@@ -65,7 +65,7 @@ def shown() -> tuple[Tensor, Tensor]:
 @pytest.fixture(scope="module")
 def relaxed() -> dict[float, list[Tensor]]:
     """The credit at the embedding and at every block, for each strength of the nudge."""
-    return {beta: credit_of(strong_net(), shown(), beta=beta, **RELAXED) for beta in BETAS}
+    return {nudge: credit_of(strong_net(), shown(), nudge=nudge, **RELAXED) for nudge in NUDGES}
 
 
 def test_relaxed_credit_points_along_the_true_gradient_at_every_block(relaxed):
@@ -75,30 +75,30 @@ def test_relaxed_credit_points_along_the_true_gradient_at_every_block(relaxed):
 
 def test_alignment_rises_as_the_nudge_gets_weaker(relaxed):
     true = gradients_of(strong_net(), shown())
-    for stronger, weaker in pairwise(BETAS):
-        before, after = (cosines(relaxed[beta], true) for beta in (stronger, weaker))
+    for stronger, weaker in pairwise(NUDGES):
+        before, after = (cosines(relaxed[nudge], true) for nudge in (stronger, weaker))
         assert all(late > early for early, late in zip(before, after, strict=True))
 
 
 def test_relaxed_credit_tends_to_the_gradient_in_size_too(relaxed):
     true = gradients_of(strong_net(), shown())
     apart = [
-        max(float((a - g).norm() / g.norm()) for a, g in zip(relaxed[beta], true, strict=True))
-        for beta in BETAS
+        max(float((a - g).norm() / g.norm()) for a, g in zip(relaxed[nudge], true, strict=True))
+        for nudge in NUDGES
     ]
     assert apart[2] < apart[1] < apart[0]
     assert apart[2] < 1e-2
 
 
-@pytest.mark.parametrize("beta", [BETAS[0], BETAS[-1]])
-def test_the_displacement_stays_away_from_the_gradient_however_weak_the_nudge(beta):
-    credit = credit_of(strong_net(), shown(), beta=beta, credit="displacement", **RELAXED)
+@pytest.mark.parametrize("nudge", [NUDGES[0], NUDGES[-1]])
+def test_the_displacement_stays_away_from_the_gradient_however_weak_the_nudge(nudge):
+    credit = credit_of(strong_net(), shown(), nudge=nudge, credit="displacement", **RELAXED)
     assert min(cosines(credit, gradients_of(strong_net(), shown()))[1:]) < 0.95
 
 
 def test_the_nudge_reaches_the_embedding_in_one_sweep():
     net, (batch,) = strong_net(), double_batches(4)
-    once = credit_of(net, batch, steps=1, beta=1e-3)
+    once = credit_of(net, batch, steps=1, nudge=1e-3)
     assert all(float(layer.norm(dim=1).min()) > 0 for layer in once)
 
 
@@ -111,5 +111,14 @@ def test_it_keeps_nothing_and_learns_nothing():
 
 def test_without_blocks_the_relaxed_credit_is_the_gradient_at_the_embedding():
     net, (batch,) = double_net(blocks=0), double_batches(5)
-    (credit,) = credit_of(net, batch, beta=1e-6, **RELAXED)
+    (credit,) = credit_of(net, batch, nudge=1e-6, **RELAXED)
     assert_same([credit], gradients_of(net, batch), 1e-4)
+
+
+def test_streams_of_any_size_are_nudged_by_the_same_share():
+    net, (batch,) = double_net(blocks=0), double_batches(5)
+    (credit,) = credit_of(net, batch, nudge=1.0)
+    for parameter in net.embed.parameters():
+        parameter.data *= 100
+    (of_larger,) = credit_of(net, batch, nudge=1.0)
+    assert_same([100 * of_larger], [credit], 1e-3)

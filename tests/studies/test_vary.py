@@ -29,8 +29,8 @@ def test_every_combination_is_a_setting_of_its_own():
 
 
 def test_a_rule_without_such_an_option_is_left_as_it_is():
-    assert settings_of("bp", ["normalise=sample,batch", "beta=1,2"]) == ["bp"]
-    assert settings_of("dfa", ["normalise=none,batch", "beta=1,2"]) == [
+    assert settings_of("bp", ["normalise=sample,batch", "nudge=1,2"]) == ["bp"]
+    assert settings_of("dfa", ["normalise=none,batch", "nudge=1,2"]) == [
         "dfa[normalise=none]",
         "dfa[normalise=batch]",
     ]
@@ -62,15 +62,15 @@ def test_spaces_do_not_matter():
 def test_a_name_that_no_rule_has_is_refused_with_those_that_there_are():
     with pytest.raises(UserError, match="--vary speed") as caught:
         check_variations(["bp", "ep"], ["penalty=0,1", "speed=1,2"])
-    for name in ("learning_rate", "weight_decay", "penalty", "beta", "steps", "normalise"):
+    for name in ("learning_rate", "weight_decay", "penalty", "nudge", "steps", "normalise"):
         assert name in str(caught.value)
     assert "copies" not in str(caught.value)
 
 
 def test_a_name_that_one_rule_has_is_enough():
-    check_variations(["bp", "ep"], ["beta=1,2"])
-    with pytest.raises(UserError, match="beta"):
-        check_variations(["bp", "dfa"], ["beta=1,2"])
+    check_variations(["bp", "ep"], ["nudge=1,2"])
+    with pytest.raises(UserError, match="nudge"):
+        check_variations(["bp", "dfa"], ["nudge=1,2"])
 
 
 def test_an_option_that_cannot_be_chosen_cannot_be_varied():

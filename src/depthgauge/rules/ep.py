@@ -11,6 +11,7 @@ from pydantic import Field
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from depthgauge.rules.auxiliary import rms
 from depthgauge.rules.contract import Context, Credit, Normalise, Rule, RuleOptions
 
 
@@ -25,11 +26,11 @@ class EPOptions(RuleOptions):
         default="error",
         description="error: −ε/β, the energy's own gradient; displacement: the record's form",
     )
-    beta: float = Field(
-        default=10.0, gt=0, allow_inf_nan=False, description="strength of the nudge"
+    nudge: float = Field(
+        default=1.0, gt=0, allow_inf_nan=False, description="β in units of h_L's mean square"
     )
     steps: int = Field(default=4, ge=1, description="sweeps of the nudged phase over all states")
-    step_size: float = Field(default=0.2, gt=0, allow_inf_nan=False, description="of each sweep")
+    step_size: float = Field(default=0.1, gt=0, allow_inf_nan=False, description="of each sweep")
 
 
 class EP(Rule):
@@ -39,6 +40,9 @@ class EP(Rule):
     is foretold from below; E = ½ Σ ‖ε_l‖². The free phase is the forward pass: there E = 0. The
     nudged phase descends all h on E + β·CE. Where it ends, ε_l = (1 + J_l)ᵀ ε_{l+1} and
     ε_L = −β ∂CE/∂h_L: so the credit tends to the true gradient as β → 0 and relaxation completes.
+    The readout sees h_L/RMS(h_L), whose gradient falls with RMS(h_L): so β = nudge · RMS²(h_L) of
+    each sample moves a stream of any size by the same share of it.
+
     The displacement −(h_{l+1} − h_{l+1}^free)/β carries the displacements below it along instead.
     """
 
@@ -51,17 +55,18 @@ class EP(Rule):
     def credit(self, context: Context) -> Credit:
         """Relax the nudged phase, then read the errors or displacements off."""
         states = list(context.states)
+        beta = self.options.nudge * rms(states[-1]).square()
         for _ in range(self.options.steps):
-            states = self._sweep(context, states)
+            states = self._sweep(context, states, beta)
         if self.options.credit == "displacement":
             left = [h - free for h, free in zip(states, context.states, strict=True)]
         else:
             foretold, _ = _foretold(context, states)
             left = [h - below for h, below in zip(states, foretold, strict=True)]
-        embed, *blocks = [-part / self.options.beta for part in left]
+        embed, *blocks = [-part / beta for part in left]
         return Credit(blocks=blocks, embed=embed)
 
-    def _sweep(self, context: Context, states: list[Tensor]) -> list[Tensor]:
+    def _sweep(self, context: Context, states: list[Tensor], beta: Tensor) -> list[Tensor]:
         """A gradient step of every state, from the last one down.
 
         ∂(E + β·CE)/∂h_l = ε_l − (1 + J_l)ᵀ ε_{l+1}, with β·∂CE/∂h_L in place of the last part at
@@ -73,7 +78,7 @@ class EP(Rule):
         def nudge(last: Tensor) -> Tensor:
             return cross_entropy(context.readout(last), context.target, reduction="sum")
 
-        pull = -self.options.beta * torch.func.grad(nudge)(states[-1])
+        pull = -beta * torch.func.grad(nudge)(states[-1])
         moved: list[Tensor] = []
         for index in reversed(range(len(states))):
             error = states[index] - foretold[index]

@@ -12,7 +12,7 @@ from depthgauge.report.figures.all import FIGURES, figures_of
 from depthgauge.report.figures.style import file_of, one_pdf
 from depthgauge.studies.rule_views import rule_views
 
-HOSTILE = ["bp", "$x_1$ <b>", "_a", "ep[credit=displacement,beta=10.0]", "a\nb", "]]>", " "]
+HOSTILE = ["bp", "$x_1$ <b>", "_a", "ep[credit=displacement,nudge=10.0]", "a\nb", "]]>", " "]
 
 
 def whole_study(*rules):
