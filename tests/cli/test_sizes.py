@@ -10,7 +10,7 @@ from cli.commands import Done, run_ladder
 from studies.other_machines import costing
 
 from depthgauge.cli.sizes import in_one_line
-from depthgauge.studies import costs
+from depthgauge.studies import costs, measured
 from depthgauge.studies.pace import Pace
 from depthgauge.studies.sizing import Sizing
 
@@ -49,10 +49,20 @@ def test_of_a_study_that_was_measured_it_is_said_on_standard_error(tmp_path, mon
     monkeypatch.setattr(costs, "WORTH_MEASURING", 0.0)
     with costing(Pace(1.0, 0.5), run_bytes=1e6):
         done = ladder(tmp_path / "study")
-        assert done.err.startswith("6 runs together, 1 process of 1 thread, about ")
-        assert done.err.count("\n") == 1
+        chosen = done.err.splitlines()[-1]
+        assert chosen.startswith("6 runs together, 1 process of 1 thread, about ")
         assert set(done.document["results"]) == {"bp", "dfa"}
         assert ladder(tmp_path / "study").err == ""
+
+
+def test_who_waits_is_told_once_for_each_rule_what_for(tmp_path, monkeypatch):
+    monkeypatch.setattr(costs, "WORTH_MEASURING", 0.0)
+    monkeypatch.setattr(measured, "measured_dir", lambda: tmp_path / "measured")
+    assert ladder(tmp_path / "study", "--dry-run").err.splitlines() == [
+        f"trying {rule} for a moment, to see how many runs to train together"
+        for rule in ("bp", "dfa")
+    ]
+    assert ladder(tmp_path / "study", "--dry-run").err == ""
 
 
 def test_the_cohort_is_as_large_as_was_asked_for_and_what_is_planned_stays(tmp_path):

@@ -9,7 +9,7 @@ import pytest
 from studies.small_grids import TASK, grid
 from training.small_runs import make_task
 
-from depthgauge.config import NetConfig, Recipe
+from depthgauge.config import NetConfig, Recipe, RunConfig
 from depthgauge.studies import measured as module
 from depthgauge.studies.footprint import Footprint, Held
 from depthgauge.studies.measured import Bench
@@ -64,6 +64,17 @@ def test_measured_once_and_the_same_ever_after(counting):
     again = footprint(planned), BENCH.paces(planned.runs(), [2, 1])
     assert first == again
     assert (counting.footprints, counting.threads) == (1, [1, 2])
+
+
+def test_what_has_to_be_measured_is_announced_and_what_is_known_is_not(counting):
+    told: list[RunConfig] = []
+    planned, bench = grid("dfa"), Bench(TASK, "cpu", announce=told.append)
+    footprint(planned, bench)
+    bench.paces(planned.runs(), [1])
+    assert [run.rule.name for run in told] == ["dfa", "dfa"]
+    footprint(planned, bench)
+    bench.paces(planned.runs(), [1])
+    assert len(told) == 2
 
 
 def test_only_threads_that_are_missing_are_measured(counting):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from depthgauge.cli.status import in_words
 
 if TYPE_CHECKING:
+    from depthgauge.config import RunConfig
     from depthgauge.store.study_folder import StudyFolder
     from depthgauge.studies.plan import Grid
     from depthgauge.studies.sizing import Sizing
@@ -30,9 +31,24 @@ def choose_sizes(
         if run.identity not in plan.cohort_of and not (file and study.is_done(run.identity))
     ]
     engine = file.engine if file else args.engine or "cohort"
-    bench, cluster = Bench(grid.task, device, engine), args.executor != "local"
+    bench = Bench(grid.task, device, engine, SaidOnce())
+    cluster = args.executor != "local"
     beside = len(plan.current)
     return size_cohorts(runs, bench, threads, args.cohort, cluster=cluster, beside=beside)
+
+
+class SaidOnce:
+    """Says on standard error, once for each rule, that its runs are tried."""
+
+    def __init__(self) -> None:
+        self._said: set[str] = set()
+
+    def __call__(self, run: RunConfig) -> None:
+        """Before it is tried."""
+        if run.rule.name not in self._said:
+            self._said.add(run.rule.name)
+            waited = f"trying {run.rule.name} for a moment, to see how many runs to train together"
+            print(waited, file=sys.stderr, flush=True)
 
 
 def say_sizes(sizing: Sizing) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import astuple, dataclass
 from pathlib import Path
@@ -36,19 +36,28 @@ UNWRITTEN: dict[Path, Any] = {}
 """What could not be written, by where it would stand."""
 
 
+def _in_silence(_run: RunConfig) -> None:
+    """Where nobody waits."""
+
+
 @dataclass(frozen=True)
 class Bench:
-    """Where cohorts are tried: on what task and device, by which engine."""
+    """Where cohorts are tried: on what task and device, by which engine.
+
+    `announce` is told of every kind of runs that has to be tried, before it is.
+    """
 
     task: Task
     device: str
     engine: Engine = "cohort"
+    announce: Callable[[RunConfig], None] = _in_silence
 
     def footprint(self, config: RunConfig, rule: Rule) -> Footprint:
         """Of cohorts of runs like this one."""
         path = self._path(config, "memory")
         with suppress(KeyError, TypeError, ValueError, OSError):
             return _footprint(_kept(path))
+        self.announce(config)
         found = count_footprint(config, rule, self.task, self.device, self.engine)
         phases = [astuple(held) for held in found.phases]
         _keep(path, {"phases": phases, "compiler": found.compiler})
@@ -63,6 +72,7 @@ class Bench:
             known = _paces(_kept(path))
         missing = [number for number in threads if number not in known]
         if missing:
+            self.announce(runs[0].config)
             known |= measure_paces(runs, self.task, self.device, self.engine, missing)
             _keep(path, {str(number): astuple(pace) for number, pace in known.items()})
         return {number: known[number] for number in threads}
