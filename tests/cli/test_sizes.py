@@ -49,7 +49,9 @@ def test_of_a_study_that_was_measured_it_is_said_on_standard_error(tmp_path, mon
     monkeypatch.setattr(costs, "WORTH_MEASURING", 0.0)
     with costing(Pace(1.0, 0.5), run_bytes=1e6):
         done = ladder(tmp_path / "study")
-        chosen = done.err.splitlines()[-1]
+        of_bp, of_dfa, chosen = done.err.splitlines()
+        assert of_bp.startswith("trying bp ")
+        assert of_dfa.startswith("trying dfa ")
         assert chosen.startswith("6 runs together, 1 process of 1 thread, about ")
         assert set(done.document["results"]) == {"bp", "dfa"}
         assert ladder(tmp_path / "study").err == ""
@@ -59,8 +61,7 @@ def test_who_waits_is_told_once_for_each_rule_what_for(tmp_path, monkeypatch):
     monkeypatch.setattr(costs, "WORTH_MEASURING", 0.0)
     monkeypatch.setattr(measured, "measured_dir", lambda: tmp_path / "measured")
     assert ladder(tmp_path / "study", "--dry-run").err.splitlines() == [
-        f"trying {rule} for a moment, to see how many runs to train together"
-        for rule in ("bp", "dfa")
+        f"trying {rule} for a moment, to see what its runs cost here" for rule in ("bp", "dfa")
     ]
     assert ladder(tmp_path / "study", "--dry-run").err == ""
 

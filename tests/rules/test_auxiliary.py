@@ -27,15 +27,18 @@ def test_it_is_linears_with_gelu_between_them(sizes):
     feedback, x = made(*sizes), random(4, 5, dtype=torch.float64)
     parameters = NETWORK.parameters(feedback)
     assert len(parameters) == 2 * (len(sizes) - 1)
-    given = NETWORK(parameters, Features(x[:, :3], x[:, 3:]))
-    assert_same([given], [perceptron(feedback, "N")(x).detach()], 1e-14)
+    expected = perceptron(feedback, "N")(x).detach()
+    assert_same([NETWORK(parameters, x)], [expected], 1e-14)
+    in_two_parts = Features(x[:, :3], x[:, 3:])
+    assert_same([NETWORK.of_features(parameters, in_two_parts)], [expected], 1e-14)
 
 
 def test_streams_that_share_what_is_beside_them_are_seen_as_if_each_had_its_own():
     parameters = NETWORK.parameters(made(5, 7, 1))
     streams, beside = random(2, 4, 3, dtype=torch.float64), random(4, 2, dtype=torch.float64)
-    apart = [NETWORK(parameters, Features(own, beside)) for own in streams]
-    assert_same([NETWORK(parameters, Features(streams, beside))], [torch.stack(apart)], 1e-14)
+    apart = [NETWORK.of_features(parameters, Features(own, beside)) for own in streams]
+    together = NETWORK.of_features(parameters, Features(streams, beside))
+    assert_same([together], [torch.stack(apart)], 1e-14)
 
 
 def test_its_weights_are_drawn_as_pytorch_draws_them():

@@ -122,3 +122,14 @@ def test_streams_of_any_size_are_nudged_by_the_same_share():
         parameter.data *= 100
     (of_larger,) = credit_of(net, batch, nudge=1.0)
     assert_same([100 * of_larger], [credit], 1e-3)
+
+
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e3, 1e6])
+def test_in_single_precision_streams_of_any_size_get_credit_along_the_gradient(size):
+    net, (x, y) = double_net(), shown()
+    for name, parameter in net.named_parameters():
+        if name.startswith("embed.") or ".fc2." in name:
+            parameter.data *= size
+    true, single = gradients_of(net, (x, y)), net.float()
+    credit = credit_of(single, (x.float(), y))
+    assert min(cosines([layer.double() for layer in credit], true)) > 0.9

@@ -130,7 +130,7 @@ CONTROLS = "controls: shallow, wide_block, random_targets, no_norm, no_skip"
         ("dfa[speed=3]", "its options are: normalise, epsilon;"),
         ("fa[normalise=batch,speed=3]", "its options are: normalise, epsilon;"),
         ("bp[speed=3]", "its options are: none;"),
-        ("ep[speed=3]", "normalise, epsilon, credit, beta, steps, step_size;"),
+        ("ep[speed=3]", "normalise, epsilon, credit, nudge, steps, step_size;"),
         ("dfa[shallow,speed=3]", "its options are: normalise, epsilon;"),
     ],
 )

@@ -207,6 +207,18 @@ def test_data_that_changed_after_planning_are_refused(tmp_path):
     assert list(study.all_runs()) == []
 
 
+def test_a_rule_whose_options_are_others_now_is_refused(tmp_path):
+    planned = small()
+    study = study_of(planned, tmp_path)
+    (cohort,) = plan(study, planned)
+    config = cohort.rules[0].config.model_copy(update={"options": {"beta": 10.0}})
+    rules = (cohort.rules[0].model_copy(update={"config": config}), *cohort.rules[1:])
+    older = cohort.model_copy(update={"rules": rules})
+    with pytest.raises(UserError, match="changed after the study was planned"):
+        train_runs(study, older, [0, 1], TASK, Conditions("cpu", 0.0, "depthgauge test"))
+    assert list(study.all_runs()) == []
+
+
 # Memory
 
 

@@ -82,6 +82,10 @@ def test_a_rule_from_somebodys_file_is_not_known():
     assert rule_of(RuleConfig(name="dfa", label="dfa", source="0" * 64)) is None
 
 
+def test_a_rule_that_has_other_options_now_is_not_known():
+    assert rule_of(RuleConfig(name="ep", label="ep", options={"beta": 10.0})) is None
+
+
 @pytest.mark.parametrize("rule", [DFA, FA])
 def test_the_shapes_of_the_feedback_tell_the_rule(rule, tmp_path):
     made = make_trained(rule())

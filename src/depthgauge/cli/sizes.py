@@ -47,8 +47,8 @@ class SaidOnce:
         """Before it is tried."""
         if run.rule.name not in self._said:
             self._said.add(run.rule.name)
-            waited = f"trying {run.rule.name} for a moment, to see how many runs to train together"
-            print(waited, file=sys.stderr, flush=True)
+            what_for = f"trying {run.rule.name} for a moment, to see what its runs cost here"
+            print(what_for, file=sys.stderr, flush=True)
 
 
 def say_sizes(sizing: Sizing) -> None:

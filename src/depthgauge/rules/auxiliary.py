@@ -95,20 +95,29 @@ class Auxiliary:
         prefix = f"{self.name}."
         return {name: tensor for name, tensor in feedback.items() if name.startswith(prefix)}
 
-    def __call__(self, parameters: Tensors, seen: Features) -> Tensor:
-        """Linear, GELU, Linear, …, Linear.
+    def __call__(self, parameters: Tensors, x: Tensor) -> Tensor:
+        """Linear, GELU, Linear, …, Linear."""
+        weight, bias = self._layer(parameters, 0)
+        return self._above(parameters, linear(x, weight, bias))
 
-        The first one has a column for each feature. Its two parts are multiplied apart and added,
-        so that what many streams have beside them is multiplied once.
+    def of_features(self, parameters: Tensors, seen: Features) -> Tensor:
+        """The same of features in two parts, of which the first Linear has the columns in a row.
+
+        They are multiplied apart, so that what many streams have beside them is multiplied once.
         """
-        layers, width = len(parameters) // 2, seen.direction.shape[-1]
-        first = parameters[f"{self.name}.0.weight"]
-        beside = linear(seen.beside, first[:, width:], parameters[f"{self.name}.0.bias"])
-        x = linear(seen.direction, first[:, :width]) + beside
-        for layer in range(1, layers):
-            own = f"{self.name}.{layer}"
-            x = linear(gelu(x), parameters[f"{own}.weight"], parameters[f"{own}.bias"])
+        width, (weight, bias) = seen.direction.shape[-1], self._layer(parameters, 0)
+        beside = linear(seen.beside, weight[:, width:], bias)
+        return self._above(parameters, linear(seen.direction, weight[:, :width]) + beside)
+
+    def _above(self, parameters: Tensors, x: Tensor) -> Tensor:
+        """What follows the first Linear."""
+        for layer in range(1, len(parameters) // 2):
+            x = linear(gelu(x), *self._layer(parameters, layer))
         return x
+
+    def _layer(self, parameters: Tensors, layer: int) -> tuple[Tensor, Tensor]:
+        own = f"{self.name}.{layer}"
+        return parameters[f"{own}.weight"], parameters[f"{own}.bias"]
 
     def adam(self, feedback: Tensors, gradients: Tensors, rate: float) -> dict[str, Tensor]:
         """One step of Adam (Kingma & Ba, 2015): what of the feedback is different after it."""

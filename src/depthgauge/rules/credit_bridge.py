@@ -81,7 +81,7 @@ class CreditBridge(DFA):
     ) -> Tensor:
         """V(h, t, s) of each sample; the stream may have leading axes, and t one value for each."""
         seen = features(stream, time, error, self.options.frequencies)
-        return network(parameters, seen).squeeze(-1)
+        return network.of_features(parameters, seen).squeeze(-1)
 
     def slope(
         self, parameters: Tensors, stream: Tensor, time: float | Tensor, error: Tensor

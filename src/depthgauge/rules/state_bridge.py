@@ -53,7 +53,7 @@ class StateBridge(Rule):
     ) -> Tensor:
         """G(h, t, s)."""
         seen = features(stream, time, error, self.options.frequencies)
-        foretold = rms(stream) * self.bridge(parameters, seen)
+        foretold = rms(stream) * self.bridge.of_features(parameters, seen)
         return stream + foretold if self.options.skip else foretold
 
     def credit(self, context: Context) -> Credit:

@@ -99,8 +99,9 @@ def check_rules(cohort: CohortPlan) -> None:
 
 def _rule(cohort: CohortPlan, position: int) -> Rule:
     """The rule of a run, which must still be the one that was planned."""
-    choice = choose_rule(cohort.typed(position))
-    if choice.source != cohort.configs[position].rule.source:
+    choice, planned = choose_rule(cohort.typed(position)), cohort.configs[position].rule
+    options = choice.options.model_dump(mode="json")
+    if (choice.source, options) != (planned.source, planned.options):
         raise UserError(
             f"the rule {choice.text} changed after the study was planned, so it is another rule "
             "now: the command that planned the study trains it"

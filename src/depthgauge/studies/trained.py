@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
+from pydantic import ValidationError
 from torch import Tensor
 
 from depthgauge.config import RuleConfig
@@ -57,15 +59,17 @@ class Trained:
 def rule_of(config: RuleConfig) -> Rule | None:
     """The rule of a run; None where it cannot be had back.
 
-    That is so for a rule from a user's own file, which a run does not keep, and for an installed
-    one whose package has another version now.
+    That is so for a rule from a user's own file, which a run does not keep, for an installed one
+    whose package has another version now, and for one that has other options now.
     """
     if config.name not in known_rules():
         return None
     rule_class, source = find_rule(config.name)
     if source != config.source:
         return None
-    return rule_class(rule_class.Options.model_validate(config.options))
+    with suppress(ValidationError):
+        return rule_class(rule_class.Options.model_validate(config.options))
+    return None
 
 
 def trained_run(folder: RunFolder, task: Task, rule: Rule | None = None) -> Trained:

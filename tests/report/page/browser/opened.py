@@ -11,7 +11,10 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page
 WIDE = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
 
-TWO_FRAMES = "() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))"
+TWO_FRAMES = """() => new Promise((go, fail) => {
+  setTimeout(() => fail(new Error("no frame in ten seconds")), 10000);
+  requestAnimationFrame(() => requestAnimationFrame(go));
+})"""
 
 AS_AT_FIRST = """() => {
   document.getElementById("run-dialog").close();

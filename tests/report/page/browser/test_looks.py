@@ -90,6 +90,7 @@ def test_dark_by_the_button_and_light_again(audited):
 def test_in_print_there_are_charts_and_nothing_to_press(opened, name):
     page = opened(name)
     page.page.emulate_media(media="print")
+    page.noticed()
     for pressed in ("nav", ".controls", ".legend", "#theme", ".copy", ".skip"):
         assert page.all(pressed).filter(visible=True).count() == 0
     for chart in page.all(".plot").all():
