@@ -183,16 +183,16 @@ def one_run(folder: Path, width: int, threads: int) -> list[object]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("width", "needed"),
+    "width",
     [
-        pytest.param(20000, "14.4 GB", id="any node has"),
-        pytest.param(8000, "2.9 GB", id="any node with cores has"),
+        pytest.param(20000, id="any node has"),
+        pytest.param(8000, id="any node with cores has"),
     ],
 )
-def test_a_cohort_that_needs_more_memory_than_there_is_is_refused(cluster, folders, width, needed):
+def test_a_cohort_that_needs_more_memory_than_there_is_is_refused(cluster, folders, width):
     """Its head has 4 GB, but no cores; the node with cores has 2 GB."""
     done = run_outside(*one_run(folders["seen"], width, 1), *on_ray(cluster.address))
-    assert_bad_input(done, f"dfa needs 1 CPUs, 0 GPUs and {needed}, and no node of the cluster has")
+    assert_bad_input(done, "dfa needs 1 CPUs, 0 GPUs and ", "and no node of the cluster has")
     assert not (folders["seen"] / "study" / "runs").exists()
 
 

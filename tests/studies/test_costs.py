@@ -145,3 +145,12 @@ def test_of_options_that_are_trained_together_those_that_hold_most_count(monkeyp
     with machine(2, memory=1e12):
         groups = costs_of(planned.runs(), Bench(TASK, "cpu"), [1], 2 * 10**6)
     assert [group.footprint.phases[0].frozen for group in groups] == [1e9]
+
+
+def test_nobody_waits_until_the_memory_of_huge_networks_is_counted(monkeypatch):
+    monkeypatch.setattr(module, "SMALL", 0)
+    (cohort,) = partition(grid("dfa", seeds=(1,)).runs())
+    monkeypatch.setattr(Bench, "footprint", lambda *_: Footprint((Held(1e12, 0, 0, 0),)))
+    assert cohort_bytes(cohort, TASK) > 1e12
+    monkeypatch.setattr(module, "TOO_LONG", 0.0)
+    assert cohort_bytes(cohort, TASK) < 1e12

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from depthgauge.config import NetConfig, Recipe
+from depthgauge.config import NetConfig, Recipe, RunConfig
 from depthgauge.gauges.cohort import CHUNK
 from depthgauge.studies.footprint import Footprint, Held
 from depthgauge.studies.pace import Pace
@@ -22,7 +22,7 @@ FASTER = 0.45
 """n threads are n to this power as fast as one; measured on the embedded task."""
 
 
-def assumed_pace(kind: RunKind, task: Task, threads: int) -> Pace:
+def assumed_pace(kind: RunKind | RunConfig, task: Task, threads: int) -> Pace:
     """Of cohorts of one kind, with so many threads."""
     flops = 6.0 * parameters(kind.net, task) * kind.recipe.batch_size
     run = flops / CORE_FLOPS / threads**FASTER

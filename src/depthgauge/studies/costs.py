@@ -32,6 +32,10 @@ PLENTY = 0.1
 """The share of free memory which cohorts may be assumed to hold without being counted."""
 
 
+TOO_LONG = 2.0
+"""Seconds of one run's step, as assumed, from which on nobody waits until its memory is counted."""
+
+
 @dataclass(frozen=True)
 class Group:
     """Runs that can be trained together.
@@ -106,10 +110,10 @@ def _counted(
 ) -> Footprint:
     """A rule's with those of its options that hold most; one run of each is given.
 
-    As assumed where two runs, which are tried, do not fit.
+    As assumed where two runs, which are tried, do not fit or take long.
     """
-    two = [each[0][0]] * 2
-    if bytes_of(two, assumed) > room_for_each(1, bench.device):
+    two, step = [each[0][0]] * 2, assumed_pace(each[0][0], bench.task, 1).run
+    if step > TOO_LONG or bytes_of(two, assumed) > room_for_each(1, bench.device):
         return assumed
     found = [bench.footprint(config, choice.build()) for config, choice in each]
     return max(found, key=lambda footprint: bytes_of(two, footprint))
