@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import time
 from collections.abc import Iterator
@@ -190,9 +191,15 @@ def one_run(folder: Path, width: int, threads: int) -> list[object]:
     ],
 )
 def test_a_cohort_that_needs_more_memory_than_there_is_is_refused(cluster, folders, width):
-    """Its head has 4 GB, but no cores; the node with cores has 2 GB."""
+    """Its head has 4 GB, but no cores; the node with cores has 2 GB.
+
+    Two matrices, drawn, kept, their gradients and moments: five times their bytes, and a process.
+    """
     done = run_outside(*one_run(folders["seen"], width, 1), *on_ray(cluster.address))
     assert_bad_input(done, "dfa needs 1 CPUs, 0 GPUs and ", "and no node of the cluster has")
+    needed = float(re.search(r"and ([0-9.]+) GB, and no node", done.err)[1])
+    held = 4 * 5 * 2 * width**2 / 1e9
+    assert held < needed < 1.25 * held + 0.8
     assert not (folders["seen"] / "study" / "runs").exists()
 
 

@@ -25,7 +25,7 @@ def accuracies(rule: str, setting: Setting) -> list[float]:
 
 
 def test_equilibrium_propagation_uses_depth_as_backpropagation_does(embedded):
-    """A nudge that does not suit the stream's size costs nine points here, and depth later on."""
+    """A nudge that does not suit the stream's size costs accuracy at once, and depth later on."""
     (bp, bp_frozen), (ep, ep_frozen) = (accuracies(rule, embedded) for rule in ("bp", "ep"))
     assert bp - bp_frozen > 0.2
     assert ep > bp - NEAR

@@ -117,14 +117,14 @@ class CreditBridge(DFA):
         whole = (slopes * unit).square().sum().clamp_min(SMALLEST * len(losses))
 
         def loss(parameters: Tensors) -> Tensor:
-            slope, values = self.slope(parameters, last, 1.0, context.error)
+            slope, at_the_end = self.slope(parameters, last, 1.0, context.error)
             astray = ((slope - slopes) * unit).square().sum() / whole
-            total = (values - losses).square().mean() + self.options.matching * astray
+            there = (at_the_end - losses).square().mean() + self.options.matching * astray
             if not earlier:
-                return total
+                return there
             streams, times = torch.stack(earlier), clocks(_times(context)[:-1], context.error)
-            values = self.foretold(self.value, parameters, streams, times, context.error)
-            return total + (values - torch.stack(minima)).square().mean(1).sum()
+            before = self.foretold(self.value, parameters, streams, times, context.error)
+            return there + (before - torch.stack(minima)).square().mean(1).sum()
 
         gradients = torch.func.grad(loss)(self.value.parameters(context.feedback))
         learned = self.value.adam(context.feedback, gradients, self.options.rate)

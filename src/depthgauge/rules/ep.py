@@ -40,8 +40,8 @@ class EP(Rule):
     is foretold from below; E = ½ Σ ‖ε_l‖². The free phase is the forward pass: there E = 0. The
     nudged phase descends all h on E + β·CE. Where it ends, ε_l = (1 + J_l)ᵀ ε_{l+1} and
     ε_L = −β ∂CE/∂h_L: so the credit tends to the true gradient as β → 0 and relaxation completes.
-    The readout sees h_L/RMS(h_L), whose gradient falls with RMS(h_L): so β = nudge · RMS²(h_L) of
-    each sample moves a stream of any size by the same share of it.
+    Through its LayerNorm the readout sees h_L/RMS(h_L), whose gradient falls with RMS(h_L): so
+    β = nudge · RMS²(h_L) of each sample moves a stream of any size by the same share of it.
 
     The displacement −(h_{l+1} − h_{l+1}^free)/β carries the displacements below it along instead.
     """
