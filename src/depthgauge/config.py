@@ -116,6 +116,22 @@ class Recipe(TrainingOptions):
     added = frozenset({"penalty", "targets"})
 
 
+class SharedConfig(BaseModel):
+    """What all runs of a study, or all networks of an audit, have in common."""
+
+    model_config = ConfigDict(frozen=True)
+
+    task: TaskConfig
+    net: NetConfig | None = None
+    """None for networks that were trained elsewhere."""
+    recipe: Recipe | None = None
+    """None for networks that were trained elsewhere."""
+    checkpoints: str | None = None
+    """The folder that networks from elsewhere were read from."""
+    frozen_acc: dict[str, float] = {}
+    """Accuracies with frozen blocks that were given by label, not measured."""
+
+
 class RunConfig(_Config):
     """One run: one network, one rule, one seed, its last k blocks trained."""
 

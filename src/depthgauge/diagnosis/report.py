@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field, fields, is_dataclass
-from typing import Any
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from functools import cache
+from typing import Any, get_type_hints
+
+from pydantic import TypeAdapter
+from typing_extensions import Self
 
 from depthgauge.config import SCHEMA_VERSION
 from depthgauge.diagnosis.text import diagnosis_text
@@ -16,8 +22,8 @@ from depthgauge.gauges.numerics import NumericsReading
 from depthgauge.gauges.reading import Reading
 from depthgauge.gauges.reference import ReferenceReading
 from depthgauge.gauges.scale import ScaleReading
-from depthgauge.store.files import finite
-from depthgauge.verdict.diagnostics import SeedReadings
+from depthgauge.json_values import plain
+from depthgauge.verdict.diagnostics import Diagnostic, SeedReadings
 from depthgauge.verdict.judge import Verdict
 from depthgauge.verdict.sensitivity import StableRange
 from depthgauge.verdict.thresholds import Thresholds
@@ -43,9 +49,9 @@ class Report:
     lesion: Reading
     accuracy: Reading
     alignment: AlignmentReading | None = None
-    alignment_record: AlignmentReading | None = None
+    alignment_published: AlignmentReading | None = None
     perturbation: Reading | None = None
-    perturbation_record: Reading | None = None
+    perturbation_published: Reading | None = None
     nudging: NudgingReading | None = None
     null: NullReading | None = None
     remarks: tuple[str, ...] = ()
@@ -92,38 +98,64 @@ class Report:
         return seed_readings(self.scale, self.reference, self.numerics, self.depth)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain values; what is not finite becomes None."""
-        document: dict[str, Any] = {
-            "schema_version": SCHEMA_VERSION,
-            "method_name": self.method_name,
-            "notes": self.notes,
-            "verdict": self.verdict,
-            "verdict_in_words": str(self.judgement),
-            "fired": list(self.judgement.fired),
-            "single_seed": self.judgement.single_seed,
-            "headline_acc": self.headline_acc,
-            "frozen_baseline_acc": self.frozen_baseline_acc,
-            "residual_norms": self.residual_norms,
-            "bp_grad_norms": self.bp_grad_norms,
-            "bp_grad_norms_n128": self.bp_grad_norms_n128,
-            "cross_batch_stability": self.cross_batch_stability,
-            "diagnostics": [asdict(diagnostic) for diagnostic in self.judgement.diagnostics],
-            "readings": {
-                field.name: asdict(value)
-                for field in fields(self)
-                if is_dataclass(value := getattr(self, field.name))
-                and isinstance(value, Reading | NullReading)
-            },
-            "thresholds": asdict(self.thresholds),
-            "sensitivity": [asdict(stable) for stable in self.sensitivity],
-            "remarks": list(self.remarks),
-            "source": self.source,
+        """Everything, as plain values; what is not finite by its name."""
+        document: dict[str, Any] = plain(
+            {
+                "schema_version": SCHEMA_VERSION,
+                "method_name": self.method_name,
+                "notes": self.notes,
+                "verdict": self.verdict,
+                "verdict_in_words": str(self.judgement),
+                "fired": self.judgement.fired,
+                "single_seed": self.judgement.single_seed,
+                "headline_acc": self.headline_acc,
+                "frozen_baseline_acc": self.frozen_baseline_acc,
+                "residual_norms": self.residual_norms,
+                "bp_grad_norms": self.bp_grad_norms,
+                "bp_grad_norms_n128": self.bp_grad_norms_n128,
+                "cross_batch_stability": self.cross_batch_stability,
+                "diagnostics": self.judgement.diagnostics,
+                "readings": self.readings,
+                "thresholds": self.thresholds,
+                "sensitivity": self.sensitivity,
+                "remarks": self.remarks,
+                "source": self.source,
+            }
+        )
+        return document
+
+    @property
+    def readings(self) -> dict[str, Reading | NullReading]:
+        """Every reading that was taken, by name."""
+        found = {name: getattr(self, name) for name in _reading_types()}
+        return {name: reading for name, reading in found.items() if reading is not None}
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> Self:
+        """Return the report that `to_dict` wrote; also one of an earlier version."""
+        types = _reading_types()
+        stored = _lifted(document)
+        taken = {
+            name: TypeAdapter(types[name]).validate_python(reading)
+            for name, reading in stored["readings"].items()
         }
-        plain: dict[str, Any] = finite(document)
-        return plain
+        return cls(
+            method_name=stored["method_name"],
+            notes=stored["notes"],
+            judgement=Verdict(
+                stored["verdict"],
+                TypeAdapter(tuple[Diagnostic, ...]).validate_python(stored["diagnostics"]),
+                seeds=1,
+            ),
+            thresholds=Thresholds(**stored["thresholds"]),
+            sensitivity=TypeAdapter(list[StableRange]).validate_python(stored["sensitivity"]),
+            remarks=tuple(stored["remarks"]),
+            source=dict(stored["source"]),
+            **taken,
+        )
 
     def to_json(self) -> str:
-        """`to_dict()` as a JSON document."""
+        """Return `to_dict()` as a JSON document."""
         return json.dumps(self.to_dict(), indent=2, allow_nan=False, ensure_ascii=False)
 
     def __str__(self) -> str:
@@ -141,3 +173,44 @@ def seed_readings(
         numerics=numerics.value,
         depth_gain=depth.value,
     )
+
+
+@cache
+def _reading_types() -> dict[str, Any]:
+    """Return the type of each reading that a report may have, by its name."""
+    hints = get_type_hints(Report)
+    types = {field.name: hints[field.name] for field in fields(Report)}
+    return {name: hint for name, hint in types.items() if "Reading" in str(hint)}
+
+
+def _lifted(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a document in today's form: earlier versions wrote null for what is not finite."""
+    readings = {
+        name.replace("_record", "_published"): dict(reading)
+        for name, reading in document["readings"].items()
+    }
+    scale, reference = readings["scale"], readings["reference"]
+    scale["residual_norms"] = [_unbounded(norm) for norm in scale["residual_norms"]]
+    for name in ("over_error", "error"):
+        reference[name] = reference[name] if reference[name] is not None else math.inf
+    for diagnostic in (found := [dict(one) for one in document["diagnostics"]]):
+        diagnostic["intervals"] = lifted_intervals(diagnostic["intervals"])
+    return dict(document) | {"readings": readings, "diagnostics": found}
+
+
+def lifted_intervals(intervals: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return intervals whose ends are numbers, where an earlier version wrote null for infinity."""
+    return {name: _lifted_interval(ends) for name, ends in intervals.items()}
+
+
+def _lifted_interval(ends: Mapping[str, Any]) -> dict[str, Any]:
+    """A lost center is that of readings without bound; an end alone may be lost on both sides."""
+    low = ends["low"]
+    if low is None:
+        low = math.inf if ends["center"] is None else -math.inf
+    high, center = _unbounded(ends["high"]), _unbounded(ends["center"])
+    return dict(ends) | {"low": low, "center": center, "high": high}
+
+
+def _unbounded(value: Any) -> Any:
+    return math.inf if value is None else value

@@ -15,16 +15,25 @@ from depthgauge.verdict.diagnostics import (
 )
 from depthgauge.verdict.thresholds import Thresholds
 
-Word = Literal["walk back", "inconclusive", "trustworthy", "no alarm, depth untested"]
+Word = Literal[
+    "walk back",
+    "inconclusive",
+    "trustworthy",
+    "no alarm, depth untested",
+    "no blocks",
+    "not judged",
+]
+"""The last two stand where there is nothing to judge: no depth, or no evidence yet."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A word, and why."""
+    """A word, and why; `reason` says it where there was nothing to judge."""
 
     word: Word
     diagnostics: tuple[Diagnostic, ...]
     seeds: int
+    reason: str = ""
 
     @property
     def fired(self) -> tuple[str, ...]:
@@ -43,6 +52,8 @@ class Verdict:
         return any(i.n == 1 for d in tested for i in d.intervals.values())
 
     def __str__(self) -> str:
+        if self.reason:
+            return f"{self.word}: {self.reason}"
         details: list[str] = []
         if self.word == "walk back":
             details += self.fired

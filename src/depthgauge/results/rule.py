@@ -1,0 +1,181 @@
+"""A rule of a study: verdict, evidence, networks, ladder."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from depthgauge.controls import control_in
+from depthgauge.results.audit import Audit
+from depthgauge.results.network import NetworkResult, audited_network, trained_network
+from depthgauge.results.run import RunResult
+from depthgauge.results.rung import Rung, rungs_of
+from depthgauge.results.spread import Spread
+from depthgauge.verdict.diagnostics import Diagnostic
+from depthgauge.verdict.judge import Verdict, judge
+from depthgauge.verdict.sensitivity import StableRange
+from depthgauge.verdict.thresholds import Thresholds
+
+Basis = Literal["audit", "training", "nothing"]
+"""What a verdict rests on: an audit's readings, training's own metrics, or nothing yet."""
+
+
+@dataclass(frozen=True)
+class RuleResult:
+    """A rule of a study.
+
+    Attributes:
+        label: what tables call the rule.
+        control: which control it was trained under, if any.
+        verdict: the word, and why; `not judged` or `no blocks` where there is nothing to judge.
+        basis: what the verdict rests on.
+        accuracy, frozen: with all blocks trained, and with frozen ones, over seeds.
+        networks: with all blocks trained, one for each seed.
+        ladder: accuracy by k.
+        sensitivity: how far each threshold may move before the audit's word changes.
+        unread: how many networks have been trained since the audit.
+    """
+
+    label: str
+    control: str | None
+    verdict: Verdict
+    basis: Basis
+    accuracy: Spread
+    frozen: Spread
+    networks: tuple[NetworkResult, ...]
+    ladder: tuple[Rung, ...]
+    sensitivity: tuple[StableRange, ...] = ()
+    unread: int = 0
+
+    @property
+    def findings(self) -> tuple[Diagnostic, ...]:
+        """What each diagnostic found over seeds."""
+        return self.verdict.diagnostics
+
+    def finding(self, name: str) -> Diagnostic | None:
+        """Return what one diagnostic found; None where it did not look."""
+        return next((found for found in self.findings if found.name == name), None)
+
+    @property
+    def blocks(self) -> int | None:
+        """Of its network, where runs tell."""
+        return next((rung.blocks for rung in self.ladder if rung.accuracies), None)
+
+    @property
+    def diverged_seeds(self) -> list[int]:
+        """The seeds with which training of the whole network diverged."""
+        return [network.seed for network in self.networks if network.diverged]
+
+    @cached_property
+    def values(self) -> Mapping[str, Mapping[int, float]]:
+        """What was measured, by quantity and seed: accuracy, frozen, gain, and `k = 0` and on."""
+        values: dict[str, dict[int, float]] = {
+            name: {
+                network.seed: value
+                for network in self.networks
+                if (value := getattr(network, name)) is not None
+            }
+            for name in QUANTITIES
+        }
+        for rung in self.ladder:
+            values[f"k = {rung.k}"] = rung.accuracies
+            if not self.networks and rung.blocks == rung.k:
+                values["accuracy"] = rung.accuracies
+        return values
+
+
+QUANTITIES = ("accuracy", "frozen", "gain")
+"""With all blocks trained, with none, and the difference; the rungs of the ladder come after."""
+
+
+def rule_results(
+    runs: Sequence[RunResult],
+    audit: Audit | None,
+    thresholds: Thresholds,
+    bp_gain: float | None,
+) -> dict[str, RuleResult]:
+    """Return every rule: judged by the audit where it was, else by what training wrote down.
+
+    Rules come in the order of the audit, then of the runs; controls last.
+    """
+    audited = audit.verdicts if audit else {}
+    by_label: dict[str, list[RunResult]] = {label: [] for label in audited}
+    for run in runs:
+        by_label.setdefault(run.label, []).append(run)
+    ordered = sorted(by_label, key=lambda label: control_in(label) is not None)
+    return {
+        label: _rule(label, by_label[label], audit, thresholds, bp_gain) for label in ordered
+    }
+
+
+def _rule(
+    label: str,
+    runs: Sequence[RunResult],
+    audit: Audit | None,
+    thresholds: Thresholds,
+    bp_gain: float | None,
+) -> RuleResult:
+    trained = networks_of(runs, thresholds)
+    networks, basis, sensitivity, unread = trained, "training", (), 0
+    if audit is not None and label in audit.verdicts:
+        known = {run.identity for run in runs}
+        networks = tuple(audited_network(one, known) for one in audit.of_label(label))
+        entry = audit.verdicts[label]
+        verdict, basis, sensitivity = entry.verdict, "audit", entry.sensitivity
+        unread = max(0, len(trained) - len(networks))
+    elif not runs[0].config.net.blocks:
+        verdict = Verdict("no blocks", (), 0, "nothing to judge")
+    else:
+        verdict = _by_training(trained, thresholds, bp_gain)
+    reached = [one.accuracy for one in networks or runs]
+    return RuleResult(
+        label=label,
+        control=runs[0].control if runs else control_in(label),
+        verdict=verdict,
+        basis=basis if verdict.diagnostics else "nothing",
+        accuracy=Spread.of(reached if networks or verdict.word == "no blocks" else []),
+        frozen=Spread.of(network.frozen for network in networks),
+        networks=networks,
+        ladder=rungs_of(runs),
+        sensitivity=sensitivity,
+        unread=unread,
+    )
+
+
+def networks_of(runs: Sequence[RunResult], thresholds: Thresholds) -> tuple[NetworkResult, ...]:
+    """Return the networks of a rule's runs that are done, by their last epoch's metrics."""
+    frozen = {run.config.seed: run for run in runs if run.config.k == 0}
+    return tuple(
+        trained_network(run, frozen.get(run.config.seed), thresholds)
+        for run in runs
+        if run.is_full and run.is_done
+    )
+
+
+def _by_training(
+    networks: Sequence[NetworkResult], thresholds: Thresholds, bp_gain: float | None
+) -> Verdict:
+    """Judge by what training wrote down. If D2 is undecided, only a fired alarm gives a word."""
+    if not networks:
+        return Verdict("not judged", (), 0, "no run with all blocks trained is done")
+    verdict = judge([network.seed_readings for network in networks], thresholds, bp_gain)
+    untold = verdict.diagnostics[1].finding == "untested"
+    if untold and verdict.word != "walk back":
+        return Verdict("not judged", verdict.diagnostics, verdict.seeds, "D2 cannot be told")
+    return verdict
+
+
+def gain_of_bp(runs: Sequence[RunResult], thresholds: Thresholds) -> float | None:
+    """Return what backpropagation gains from depth in the mean, at its most accurate setting."""
+    labels = {r.label for r in runs if r.config.rule.name == "bp" and r.control is None}
+    settings = []
+    for label in sorted(labels):
+        networks = networks_of([run for run in runs if run.label == label], thresholds)
+        pairs = [(n.accuracy, n.gain) for n in networks if n.accuracy is not None]
+        gains = [(accuracy, gain) for accuracy, gain in pairs if gain is not None]
+        if gains:
+            settings.append(tuple(map(statistics.fmean, zip(*gains, strict=True))))
+    return max(settings)[1] if settings else None

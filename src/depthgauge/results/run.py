@@ -1,0 +1,93 @@
+"""One run of a study, whatever has become of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from depthgauge.config import RunConfig
+from depthgauge.controls import control_in
+from depthgauge.store.metrics_file import Line, MetricsFile
+from depthgauge.store.run_paths import RunPaths
+from depthgauge.verdict.over_training import first_fired, from_metrics
+from depthgauge.verdict.thresholds import Thresholds
+
+State = Literal["finished", "diverged", "failed", "running", "stopped", "waiting"]
+
+STATES: tuple[State, ...] = ("finished", "diverged", "failed", "running", "stopped", "waiting")
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """A run, and what it came to.
+
+    Attributes:
+        config: what defines the run.
+        label: what tables call its rule.
+        state: finished, diverged and failed runs have ended; a running one is being trained; a
+            stopped one was begun and nobody is training it; a waiting one was not begun.
+        folder: where its files are.
+        accuracy: of the last epoch, where the run finished.
+        diverged_epoch: the epoch in which it diverged, where it did.
+        reason: why it failed, where it did.
+        provenance: version, commit, machine and cost behind its result; empty without a result.
+        last: the last epoch as its result has it; None without a result.
+    """
+
+    config: RunConfig
+    label: str
+    state: State
+    folder: Path
+    accuracy: float | None = None
+    diverged_epoch: int | None = None
+    reason: str | None = None
+    provenance: Mapping[str, Any] | None = None
+    last: Line | None = None
+
+    @property
+    def identity(self) -> str:
+        """The name of the run's folder."""
+        return self.config.identity
+
+    @property
+    def control(self) -> str | None:
+        """The control it was trained under, if any."""
+        return control_in(self.config.rule.label)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether all blocks are trained, and there are some."""
+        return self.config.k == self.config.net.blocks > 0
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the run has its result."""
+        return self.state in ("finished", "diverged")
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing of the run is left to train."""
+        return self.is_done or self.state == "failed"
+
+    @cached_property
+    def epochs(self) -> Sequence[Line]:
+        """What was read after each epoch: the run's metrics, read from its folder when asked for.
+
+        Where the metrics are lost, the last epoch as the result has it.
+        """
+        lines = MetricsFile(RunPaths(self.folder).metrics_path).lines()
+        return lines or ([self.last] if self.last is not None else [])
+
+    @property
+    def has_all_epochs(self) -> bool:
+        """Whether no epoch between the first and the last one is missing."""
+        return [line["epoch"] for line in self.epochs] == list(range(len(self.epochs)))
+
+    def first_fired(self, thresholds: Thresholds) -> dict[str, int | None]:
+        """Return the epoch at which each diagnostic first fired; nothing where epochs are lost."""
+        if not self.has_all_epochs:
+            return {}
+        return first_fired(from_metrics(self.epochs), thresholds)

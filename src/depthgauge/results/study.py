@@ -1,0 +1,126 @@
+"""A study, done or half done: what was trained, what was read, what it means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from depthgauge.config import SharedConfig
+from depthgauge.errors import UserError
+from depthgauge.results.audit import Audit
+from depthgauge.results.ladder import Ladder
+from depthgauge.results.rule import RuleResult, gain_of_bp, rule_results
+from depthgauge.results.run import STATES, RunResult, State
+from depthgauge.verdict.judge import Verdict
+from depthgauge.verdict.thresholds import Thresholds
+
+
+@dataclass(frozen=True)
+class StudyResult:
+    """A study, or the networks of an audit without one.
+
+    Attributes:
+        name: of the study's folder.
+        folder: where its files are.
+        config: what all its runs have in common.
+        chance: accuracy of chance; None where it is not known.
+        runs: all that were planned or begun, rule by rule.
+        audit: what an audit read and concluded; None where there is none.
+        device, threads: what fixes the results bit for bit; None where there is no study.
+        problems: what could not be read, a sentence each.
+    """
+
+    name: str
+    folder: Path
+    config: SharedConfig
+    chance: float | None
+    runs: tuple[RunResult, ...]
+    audit: Audit | None = None
+    device: str | None = None
+    threads: int | None = None
+    problems: tuple[str, ...] = ()
+
+    def __getitem__(self, label: str) -> RuleResult:
+        """Return a rule by its label."""
+        if label not in self.rules:
+            known = ", ".join(self.rules) or "none"
+            raise UserError(f"the study {self.name} has no rule {label!r}; there are: {known}")
+        return self.rules[label]
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the labels."""
+        return iter(self.rules)
+
+    def __len__(self) -> int:
+        """Return how many rules there are."""
+        return len(self.rules)
+
+    @cached_property
+    def rules(self) -> Mapping[str, RuleResult]:
+        """The rules by label: those of the audit first, controls last."""
+        return rule_results(self.runs, self.audit, self.thresholds, self.bp_gain)
+
+    @property
+    def verdicts(self) -> dict[str, Verdict]:
+        """The verdict on each rule, by label."""
+        return {label: rule.verdict for label, rule in self.rules.items()}
+
+    @cached_property
+    def bp_gain(self) -> float | None:
+        """What backpropagation gains from depth; None where that is not known."""
+        if self.audit is not None and self.audit.bp_gain is not None:
+            return self.audit.bp_gain
+        return gain_of_bp(self.runs, self.thresholds)
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """The audit's thresholds, or the protocol's."""
+        return self.audit.thresholds if self.audit else Thresholds()
+
+    @cached_property
+    def seeds(self) -> list[int]:
+        """Every seed."""
+        audited = [network.seed for network in self.audit.networks] if self.audit else []
+        return sorted({*(run.config.seed for run in self.runs), *audited})
+
+    @cached_property
+    def counts(self) -> dict[State, int]:
+        """How many runs are in each state."""
+        states = [run.state for run in self.runs]
+        return {state: states.count(state) for state in STATES if state in states}
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing is left to train."""
+        return all(run.has_ended for run in self.runs)
+
+    @property
+    def has_lost_runs(self) -> bool:
+        """Whether a run diverged or failed."""
+        return any(state in self.counts for state in ("diverged", "failed"))
+
+    @property
+    def provenances(self) -> list[Mapping[str, Any]]:
+        """Where each result comes from, then where the audit does."""
+        runs = [run.provenance for run in self.runs if run.provenance]
+        return [*runs, *([self.audit.provenance] if self.audit else [])]
+
+    def ladder(self, provenance: Mapping[str, Any] | None = None) -> Ladder:
+        """Return the ladders of all rules that have runs which are done."""
+        rules = {
+            label: tuple(rung for rung in rule.ladder if rung.accuracies or rung.diverged)
+            for label, rule in self.rules.items()
+        }
+        return Ladder(
+            config=self.config,
+            chance=self.chance,
+            provenance=dict(provenance or {}),
+            rules={label: rungs for label, rungs in rules.items() if rungs},
+        )
+
+    def with_audit(self, audit: Audit) -> StudyResult:
+        """Return the study with an audit of it."""
+        return replace(self, audit=audit)

@@ -1,0 +1,26 @@
+"""What tables call each rule."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+
+from depthgauge.config import RuleConfig
+
+HASH_DIGITS = 7
+
+
+def distinct_labels(rules: Iterable[RuleConfig]) -> dict[str, str]:
+    """Return a label for each rule, by its configuration as text.
+
+    The first rule keeps its label; later ones with the same label become `label@hash`: of their
+    source, or of all their options where that is not enough.
+    """
+    labels: dict[str, str] = {}
+    for rule in rules:
+        if rule.as_text not in labels:
+            whole = hashlib.sha256(rule.as_text.encode()).hexdigest()
+            hashes = [digest[:HASH_DIGITS] for digest in (rule.source, whole) if digest]
+            possible = [rule.label, *(f"{rule.label}@{digest}" for digest in hashes)]
+            labels[rule.as_text] = next(name for name in possible if name not in labels.values())
+    return labels
