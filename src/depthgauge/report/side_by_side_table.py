@@ -6,16 +6,16 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from depthgauge.report.audit_table import Table, percent
+from depthgauge.results.comparison import AgainstRule, SameRule, SideBySide
+from depthgauge.results.paired import Difference
 from depthgauge.studies.measured_rule import MeasuredRule
-from depthgauge.studies.paired import Difference
-from depthgauge.studies.side_by_side import AgainstRule, SameRule, SideBySide
 
 DIFFERENCE = ["of", "n", "change", "95 % interval", "reading"]
 
 WORDS = ("of", "reading")
 """Columns of words, which begin at the left."""
 
-BASES = {"training record": ", by training record"}
+BASES = {"training": ", by training record"}
 
 
 def rule_table(compared: SideBySide) -> Table:
@@ -82,7 +82,7 @@ def _rule_row(rule: MeasuredRule) -> list[str]:
         percent(accuracy["mean"]) + _spread(accuracy),
         percent(frozen["mean"]),
         "–" if gain["mean"] is None else f"{100 * gain['mean']:+.1f}",
-        rule.view.in_words + BASES.get(rule.view.basis, "") + diverged,
+        rule.str(view.verdict) + BASES.get(rule.view.basis, "") + diverged,
     ]
 
 

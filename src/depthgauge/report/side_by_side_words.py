@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from depthgauge.report.side_by_side_table import reference_of, studies_of
-from depthgauge.studies.same_runs import Settings
-from depthgauge.studies.side_by_side import AgainstRule, ComparedStudy, SameRule, SideBySide
+from depthgauge.results.comparison import AgainstRule, ComparedStudy, SameRule, SideBySide
+from depthgauge.results.config_difference import Settings
 
 LONGEST_VALUE = 24
 COMMIT_DIGITS = 7
@@ -52,7 +52,7 @@ def _runs(study: ComparedStudy) -> str:
     if not counts:
         return "no runs yet" if study.study.audit is None else "networks from elsewhere"
     known = ", ".join(f"{count} {state}" for state, count in counts.items())
-    return f"runs: {known}{'' if study.study.complete else ' (not complete)'}"
+    return f"runs: {known}{'' if study.study.is_complete else ' (not complete)'}"
 
 
 def _origin(study: ComparedStudy) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
@@ -18,6 +18,7 @@ from depthgauge.config import SharedConfig
 from depthgauge.diagnosis.report import Report
 from depthgauge.json_values import plain
 from depthgauge.results.audit_before import lifted_audit
+from depthgauge.results.run import RunResult
 from depthgauge.results.spread import Spread
 from depthgauge.verdict.diagnostics import Diagnostic
 from depthgauge.verdict.judge import Verdict, Word
@@ -183,8 +184,16 @@ class Audit(_Part):
         """Return the networks of a rule."""
         return tuple(network for network in self.networks if network.label == label)
 
-    def relabelled(self, now: Mapping[str, str]) -> Audit:
-        """Return the audit with other labels for some rules."""
+    def called_as_in(self, runs: Sequence[RunResult]) -> Audit:
+        """Return the audit with its rules called as a study's runs call them now.
+
+        A rule is found by its runs: since the audit, a newer version may have taken its label.
+        """
+        label_of = {run.identity: run.label for run in runs}
+        now: dict[str, str] = {}
+        for network in self.networks:
+            if network.source.run in label_of:
+                now.setdefault(network.label, label_of[network.source.run])
         if all(before == after for before, after in now.items()):
             return self
         networks = tuple(

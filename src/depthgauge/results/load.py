@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +55,7 @@ class _Loader:
             config=self._config(file),
             chance=self._chance(plan, audit),
             runs=runs,
-            audit=None if audit is None else _called_as_now(audit, runs),
+            audit=None if audit is None else audit.called_as_in(runs),
             device=file.device,
             threads=file.threads,
             problems=tuple(self._problems),
@@ -154,10 +154,8 @@ class _Loader:
         failure = self._read(f"{folder}/{FAILED}")
         if failure is not None:
             reason = str(failure.get("reason", "not recorded"))
-            provenance = failure.get("provenance")
-            return RunResult(
-                config, label, "failed", folder, reason=reason, provenance=provenance
-            )
+            provenance = failure.get("provenance") or {}
+            return RunResult(config, label, "failed", folder, reason=reason, provenance=provenance)
         if config.identity in running:
             return RunResult(config, label, "running", folder)
         begun = RunResult(config, label, "stopped", folder)
@@ -177,16 +175,3 @@ class _Loader:
             self._problems.append(f"{path} cannot be read (it is not an object)")
             return None
         return content
-
-
-def _called_as_now(audit: Audit, runs: Sequence[RunResult]) -> Audit:
-    """Return the audit with its rules called as the study calls them now.
-
-    A rule is found by its runs: since the audit, a newer version of it may have taken its label.
-    """
-    label_of = {run.identity: run.label for run in runs}
-    now: dict[str, str] = {}
-    for network in audit.networks:
-        if network.source.run in label_of:
-            now.setdefault(network.label, label_of[network.source.run])
-    return audit.relabelled(now)

@@ -21,6 +21,8 @@ from depthgauge.verdict.thresholds import Thresholds
 
 Basis = Literal["audit", "training", "nothing"]
 """What a verdict rests on: an audit's readings, training's own metrics, or nothing yet."""
+AUDIT: Basis = "audit"
+TRAINING: Basis = "training"
 
 
 @dataclass(frozen=True)
@@ -106,9 +108,7 @@ def rule_results(
     for run in runs:
         by_label.setdefault(run.label, []).append(run)
     ordered = sorted(by_label, key=lambda label: control_in(label) is not None)
-    return {
-        label: _rule(label, by_label[label], audit, thresholds, bp_gain) for label in ordered
-    }
+    return {label: _rule(label, by_label[label], audit, thresholds, bp_gain) for label in ordered}
 
 
 def _rule(
@@ -119,12 +119,13 @@ def _rule(
     bp_gain: float | None,
 ) -> RuleResult:
     trained = networks_of(runs, thresholds)
-    networks, basis, sensitivity, unread = trained, "training", (), 0
+    networks, basis, unread = trained, TRAINING, 0
+    sensitivity: tuple[StableRange, ...] = ()
     if audit is not None and label in audit.verdicts:
         known = {run.identity for run in runs}
         networks = tuple(audited_network(one, known) for one in audit.of_label(label))
         entry = audit.verdicts[label]
-        verdict, basis, sensitivity = entry.verdict, "audit", entry.sensitivity
+        verdict, basis, sensitivity = entry.verdict, AUDIT, entry.sensitivity
         unread = max(0, len(trained) - len(networks))
     elif not runs[0].config.net.blocks:
         verdict = Verdict("no blocks", (), 0, "nothing to judge")

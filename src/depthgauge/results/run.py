@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -44,7 +44,7 @@ class RunResult:
     accuracy: float | None = None
     diverged_epoch: int | None = None
     reason: str | None = None
-    provenance: Mapping[str, Any] | None = None
+    provenance: Mapping[str, Any] = field(default_factory=dict)
     last: Line | None = None
 
     @property

@@ -123,4 +123,4 @@ class StudyResult:
 
     def with_audit(self, audit: Audit) -> StudyResult:
         """Return the study with an audit of it."""
-        return replace(self, audit=audit)
+        return replace(self, audit=audit.called_as_in(self.runs))

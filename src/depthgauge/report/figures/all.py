@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from matplotlib.figure import Figure
 
 from depthgauge.report.figures import audit, ladder, layers, null, training
-from depthgauge.studies.gathered import Gathered
-from depthgauge.studies.rule_views import RuleView
+from depthgauge.results.study import StudyResult
 
-Draw = Callable[[Gathered, Sequence[RuleView]], Figure]
-Missing = Callable[[Gathered, Sequence[RuleView]], str | None]
+Draw = Callable[[StudyResult], Figure]
+Missing = Callable[[StudyResult], str | None]
 
 
 @dataclass(frozen=True)
@@ -37,10 +36,10 @@ FIGURES: dict[str, FigureOfStudy] = {
 }
 
 
-def figures_of(study: Gathered, views: Sequence[RuleView]) -> dict[str, Figure]:
+def figures_of(study: StudyResult) -> dict[str, Figure]:
     """Every figure that the study has data for, by name."""
     return {
-        name: figure.draw(study, views)
+        name: figure.draw(study)
         for name, figure in FIGURES.items()
-        if figure.missing(study, views) is None
+        if figure.missing(study) is None
     }

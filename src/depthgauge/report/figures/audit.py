@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
@@ -12,17 +11,16 @@ from depthgauge.report.figures.readings import readings_to_draw
 from depthgauge.report.figures.style import panels, styled, title
 from depthgauge.report.figures.text import plain, study_title, width_of
 from depthgauge.report.palette import looks
-from depthgauge.studies.gathered import Gathered
-from depthgauge.studies.rule_views import RuleView
+from depthgauge.results.study import StudyResult
 
 FEW = 8
 SHORT = 1.2
 """Panels stand side by side with few rules and short labels (inches), else two by two."""
 
 
-def missing(study: Gathered, views: Sequence[RuleView]) -> str | None:
+def missing(study: StudyResult) -> str | None:
     """Why there is nothing to draw."""
-    if any(view.networks for view in views):
+    if any(view.networks for view in study.rules.values()):
         return None
     return (
         "has no finished run with all blocks trained, so there are no readings to draw; "
@@ -31,12 +29,12 @@ def missing(study: Gathered, views: Sequence[RuleView]) -> str | None:
 
 
 @styled()
-def draw(study: Gathered, views: Sequence[RuleView]) -> Figure:
+def draw(study: StudyResult) -> Figure:
     """One panel for each reading."""
-    seen = looks([view.method for view in views])
-    rows = [view for view in views if view.networks]
+    seen = looks([view.label for view in study.rules.values()])
+    rows = [view for view in study.rules.values() if view.networks]
     readings = readings_to_draw(rows, study.thresholds)
-    label = max(width_of(plain(view.method)) for view in rows)
+    label = max(width_of(plain(view.label)) for view in rows)
     columns = len(readings) if len(rows) <= FEW and label <= SHORT else 2
     height = 1.1 + 0.22 * max(3, len(rows))
     figure, axes_of = panels(math.ceil(len(readings) / columns), columns, 2.2 + label, height)
@@ -44,5 +42,5 @@ def draw(study: Gathered, views: Sequence[RuleView]) -> Figure:
         draw_reading(axes, reading, rows, seen)
     for axes in axes_of[len(readings) :]:
         axes.remove()
-    title(figure, study_title(study.base))
+    title(figure, study_title(study.config))
     return figure

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from depthgauge.studies.gathered import Gathered, GatheredRun
-from depthgauge.studies.read_networks import ReadNetwork
+from depthgauge.gauges.null import Calibrated
+from depthgauge.results.network import NetworkResult
+from depthgauge.results.run import RunResult
+from depthgauge.results.study import StudyResult
 
 SPREADS = 2
 """The null band reaches this many spreads from its mean."""
@@ -27,24 +28,26 @@ class ByLayer:
     perturbation: Values = field(default_factory=dict)
 
 
-def by_layer(study: Gathered, networks: Sequence[ReadNetwork]) -> list[ByLayer]:
+def by_layer(study: StudyResult, networks: Sequence[NetworkResult]) -> list[ByLayer]:
     """Norms from the last epoch of a network's run, or from the audit where it has no run."""
     runs = {run.identity: run for run in study.runs}
     return [_of_network(network, runs.get(network.run or "")) for network in networks]
 
 
-def _of_network(network: ReadNetwork, run: GatheredRun | None) -> ByLayer:
-    report: dict[str, Any] = network.report or {}
-    last = run.lines[-1] if run and run.lines else {}
-    readings = report.get("readings", {})
-    null = (readings.get("null") or {}).get("per_layer") or []
+def _of_network(network: NetworkResult, run: RunResult | None) -> ByLayer:
+    last = run.epochs[-1] if run and run.epochs else {}
+    stream, gradient = last.get("h_norm"), last.get("g_norm")
+    report = network.report
+    if report is None:
+        return ByLayer(stream=_numbered(stream), gradient=_numbered(gradient))
+    null = report.null.per_layer if report.null else ()
     return ByLayer(
-        stream=_numbered(last.get("h_norm") or report.get("residual_norms")),
-        gradient=_numbered(last.get("g_norm") or report.get("bp_grad_norms")),
-        alignment=_numbered((readings.get("alignment") or {}).get("per_layer")),
+        stream=_numbered(stream or report.residual_norms),
+        gradient=_numbered(gradient or report.bp_grad_norms),
+        alignment=_numbered(report.alignment.per_layer if report.alignment else ()),
         null_low=_numbered([_edge(layer, -SPREADS) for layer in null]),
         null_high=_numbered([_edge(layer, SPREADS) for layer in null]),
-        perturbation=_numbered((readings.get("perturbation") or {}).get("per_layer")),
+        perturbation=_numbered(report.perturbation.per_layer if report.perturbation else ()),
     )
 
 
@@ -52,6 +55,6 @@ def _numbered(values: Sequence[float | None] | None) -> Values:
     return dict(enumerate(values or ()))
 
 
-def _edge(layer: Mapping[str, Any], spreads: int) -> float | None:
-    mean, spread = layer["mean"], layer["spread"]
+def _edge(layer: Calibrated, spreads: int) -> float | None:
+    mean, spread = layer.mean, layer.spread
     return None if mean is None or spread is None else float(mean + spreads * spread)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from matplotlib.artist import Artist
@@ -13,25 +11,19 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from depthgauge.report.figures.ladder_panel import (
-    LadderPanel,
-    Step,
-    panel_of_document,
-    panel_of_study,
-)
+from depthgauge.report.figures.ladder_panel import LadderPanel, panel_of
 from depthgauge.report.figures.style import (
     FAINT,
     GREY,
-    file_of,
     key_of,
     legend_below,
     panels,
     styled,
 )
 from depthgauge.report.palette import Look, looks
-from depthgauge.store.files import write_bytes
-from depthgauge.studies.gathered import Gathered
-from depthgauge.studies.rule_views import RuleView
+from depthgauge.results.ladder import Ladder
+from depthgauge.results.rung import Rung
+from depthgauge.results.study import StudyResult
 
 APART, SPREAD = 0.06, 0.15
 """Rules stand side by side at each k, so that their intervals can be told apart."""
@@ -45,29 +37,23 @@ FROZEN: dict[str, Any] = {"linestyle": (0, (1, 3)), "linewidth": 0.9}
 LOST: dict[str, Any] = {"color": GREY, "marker": "x", "linestyle": "none", "markeredgewidth": 1.4}
 
 
-def missing(study: Gathered, views: Sequence[RuleView]) -> str | None:
+def missing(study: StudyResult) -> str | None:
     """Why there is nothing to draw."""
-    if panel_of_study(study, views).curves:
+    if panel_of(study.ladder()).curves:
         return None
     return "has no finished runs, so there is no ladder to draw; `depthgauge ladder` trains them"
 
 
-def draw(study: Gathered, views: Sequence[RuleView]) -> Figure:
+def draw(study: StudyResult) -> Figure:
     """One study's ladder."""
-    return draw_panels([panel_of_study(study, views)])
-
-
-def draw_ladders(ladders: Sequence[dict[str, Any]], paths: Sequence[Path]) -> None:
-    """Draw the contents of some `ladder.json` side by side and save them to every path."""
-    figure = draw_panels([panel_of_document(ladder) for ladder in ladders])
-    for path in paths:
-        write_bytes(path, file_of(figure, path.suffix[1:].lower()))
+    return draw_ladders([study.ladder()])
 
 
 @styled()
-def draw_panels(ladders: Sequence[LadderPanel]) -> Figure:
-    """One panel for each ladder; a rule keeps its colour and marker over all of them."""
-    seen = looks(list(dict.fromkeys(rule for ladder in ladders for rule in ladder.rules)))
+def draw_ladders(several: Sequence[Ladder]) -> Figure:
+    """Draw one panel for each ladder; a rule keeps its colour and marker over all of them."""
+    ladders = [panel_of(ladder) for ladder in several]
+    seen = looks(list(dict.fromkeys(rule for ladder in ladders for rule in ladder.labels)))
     drawn = dict.fromkeys(rule for ladder in ladders for rule in ladder.curves)
     width = 4.8 if len(ladders) == 1 else 3.8
     figure, axes_of = panels(1, len(ladders), width, 3.3, sharey=True)
@@ -101,10 +87,10 @@ def _draw_panel(axes: Axes, ladder: LadderPanel, seen: dict[str, Look]) -> None:
     axes.set_title(ladder.title, weight="bold")
 
 
-def _draw_curve(axes: Axes, rule: str, steps: dict[int, Step], look: Look, beside: float) -> None:
+def _draw_curve(axes: Axes, rule: str, steps: dict[int, Rung], look: Look, beside: float) -> None:
     """Each seed as a faint dot, the mean with its interval; what was lost at the bottom."""
     known = {k: step for k, step in steps.items() if step.accuracies}
-    means = [100 * statistics.fmean(step.accuracies) for step in known.values()]
+    means = [100 * step.mean for step in known.values()]
     axes.errorbar(
         [k + beside for k in known],
         means,
@@ -119,7 +105,10 @@ def _draw_curve(axes: Axes, rule: str, steps: dict[int, Step], look: Look, besid
     if _has_frozen(steps):
         axes.axhline(means[0], color=look.light, label=f"{rule}, frozen", **FROZEN)
     dots = [
-        (k + beside, 100 * value) for k, s in known.items() if s.interval for value in s.accuracies
+        (k + beside, 100 * value)
+        for k, s in known.items()
+        if s.interval
+        for value in s.accuracies.values()
     ]
     axes.plot([k for k, _ in dots], [y for _, y in dots], "o", color=look.light, **SEED)
     lost = [k + beside for k, step in steps.items() if step.lost]
@@ -127,11 +116,11 @@ def _draw_curve(axes: Axes, rule: str, steps: dict[int, Step], look: Look, besid
         axes.plot(lost, [0] * len(lost), **LOST | {"color": look.light}, clip_on=False, zorder=3)
 
 
-def _has_frozen(steps: dict[int, Step]) -> bool:
+def _has_frozen(steps: dict[int, Rung]) -> bool:
     """Whether there is a frozen rung to compare others with."""
-    known = [k for k, step in steps.items() if step.accuracies]
+    known = [k for k, step in steps.items() if step.accuracies.values()]
     return 0 in known and len(known) > 1
 
 
-def _half_width(step: Step) -> float:
+def _half_width(step: Rung) -> float:
     return (step.interval.high - step.interval.low) / 2 if step.interval else 0.0

@@ -25,8 +25,7 @@ from depthgauge.report.figures.style import (
 )
 from depthgauge.report.figures.text import study_title
 from depthgauge.report.palette import Look, looks
-from depthgauge.studies.gathered import Gathered
-from depthgauge.studies.rule_views import RuleView
+from depthgauge.results.study import StudyResult
 
 BAND = 0.15
 
@@ -51,17 +50,17 @@ PANELS = (
 )
 
 
-def missing(study: Gathered, views: Sequence[RuleView]) -> str | None:
+def missing(study: StudyResult) -> str | None:
     """Why there is nothing to draw."""
-    if _panels(_networks(study, views)):
+    if _panels(_networks(study)):
         return None
     return "has no finished run with all blocks trained, so there are no layers to draw"
 
 
 @styled()
-def draw(study: Gathered, views: Sequence[RuleView]) -> Figure:
+def draw(study: StudyResult) -> Figure:
     """Two panels, or four where there is an audit."""
-    seen, networks = looks([view.method for view in views]), _networks(study, views)
+    seen, networks = looks([view.label for view in study.rules.values()]), _networks(study)
     drawn = _panels(networks)
     columns = min(2, len(drawn))
     figure, axes_of = panels(-(-len(drawn) // columns), columns, 3.0, 2.3)
@@ -70,20 +69,22 @@ def draw(study: Gathered, views: Sequence[RuleView]) -> Figure:
     for axes in axes_of[len(drawn) :]:
         axes.remove()
     entries: list[tuple[str, Artist]] = [
-        (with_lost(view.method, sum(n.diverged for n in view.networks)), key_of(seen[view.method]))
-        for view in views
+        (with_lost(view.label, sum(n.diverged for n in view.networks)), key_of(seen[view.label]))
+        for view in study.rules.values()
         if view.networks
     ]
     if any(network.null_low for rule in networks.values() for network in rule):
         band = Patch(color=GREY, alpha=2 * BAND, lw=0)
         entries.append((f"fresh feedback, ± {SPREADS} spreads", band))
     legend_below(figure, entries)
-    title(figure, study_title(study.base))
+    title(figure, study_title(study.config))
     return figure
 
 
-def _networks(study: Gathered, views: Sequence[RuleView]) -> dict[str, list[ByLayer]]:
-    return {view.method: by_layer(study, view.networks) for view in views if view.networks}
+def _networks(study: StudyResult) -> dict[str, list[ByLayer]]:
+    return {
+        view.label: by_layer(study, view.networks) for view in study.rules.values() if view.networks
+    }
 
 
 def _panels(networks: dict[str, list[ByLayer]]) -> list[_Panel]:

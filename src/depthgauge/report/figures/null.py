@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from depthgauge.report.figures.style import GREY, legend_below, panels, styled, title
 from depthgauge.report.figures.text import plain, study_title, width_of
 from depthgauge.report.palette import Look, looks
-from depthgauge.studies.gathered import Gathered
-from depthgauge.studies.read_networks import ReadNetwork
-from depthgauge.studies.rule_views import RuleView
+from depthgauge.results.network import NetworkResult
+from depthgauge.results.rule import RuleResult
+from depthgauge.results.study import StudyResult
 
 WIDEST = 12
 """Inches."""
@@ -44,9 +44,9 @@ class _Null:
     word: str
 
 
-def missing(study: Gathered, views: Sequence[RuleView]) -> str | None:
+def missing(study: StudyResult) -> str | None:
     """Why there is nothing to draw."""
-    if _nulls(views):
+    if _nulls(study.rules.values()):
         return None
     if study.audit is None:
         return "has no audit, so there is no null calibration to draw; `depthgauge audit` makes one"
@@ -54,9 +54,9 @@ def missing(study: Gathered, views: Sequence[RuleView]) -> str | None:
 
 
 @styled()
-def draw(study: Gathered, views: Sequence[RuleView]) -> Figure:
+def draw(study: StudyResult) -> Figure:
     """One panel for each rule that has a null, with a row for each seed."""
-    seen, nulls = looks([view.method for view in views]), _nulls(views)
+    seen, nulls = looks([view.label for view in study.rules.values()]), _nulls(study.rules.values())
     width = max(2.9, 1 + max(width_of(plain(rule), 10) for rule in nulls))
     columns = min(math.ceil(math.sqrt(len(nulls))), math.floor(WIDEST / width))
     rows = math.ceil(len(nulls) / columns)
@@ -73,16 +73,16 @@ def draw(study: Gathered, views: Sequence[RuleView]) -> Figure:
         ("training feedback", Line2D([], [], color=GREY, lw=2)),
     ]
     legend_below(figure, entries)
-    title(figure, study_title(study.base))
+    title(figure, study_title(study.config))
     return figure
 
 
-def _nulls(views: Sequence[RuleView]) -> dict[str, list[_Null]]:
-    found = {view.method: [n for n in map(_null, view.networks) if n] for view in views}
+def _nulls(views: Collection[RuleResult]) -> dict[str, list[_Null]]:
+    found = {view.label: [n for n in map(_null, view.networks) if n] for view in views}
     return {rule: nulls for rule, nulls in found.items() if nulls}
 
 
-def _null(network: ReadNetwork) -> _Null | None:
+def _null(network: NetworkResult) -> _Null | None:
     null = network.report and network.report["readings"].get("null")
     draws = [draw for draw in (null or {}).get("fresh_deep", ()) if draw is not None]
     if not null or not draws:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Collection
 
 from matplotlib.axes import Axes
 
@@ -13,7 +13,7 @@ from depthgauge.report.figures.readings import Decisive
 from depthgauge.report.figures.style import GREY
 from depthgauge.report.figures.text import plain
 from depthgauge.report.palette import Look
-from depthgauge.studies.rule_views import RuleView
+from depthgauge.results.rule import RuleResult
 
 MARGIN = 0.06
 EDGE = 0.36
@@ -27,20 +27,20 @@ SHADE = "#F6E3DC"
 
 
 def draw_reading(
-    axes: Axes, reading: Decisive, views: Sequence[RuleView], seen: dict[str, Look]
+    axes: Axes, reading: Decisive, views: Collection[RuleResult], seen: dict[str, Look]
 ) -> None:
     """The rules in the order of the reading, the best on top."""
     rows = sorted(views, key=lambda view: _badness(reading, view))
     _set_limits(axes, reading, rows)
     axes.set_ylim(len(rows) - 0.4, -0.6)
-    axes.set_yticks(range(len(rows)), [plain(view.method) for view in rows])
+    axes.set_yticks(range(len(rows)), [plain(view.label) for view in rows])
     axes.tick_params(axis="y", length=0)
     axes.grid(visible=False, axis="y")
     axes.set_title(reading.title)
     axes.set_xlabel(reading.label)
     _draw_threshold(axes, reading)
     for place, view in enumerate(rows):
-        look, values = seen[view.method], _on_axis(reading, view)
+        look, values = seen[view.label], _on_axis(reading, view)
         _draw_interval(axes, place, reading.ends(view) if values else None, look)
         axes.plot(
             values, [place] * len(values), look.marker, color=look.light, mec="white", mew=0.5
@@ -48,7 +48,7 @@ def draw_reading(
         _draw_outside(axes, place, reading, view)
 
 
-def _on_axis(reading: Decisive, view: RuleView) -> list[float]:
+def _on_axis(reading: Decisive, view: RuleResult) -> list[float]:
     return [
         value
         for value in reading.values(view)
@@ -56,7 +56,7 @@ def _on_axis(reading: Decisive, view: RuleView) -> list[float]:
     ]
 
 
-def _badness(reading: Decisive, view: RuleView) -> tuple[bool, float]:
+def _badness(reading: Decisive, view: RuleResult) -> tuple[bool, float]:
     """By the mean reading; rules without one come last."""
     values = _on_axis(reading, view)
     if not values:
@@ -65,7 +65,7 @@ def _badness(reading: Decisive, view: RuleView) -> tuple[bool, float]:
     return False, mean if reading.bad == "above" else -mean
 
 
-def _set_limits(axes: Axes, reading: Decisive, rows: Sequence[RuleView]) -> None:
+def _set_limits(axes: Axes, reading: Decisive, rows: Collection[RuleResult]) -> None:
     """Room for every seed and the threshold, for intervals within reason, and for the edge."""
     scaled = math.log10 if reading.log else float
     points = [scaled(value) for view in rows for value in _on_axis(reading, view)]
@@ -108,7 +108,7 @@ def _draw_interval(axes: Axes, place: int, ends: tuple[float, float] | None, loo
             axes.plot([at], [place], arrow, color=look.light, markersize=4, clip_on=False)
 
 
-def _outside(reading: Decisive, view: RuleView) -> str:
+def _outside(reading: Decisive, view: RuleResult) -> str:
     """What is said of the networks that have no place on the axis."""
     lost = sum(network.diverged for network in view.networks)
     words = [f"{lost} diverged" if len(view.networks) > 1 else "diverged"] if lost else []
@@ -121,7 +121,7 @@ def _outside(reading: Decisive, view: RuleView) -> str:
     return ", ".join(words)
 
 
-def _draw_outside(axes: Axes, place: int, reading: Decisive, view: RuleView) -> None:
+def _draw_outside(axes: Axes, place: int, reading: Decisive, view: RuleResult) -> None:
     if words := _outside(reading, view):
         at, side = (0.98, "right") if reading.bad == "above" else (0.02, "left")
         axes.text(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from depthgauge.report.figures.text import number
-from depthgauge.studies.read_networks import ReadNetwork
-from depthgauge.studies.rule_views import RuleView
+from depthgauge.results.network import NetworkResult
+from depthgauge.results.rule import RuleResult
+from depthgauge.verdict.diagnostics import Diagnostic
 from depthgauge.verdict.thresholds import Thresholds
 
 
@@ -29,31 +30,28 @@ class Decisive:
 
     title: str
     label: str
-    read: Callable[[ReadNetwork], float | None]
+    read: Callable[[NetworkResult], float | None]
     bad: Literal["above", "below"]
     threshold: float | None
     log: bool = False
     interval: str = ""
     unit: float = 1.0
 
-    def values(self, view: RuleView) -> list[float | None]:
+    def values(self, view: RuleResult) -> list[float | None]:
         """Of each network of a rule."""
         read = [self.read(network) for network in view.networks]
         return [None if value is None else self.unit * value for value in read]
 
-    def ends(self, view: RuleView) -> tuple[float, float] | None:
+    def ends(self, view: RuleResult) -> tuple[float, float] | None:
         """The rule's interval over seeds; an end that a file has as null is infinite."""
-        found = _diagnostic(view, self.interval).get("intervals", {}).get(self.interval)
-        if found is None or found["n"] == 1 or found["center"] is None:
+        finding = _finding(view, self.interval)
+        found = finding.intervals[self.interval] if finding else None
+        if found is None or found.n == 1 or math.isinf(found.center):
             return None
-        low, high = found["low"], found["high"]
-        return (
-            -math.inf if low is None else self.unit * low,
-            math.inf if high is None else self.unit * high,
-        )
+        return self.unit * found.low, self.unit * found.high
 
 
-def readings_to_draw(views: Sequence[RuleView], t: Thresholds) -> list[Decisive]:
+def readings_to_draw(views: Collection[RuleResult], t: Thresholds) -> list[Decisive]:
     """Growth and gradient; stability and the gain from depth where they were read."""
     readings = [_growth(t), _gradient(t), _stability(t), _gain(t, views)]
     return [
@@ -97,10 +95,10 @@ def _stability(t: Thresholds) -> Decisive:
     )
 
 
-def _gain(t: Thresholds, views: Sequence[RuleView]) -> Decisive:
+def _gain(t: Thresholds, views: Collection[RuleResult]) -> Decisive:
     threshold = 100 * t.depth_gain
-    findings = {_diagnostic(view, "depth_gain").get("finding", "untested") for view in views}
-    applies = findings != {"untested"}
+    found = (_finding(view, "depth_gain") for view in views)
+    applies = any(finding is not None and finding.finding != "untested" for finding in found)
     fires = f"fires below {number(threshold)}" if applies else "not applicable on this task"
     return Decisive(
         "D3 depth utility",
@@ -113,5 +111,5 @@ def _gain(t: Thresholds, views: Sequence[RuleView]) -> Decisive:
     )
 
 
-def _diagnostic(view: RuleView, interval: str) -> dict[str, Any]:
-    return next((d for d in view.diagnostics if interval in d["intervals"]), {})
+def _finding(view: RuleResult, interval: str) -> Diagnostic | None:
+    return next((found for found in view.findings if interval in found.intervals), None)

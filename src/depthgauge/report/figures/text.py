@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 from matplotlib.textpath import TextPath
+
+from depthgauge.config import SharedConfig
 
 LONGEST, LONGEST_IN_TITLE = 48, 36
 HINTING = 1.06
@@ -47,12 +47,11 @@ def power_of_ten(value: float) -> str:
     return power if mantissa == "1" else f"{mantissa}×{power}"
 
 
-def study_title(base: Mapping[str, Any]) -> str:
+def study_title(config: SharedConfig) -> str:
     """Task, width and blocks, as far as they are known; a long name has a line for itself."""
-    task = plain(str((base.get("task") or {}).get("name", "")), LONGEST_IN_TITLE)
-    net = base.get("net") or {}
-    if "width" not in net or "blocks" not in net:
+    task, net = plain(config.task.name, LONGEST_IN_TITLE), config.net
+    if net is None:
         return task
-    blocks = f"{net['blocks']} block{'' if net['blocks'] == 1 else 's'}"
+    blocks = f"{net.blocks} block{'' if net.blocks == 1 else 's'}"
     between = ", " if len(task) <= LONGEST_IN_TITLE // 2 else "\n"
-    return f"{task}{between}width {net['width']}, {blocks}"
+    return f"{task}{between}width {net.width}, {blocks}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,8 +25,8 @@ from depthgauge.report.figures.style import (
 )
 from depthgauge.report.figures.text import study_title
 from depthgauge.report.palette import Look, looks
-from depthgauge.studies.gathered import Gathered, GatheredRun
-from depthgauge.studies.rule_views import RuleView
+from depthgauge.results.run import RunResult
+from depthgauge.results.study import StudyResult
 from depthgauge.verdict.over_training import from_metrics
 from depthgauge.verdict.thresholds import Thresholds
 
@@ -45,7 +45,7 @@ class _Panel:
 
     title: str
     label: str
-    by_epoch: Callable[[GatheredRun], dict[int, float | None]]
+    by_epoch: Callable[[RunResult], dict[int, float | None]]
     diagnostic: str = ""
     threshold: float | None = None
 
@@ -54,17 +54,17 @@ class _Panel:
         return self.threshold is not None
 
 
-def missing(study: Gathered, views: Sequence[RuleView]) -> str | None:
+def missing(study: StudyResult) -> str | None:
     """Why there is nothing to draw."""
-    if _runs(study, views):
+    if _runs(study):
         return None
     return "has no record of a run with all blocks trained, so there is no training to draw"
 
 
 @styled()
-def draw(study: Gathered, views: Sequence[RuleView]) -> Figure:
+def draw(study: StudyResult) -> Figure:
     """Three panels over one axis; runs that are not finished are drawn as far as they are."""
-    seen, runs = looks([view.method for view in views]), _runs(study, views)
+    seen, runs = looks([view.label for view in study.rules.values()]), _runs(study)
     drawn = _panels(study.thresholds)
     figure, axes_of = panels(len(drawn), 1, 4.8, 2.0, sharex=True)
     fired = [
@@ -80,14 +80,16 @@ def draw(study: Gathered, views: Sequence[RuleView]) -> Figure:
     if any(fired):
         entries.append(("first fires, seed by seed", Line2D([], [], color="white", lw=0, **FIRED)))
     legend_below(figure, entries)
-    title(figure, study_title(study.base))
+    title(figure, study_title(study.config))
     return figure
 
 
-def _runs(study: Gathered, views: Sequence[RuleView]) -> dict[str, list[GatheredRun]]:
+def _runs(study: StudyResult) -> dict[str, list[RunResult]]:
     """Those with all blocks trained that have a record, by their rule."""
-    recorded = [run for run in study.runs if run.is_full and run.lines]
-    by_rule = {v.method: [run for run in recorded if run.method == v.method] for v in views}
+    recorded = [run for run in study.runs if run.is_full and run.epochs]
+    by_rule = {
+        v.label: [run for run in recorded if run.label == v.label] for v in study.rules.values()
+    }
     return {rule: runs for rule, runs in by_rule.items() if runs}
 
 
@@ -96,19 +98,19 @@ def _panels(t: Thresholds) -> tuple[_Panel, ...]:
         _Panel(
             "accuracy",
             "%",
-            lambda run: {line["epoch"]: _per_cent(line["accuracy"]) for line in run.lines},
+            lambda run: {line["epoch"]: _per_cent(line["accuracy"]) for line in run.epochs},
         ),
         _Panel(
             "D1: growth of the stream at its steepest block",
             "growth",
-            lambda run: {r.epoch: r.growth for r in from_metrics(run.lines)},
+            lambda run: {r.epoch: r.growth for r in from_metrics(run.epochs)},
             "D1",
             t.growth,
         ),
         _Panel(
             "D2: gradient of a sample at the last layer",
             r"$\Vert g_L\Vert$",
-            lambda run: {r.epoch: r.gradient for r in from_metrics(run.lines)},
+            lambda run: {r.epoch: r.gradient for r in from_metrics(run.epochs)},
             "D2",
             t.gradient,
         ),
@@ -122,7 +124,7 @@ def _per_cent(share: float | None) -> float | None:
 def _draw_panel(
     axes: Axes,
     panel: _Panel,
-    runs: dict[str, list[GatheredRun]],
+    runs: dict[str, list[RunResult]],
     seen: dict[str, Look],
     thresholds: Thresholds,
 ) -> bool:

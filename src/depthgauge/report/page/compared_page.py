@@ -13,8 +13,8 @@ from depthgauge.report.page.data import page_data
 from depthgauge.report.page.render import render_page
 from depthgauge.report.page.tables import plain_table
 from depthgauge.report.palette import looks
+from depthgauge.results.comparison import SideBySide
 from depthgauge.store.files import write_text
-from depthgauge.studies.side_by_side import SideBySide
 from depthgauge.verdict.thresholds import Thresholds
 
 

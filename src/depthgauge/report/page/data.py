@@ -3,40 +3,40 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 from depthgauge.report.page.series import packed_series
 from depthgauge.report.palette import looks
+from depthgauge.results.network import NetworkResult
+from depthgauge.results.rule import Rung
+from depthgauge.results.run import RunResult
+from depthgauge.results.study import StudyResult
 from depthgauge.store.files import finite
-from depthgauge.studies.gathered import Gathered, GatheredRun
-from depthgauge.studies.read_networks import ReadNetwork
-from depthgauge.studies.rule_views import RuleView, Rung
 from depthgauge.verdict.thresholds import Thresholds
 
 UNBOUNDED = "Infinity"
 """What JSON has no number for, as the page's script calls it."""
 
 
-def page_data(study: Gathered, views: Sequence[RuleView]) -> dict[str, Any]:
+def page_data(study: StudyResult) -> dict[str, Any]:
     """Rules with their ladders and networks, runs with their epochs; what is not finite is null."""
-    found = looks([view.method for view in views])
+    found = looks([view.label for view in study.rules.values()])
     document: dict[str, Any] = {
         "blocks": study.base.get("net", {}).get("blocks"),
         "chance": study.chance,
         "thresholds": asdict(study.thresholds),
         "rules": [
             {
-                "method": view.method,
+                "method": view.label,
                 "control": view.control,
                 "verdict": view.verdict,
-                "look": asdict(found[view.method]),
+                "look": asdict(found[view.label]),
                 "ladder": [_rung(rung) for rung in view.ladder],
-                "diagnostics": {d["name"]: _diagnostic(d) for d in view.diagnostics},
+                "diagnostics": {d.name: _diagnostic(d) for d in view.findings},
                 "networks": [_network(network) for network in view.networks],
             }
-            for view in views
+            for view in study.rules.values()
         ],
         "runs": [_run(run, study.thresholds) for run in study.runs],
     }
@@ -60,7 +60,7 @@ def _diagnostic(diagnostic: dict[str, Any]) -> dict[str, Any]:
     return {name: diagnostic[name] for name in ("finding", "intervals")}
 
 
-def _network(network: ReadNetwork) -> dict[str, Any]:
+def _network(network: NetworkResult) -> dict[str, Any]:
     names = ("seed", "run", "accuracy", "growth", "gradient", "stability", "gain", "diverged")
     read = {name: getattr(network, name) for name in names}
     if read["growth"] == math.inf:
@@ -101,12 +101,12 @@ def _credit(report: dict[str, Any] | None) -> dict[str, Any]:
     return credit
 
 
-def _run(run: GatheredRun, thresholds: Thresholds) -> dict[str, Any]:
+def _run(run: RunResult, thresholds: Thresholds) -> dict[str, Any]:
     """Of a run what tables and dialogs show; its epochs are packed elsewhere."""
     config = run.config
     return {
         "id": run.identity,
-        "method": run.method,
+        "method": run.label,
         "k": config.k,
         "seed": config.seed,
         "blocks": config.net.blocks,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from depthgauge.errors import UserError
+from depthgauge.results.study import StudyResult
 from depthgauge.rules.known import known_rules
 from depthgauge.rules.registry import find_rule
-from depthgauge.studies.gathered import Gathered
 
 WORDS = (
     ("the question", "whether the residual blocks between embedding and readout are trained by "
@@ -37,7 +37,7 @@ WORDS = (
 )  # fmt: skip
 
 
-def glossary(study: Gathered) -> list[tuple[str, str]]:
+def glossary(study: StudyResult) -> list[tuple[str, str]]:
     """The rules of the study, as far as they are known here, then the words."""
     return [*_rules([run.config.rule.name for run in study.runs]), *WORDS]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from depthgauge.studies.gathered import GatheredRun
+from depthgauge.results.run import RunResult
 from depthgauge.verdict.over_training import EpochReadings, from_metrics
 
 SCALARS = ("accuracy", "train_loss", "growth", "gradient", "error_share")
@@ -18,7 +18,7 @@ NOT_READ = EpochReadings(0, math.nan, math.nan, None)
 """Of an epoch whose norms were not written down."""
 
 
-def packed_series(runs: Sequence[GatheredRun]) -> dict[str, Any]:
+def packed_series(runs: Sequence[RunResult]) -> dict[str, Any]:
     """All numbers one after the other as little-endian 32-bit floats in base64, NaN for none.
 
     A run begins at its `start` and has `epochs` rows, from epoch 0 on, of the columns named in
@@ -40,13 +40,13 @@ def packed_series(runs: Sequence[GatheredRun]) -> dict[str, Any]:
     }
 
 
-def _rows(run: GatheredRun) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _rows(run: RunResult) -> np.ndarray[Any, np.dtype[np.float64]]:
     """One row for each epoch up to the last; of those that were lost all is NaN."""
     layers = run.config.net.blocks + 1
-    epochs = run.lines[-1]["epoch"] + 1 if run.lines else 0
+    epochs = run.epochs[-1]["epoch"] + 1 if run.epochs else 0
     rows = np.full((epochs, len(SCALARS) + 2 * layers), math.nan)
-    readings = {read.epoch: read for read in from_metrics(run.lines)}
-    for line in run.lines:
+    readings = {read.epoch: read for read in from_metrics(run.epochs)}
+    for line in run.epochs:
         read = readings.get(line["epoch"], NOT_READ)
         rows[line["epoch"]] = [
             *map(_number, (line["accuracy"], line.get("train_loss"))),

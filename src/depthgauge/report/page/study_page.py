@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +21,16 @@ from depthgauge.report.page.render import render_page
 from depthgauge.report.paper.tables import paper_tables
 from depthgauge.report.paper.template import reporting_template
 from depthgauge.report.thirty_comparison import thirty_comparison_tables, thirty_comparison_words
+from depthgauge.results.network import audit_as_called
+from depthgauge.results.rule import RuleResult, rule_views
+from depthgauge.results.run import gather
+from depthgauge.results.study import StudyResult
 from depthgauge.store.files import write_text
 from depthgauge.studies.counterparts import (
     audit_counterpart,
     ladder_counterpart,
     thirty_counterpart,
 )
-from depthgauge.studies.gathered import Gathered, gather
-from depthgauge.studies.read_networks import audit_as_called
-from depthgauge.studies.rule_views import RuleView, rule_views
 from depthgauge.verdict.diagnostics import DIAGNOSTICS
 
 
@@ -40,7 +41,7 @@ def write_study_page(folder: Path, output: Path | None = None) -> Path:
     return path
 
 
-def study_page(study: Gathered) -> str:
+def study_page(study: StudyResult) -> str:
     """The report as HTML."""
     views = rule_views(study)
     context: dict[str, Any] = {
@@ -55,7 +56,7 @@ def study_page(study: Gathered) -> str:
         "error_rate": f"{100 * study.thresholds.error_rate:g}",
         "ladder_words": ladder_words(_ladder(views), study.thresholds),
         "diagnostics": words.DIAGNOSTICS,
-        "evidence": {view.method: words.evidence(view) for view in views},
+        "evidence": {view.label: words.evidence(view) for view in views},
         "state": words.state_of_study(study),
         "identity": words.identity(study, words.dates_of(study), words.versions_of(study)),
         "ladder": tables.ladder_table(views),
@@ -64,23 +65,23 @@ def study_page(study: Gathered) -> str:
         "utility": tables.utility_rows(study),
         "published": _published(study),
         "reasons": audit_words(audit) if (audit := audit_as_called(study)) else [],
-        "template": reporting_template(study, views, words.dates_of(study)),
-        "paper": paper_tables(study, views),
-        "figures": _figures(study, views),
+        "template": reporting_template(study, words.dates_of(study)),
+        "paper": paper_tables(study),
+        "figures": _figures(study),
     }
-    return render_page("study.html.j2", page_data(study, views), context)
+    return render_page("study.html.j2", page_data(study), context)
 
 
-def _ladder(views: Sequence[RuleView]) -> dict[str, Any]:
+def _ladder(views: Collection[RuleResult]) -> dict[str, Any]:
     """The ladders of rules that have several rungs, as the words want them."""
     several = [view for view in views if len(view.ladder) > 1]
-    rungs = {v.method: {str(r.k): {"mean": r.mean} for r in v.ladder} for v in several}
+    rungs = {v.label: {str(r.k): {"mean": r.mean} for r in v.ladder} for v in several}
     return {"summary": rungs, "results": {method: {} for method in rungs}}
 
 
-def _figures(study: Gathered, views: Sequence[RuleView]) -> tuple[list[str], str]:
+def _figures(study: StudyResult) -> tuple[list[str], str]:
     """The names of the figures, and the address that holds a PDF with a page for each."""
-    drawn = figures_of(study, views)
+    drawn = figures_of(study)
     content = one_pdf(list(drawn.values())) if drawn else b""
     return list(drawn), f"data:application/pdf;base64,{b64encode(content).decode()}"
 
@@ -88,7 +89,7 @@ def _figures(study: Gathered, views: Sequence[RuleView]) -> tuple[list[str], str
 Part = tuple[str, tables.PageTable, list[str]]
 
 
-def _published(study: Gathered) -> list[Part]:
+def _published(study: StudyResult) -> list[Part]:
     """What was published beside what was measured: title, table, and what it comes to."""
     found: list[Part] = []
     if (ladder := ladder_counterpart(study)) is not None:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from depthgauge.report.audit_table import percent, utility_table
-from depthgauge.studies.gathered import Gathered, GatheredRun
-from depthgauge.studies.read_networks import audit_as_called
-from depthgauge.studies.rule_views import RuleView
+from depthgauge.results.network import audit_as_called
+from depthgauge.results.rule import RuleResult
+from depthgauge.results.run import RunResult
+from depthgauge.results.study import StudyResult
 from depthgauge.verdict.over_training import from_metrics
 from depthgauge.verdict.thresholds import Thresholds
 
@@ -44,13 +45,13 @@ class PageTable:
         return [all(NUMBER.match(cell.text) for cell in column) for column in columns]
 
 
-def ladder_table(views: Sequence[RuleView]) -> PageTable:
+def ladder_table(views: Collection[RuleResult]) -> PageTable:
     """Accuracy in per cent by rule and k; each mean leads to its runs."""
     ks = sorted({rung.k for view in views for rung in view.ladder})
     rows = []
     for view in views:
         rungs = {rung.k: rung for rung in view.ladder}
-        cells = [Cell(view.method, runs={"rule": view.method})]
+        cells = [Cell(view.label, runs={"rule": view.label})]
         for k in ks:
             rung = rungs.get(k)
             if rung is None or (rung.mean is None and not rung.lost):
@@ -59,12 +60,12 @@ def ladder_table(views: Sequence[RuleView]) -> PageTable:
             lost = f" ({rung.lost} lost)" if rung.lost else ""
             text = percent(rung.mean)
             spread = "" if rung.std is None else f" ± {percent(rung.std)}"
-            cells.append(Cell(f"{text}{spread}{lost}", runs={"rule": view.method, "k": str(k)}))
+            cells.append(Cell(f"{text}{spread}{lost}", runs={"rule": view.label, "k": str(k)}))
         rows.append(cells)
     return PageTable(["rule", *(f"k = {k}" for k in ks)], rows)
 
 
-def network_table(views: Sequence[RuleView]) -> PageTable:
+def network_table(views: Collection[RuleResult]) -> PageTable:
     """The networks with all blocks trained: what each diagnostic read, seed by seed."""
     header = ["rule", "seed", "accuracy, %", "frozen, %", "gain, points", "growth (D1)"]
     header += ["‖g_L‖ (D2)", "stability (D2s)", "D1 first fired", "D2 first fired"]
@@ -81,29 +82,29 @@ def network_table(views: Sequence[RuleView]) -> PageTable:
                 Cell(_short(network.stability), network.run),
                 *(Cell(_epoch(network.first_fired, name), network.run) for name in ("D1", "D2")),
             ]
-            rows.append([Cell(view.method), Cell(str(network.seed)), *values])
+            rows.append([Cell(view.label), Cell(str(network.seed)), *values])
     return PageTable(header, rows)
 
 
-def runs_table(study: Gathered) -> PageTable:
+def runs_table(study: StudyResult) -> PageTable:
     """Every run, also those that failed, diverged, or were not begun."""
     header = ["run", "rule", "k", "seed", "state", "epochs", "accuracy, %", "growth", "‖g_L‖"]
     header += ["D1 fired", "D2 fired", "cohort time", "commit"]
     return PageTable(header, [_run_cells(run, study.thresholds) for run in study.runs])
 
 
-def _run_cells(run: GatheredRun, thresholds: Thresholds) -> list[Cell]:
-    readings = from_metrics(run.lines)
+def _run_cells(run: RunResult, thresholds: Thresholds) -> list[Cell]:
+    readings = from_metrics(run.epochs)
     last = readings[-1] if readings else None
     fired = run.first_fired(thresholds)
     seconds, commit = run.provenance.get("wall_seconds"), run.provenance.get("commit") or ""
-    accuracy = run.lines[-1]["accuracy"] if run.lines else None
-    epoch = run.lines[-1]["epoch"] if run.lines else 0
+    accuracy = run.epochs[-1]["accuracy"] if run.epochs else None
+    epoch = run.epochs[-1]["epoch"] if run.epochs else 0
     shown = accuracy if run.accuracy is None and run.state != "diverged" else run.accuracy
     so_far = "" if run.accuracy is not None or shown is None else " so far"
     return [
         Cell(run.identity[:8], run.identity),
-        Cell(run.method),
+        Cell(run.label),
         Cell(str(run.config.k), order=run.config.k),
         Cell(str(run.config.seed), order=run.config.seed),
         Cell(run.state),
@@ -117,7 +118,7 @@ def _run_cells(run: GatheredRun, thresholds: Thresholds) -> list[Cell]:
     ]
 
 
-def utility_rows(study: Gathered) -> PageTable | None:
+def utility_rows(study: StudyResult) -> PageTable | None:
     """How many of each rule's runs each way of reporting walks back; None without an audit."""
     audit = audit_as_called(study)
     if audit is None:

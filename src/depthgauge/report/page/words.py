@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
 from depthgauge.report.audit_table import percent
-from depthgauge.studies.gathered import Gathered
-from depthgauge.studies.rule_views import NO_BLOCKS, NOT_JUDGED, RuleView
+from depthgauge.results.rule import NO_BLOCKS, NOT_JUDGED, RuleResult
+from depthgauge.results.study import StudyResult
 
 
 @dataclass(frozen=True)
@@ -46,28 +46,28 @@ MEANINGS = {
 }
 
 
-def answer(views: Sequence[RuleView]) -> list[tuple[Meaning, str, list[str]]]:
+def answer(views: Collection[RuleResult]) -> list[tuple[Meaning, str, list[str]]]:
     """For each word that was given: what it means, the word, and which rules got it."""
     found = []
     for word, meaning in MEANINGS.items():
         own = [view for view in views if view.verdict == word and not view.control]
         for shown in sorted({shown_word(view) for view in own}):
-            methods = [view.method for view in own if shown_word(view) == shown]
+            methods = [view.label for view in own if shown_word(view) == shown]
             found.append((meaning, shown, methods))
     return found
 
 
-def shown_word(view: RuleView) -> str:
+def shown_word(view: RuleResult) -> str:
     """The verdict's word, and a warning where one seed is all there is."""
     judged = view.verdict != NOT_JUDGED
-    return f"{view.verdict}, single seed" if view.single_seed and judged else view.verdict
+    return f"{view.verdict}, single seed" if view.verdict.single_seed and judged else view.verdict
 
 
-def evidence(view: RuleView) -> str:
+def evidence(view: RuleResult) -> str:
     """One sentence: what fired or is unclear, and what the blocks are worth."""
-    by_name = {d["name"]: d for d in view.diagnostics}
-    alarming = [d for d in view.diagnostics if d["finding"] in ("fires", "straddles")]
-    parts = [_finding(d) for d in alarming if d["name"] != "D3"]
+    by_name = {d.name: d for d in view.findings}
+    alarming = [d for d in view.findings if d.finding in ("fires", "straddles")]
+    parts = [_finding(d) for d in alarming if d.name != "D3"]
     depth = by_name.get("D3")
     if depth is not None:
         parts.append(_depth(depth))
@@ -82,13 +82,13 @@ def evidence(view: RuleView) -> str:
 
 
 def _finding(diagnostic: dict[str, Any]) -> str:
-    fires = diagnostic["finding"] == "fires"
-    name = diagnostic["name"]
+    fires = diagnostic.finding == "fires"
+    name = diagnostic.name
     if name == "D1":
-        growth = _interval(diagnostic["intervals"]["growth"], "{:.3g}")
+        growth = _interval(diagnostic.intervals["growth"], "{:.3g}")
         return f"the stream {'blows up' if fires else 'may blow up'}, {growth}-fold in one block"
-    gradient = _interval(diagnostic["intervals"]["gradient"], "{:.2g}")
-    if (wrong := NUMERICALLY_WRONG.search(diagnostic["sentence"])) is None:
+    gradient = _interval(diagnostic.intervals["gradient"], "{:.2g}")
+    if (wrong := NUMERICALLY_WRONG.search(diagnostic.sentence)) is None:
         vanished = "has vanished" if fires else "may have vanished"
         return f"the gradient {vanished}: {gradient} at the top"
     seeds = "every seed" if wrong[1] == wrong[2] else f"{wrong[1]} of {wrong[2]} seeds"
@@ -98,16 +98,16 @@ def _finding(diagnostic: dict[str, Any]) -> str:
 
 
 def _depth(diagnostic: dict[str, Any]) -> str:
-    if "depth_gain" not in diagnostic["intervals"]:
+    if "depth_gain" not in diagnostic.intervals:
         return "what its blocks are worth was not measured"
-    found = diagnostic["intervals"]["depth_gain"]
+    found = diagnostic.intervals["depth_gain"]
     gain = _interval(found, "{:+.1f}", 100)
     text = f"training the blocks changes accuracy by {gain} points"
     return {
         "fires": f"{text}: {'too little' if found['center'] > 0 else 'no gain'}",
         "straddles": f"{text}: whether they help stays open",
         "untested": f"{text}, but depth does not help on this task",
-    }.get(diagnostic["finding"], text)
+    }.get(diagnostic.finding, text)
 
 
 def _interval(found: dict[str, Any], form: str, scale: float = 1.0) -> str:
@@ -127,17 +127,17 @@ def _number(value: float | None, form: str, scale: float) -> str:
     return mantissa.replace("-", "−") + (f"e{int(exponent)}" if e else "")
 
 
-def state_of_study(study: Gathered) -> str | None:
+def state_of_study(study: StudyResult) -> str | None:
     """What is missing, None if nothing is."""
     lost = [f"{count} {state}" for state, count in study.counts.items() if state != "finished"]
     if not lost:
         return None
     finished = study.counts.get("finished", 0)
-    half = "" if study.complete else "This study is not complete: "
+    half = "" if study.is_complete else "This study is not complete: "
     return f"{half}{finished} of {len(study.runs)} runs have finished; {', '.join(lost)}."
 
 
-def identity(study: Gathered, dates: str, versions: str) -> list[tuple[str, str]]:
+def identity(study: StudyResult, dates: str, versions: str) -> list[tuple[str, str]]:
     """What the study is, as pairs of a name and a value."""
     task, net, recipe = (study.base.get(name, {}) for name in ("task", "net", "recipe"))
     pairs = [("Study", study.name), ("Task", _task(task, study.chance))]
@@ -170,7 +170,7 @@ def _recipe(recipe: dict[str, Any]) -> str:
     return words + (f", penalty {recipe['penalty']:g}" if recipe.get("penalty") else "")
 
 
-def dates_of(study: Gathered) -> str:
+def dates_of(study: StudyResult) -> str:
     """From the first to the last day on which something was recorded."""
     audit = [study.audit["provenance"]] if study.audit else []
     made = [*(run.provenance for run in study.runs), *audit]
@@ -180,7 +180,7 @@ def dates_of(study: Gathered) -> str:
     return known[0] if known[0] == known[-1] else f"{known[0]} to {known[-1]}"
 
 
-def versions_of(study: Gathered) -> str:
+def versions_of(study: StudyResult) -> str:
     """The versions and commits of the software that made the runs, and that read them."""
     runs = dict.fromkeys(_version(run.provenance) for run in study.runs if run.provenance)
     audit = [_version(study.audit["provenance"])] if study.audit else []

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import PurePath
 from typing import Any
 
 from depthgauge.controls import CONTROLS
 from depthgauge.report.paper.numbers import UNKNOWN, exact
 from depthgauge.report.paper.section import Item, Section
-from depthgauge.studies.gathered import Gathered
-from depthgauge.studies.rule_views import RuleView
+from depthgauge.results.rule import RuleResult
+from depthgauge.results.study import StudyResult
 
 FROM_ELSEWHERE = "not recorded: the networks were trained elsewhere"
 
 
-def identification(study: Gathered, views: Sequence[RuleView], date: str | None) -> Section:
+def identification(study: StudyResult, date: str | None) -> Section:
     """Task, network, recipe, rules, seeds, runs, software, device, date."""
     items = [
         Item("Study", study.name),
@@ -23,7 +23,7 @@ def identification(study: Gathered, views: Sequence[RuleView], date: str | None)
         Item("Task", _task(study)),
         Item("Network", _part(study, "net")),
         Item("Recipe", _recipe(study)),
-        *(Item(f"Rule {view.method}", _rule(study, view)) for view in views),
+        *(Item(f"Rule {view.label}", _rule(study, view)) for view in study.rules.values()),
         Item("Seeds", _listed(study.seeds)),
         Item("Runs", _runs(study)),
         Item("Software", _software(study)),
@@ -33,7 +33,7 @@ def identification(study: Gathered, views: Sequence[RuleView], date: str | None)
     return Section("Identification", tuple(items))
 
 
-def _task(study: Gathered) -> str:
+def _task(study: StudyResult) -> str:
     task = study.base.get("task")
     if task is None:
         return UNKNOWN
@@ -43,7 +43,7 @@ def _task(study: Gathered) -> str:
     )
 
 
-def _part(study: Gathered, name: str) -> str:
+def _part(study: StudyResult, name: str) -> str:
     part = study.base.get(name)
     if part is None:
         where = study.base.get("checkpoints")
@@ -52,7 +52,7 @@ def _part(study: Gathered, name: str) -> str:
     return f"{part['name']}: {settings(named)}" if "name" in part else settings(named)
 
 
-def _recipe(study: Gathered) -> str:
+def _recipe(study: StudyResult) -> str:
     recipe = _part(study, "recipe")
     adam = "AdamW, learning rate by a cosine to zero stepped once an epoch; "
     return adam + recipe if "recipe" in study.base else recipe
@@ -69,9 +69,9 @@ def _value(value: Any) -> str:
     return exact(value) if isinstance(value, float) else str(value)
 
 
-def _rule(study: Gathered, view: RuleView) -> str:
+def _rule(study: StudyResult, view: RuleResult) -> str:
     """Its options, and where its recipe or network is not the study's."""
-    run = next((run for run in study.runs if run.method == view.method), None)
+    run = next((run for run in study.runs if run.label == view.label), None)
     if run is None:
         return FROM_ELSEWHERE
     rule = run.config.rule
@@ -90,16 +90,16 @@ def _rule(study: Gathered, view: RuleView) -> str:
     return "; ".join(parts)
 
 
-def _runs(study: Gathered) -> str:
+def _runs(study: StudyResult) -> str:
     if not study.runs:
         return "none in this folder"
     states = ", ".join(f"{count} {state}" for state, count in study.counts.items())
     ks = _listed(sorted({run.config.k for run in study.runs}))
-    done = "" if study.complete else "; the study is not complete"
+    done = "" if study.is_complete else "; the study is not complete"
     return f"{len(study.runs)}, the last k blocks trained, k = {ks}: {states}{done}"
 
 
-def _software(study: Gathered) -> str:
+def _software(study: StudyResult) -> str:
     """Versions that made the results, those of the audit among them."""
     made = [run.provenance for run in study.runs if run.provenance] + _of_audit(study)
     names = {"version": "depthgauge", "torch": "PyTorch", "python": "Python"}
@@ -107,7 +107,7 @@ def _software(study: Gathered) -> str:
     return ", ".join(f"{called} {known}" for called, known in found.items() if known) or UNKNOWN
 
 
-def _commits(study: Gathered) -> str:
+def _commits(study: StudyResult) -> str:
     """Of the runs, and of the audit."""
     runs = [run.provenance for run in study.runs if run.provenance]
     audits = _of_audit(study)
@@ -116,7 +116,7 @@ def _commits(study: Gathered) -> str:
     return "; ".join(parts) or UNKNOWN
 
 
-def _device(study: Gathered) -> str:
+def _device(study: StudyResult) -> str:
     made = [run.provenance for run in study.runs if run.provenance] or _of_audit(study)
     names = [study.device or _values(made, "device"), _values(made, "gpu")]
     names += [_values(made, "processor"), _values(made, "system")]
@@ -126,7 +126,7 @@ def _device(study: Gathered) -> str:
     return ", ".join(words) or UNKNOWN
 
 
-def _of_audit(study: Gathered) -> list[dict[str, Any]]:
+def _of_audit(study: StudyResult) -> list[dict[str, Any]]:
     provenance = study.audit.get("provenance") if study.audit else None
     return [provenance] if provenance else []
 

@@ -2,54 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from depthgauge.report.paper.numbers import UNKNOWN, signed
 from depthgauge.report.paper.paper_table import PaperTable
-from depthgauge.studies.gathered import Gathered
-from depthgauge.studies.read_networks import ReadNetwork
-from depthgauge.studies.rule_views import RuleView
+from depthgauge.results.network import NetworkResult
+from depthgauge.results.rule import RuleResult
+from depthgauge.results.study import StudyResult
 
 SIDE_BY_SIDE = 8
 WORDS = ("specific", "mixed", "generic", "absent")
 
 
-def alignment_tables(study: Gathered, views: Sequence[RuleView]) -> list[PaperTable]:
+def alignment_tables(study: StudyResult) -> list[PaperTable]:
     """Γ of each network, its null reading beside each layer's value and, in words, of the blocks.
 
     Several tables where there are more layers than fit side by side.
     """
     null = "; ".join(f"{word[0]} {word}" for word in WORDS)
-    draws = sorted({n["draws"] for _, n in _readings(views, "null")})
+    draws = sorted({n["draws"] for _, n in _readings(study.rules.values(), "null")})
     caption = "Γ: cosine of the credit with each sample's own gradient, mean over samples"
     if draws:
         caption += (
             f". The letter, and the last column for the blocks together, is the reading against "
             f"{' or '.join(map(str, draws))} fresh feedbacks: {null}"
         )
-    return _tables(study, views, "alignment", caption, null_of_blocks=bool(draws))
+    return _tables(study, "alignment", caption, null_of_blocks=bool(draws))
 
 
-def perturbation_tables(study: Gathered, views: Sequence[RuleView]) -> list[PaperTable]:
+def perturbation_tables(study: StudyResult) -> list[PaperTable]:
     """ρ of each network."""
     caption = (
         "ρ: correlation of the change of the loss that the credit foretells with the true one, "
         "for small random changes of the stream"
     )
-    return _tables(study, views, "perturbation", caption)
+    return _tables(study, "perturbation", caption)
 
 
 def _tables(
-    study: Gathered,
-    views: Sequence[RuleView],
+    study: StudyResult,
     name: str,
     caption: str,
     null_of_blocks: bool = False,
 ) -> list[PaperTable]:
     read = [
         (network, reading["per_layer"], _null(network) if null_of_blocks else {})
-        for network, reading in _readings(views, name)
+        for network, reading in _readings(study.rules.values(), name)
     ]
     depth = max((len(values) for _, values, _ in read), default=0)
     tables = []
@@ -57,7 +56,7 @@ def _tables(
         layers = range(start, min(start + SIDE_BY_SIDE, depth))
         rows = [
             [
-                network.method,
+                network.label,
                 str(network.seed),
                 *(_cell(values, null, layer) for layer in layers),
                 *([_deep(null)] if null_of_blocks else []),
@@ -71,7 +70,9 @@ def _tables(
     return tables
 
 
-def _readings(views: Sequence[RuleView], name: str) -> Iterator[tuple[ReadNetwork, dict[str, Any]]]:
+def _readings(
+    views: Collection[RuleResult], name: str
+) -> Iterator[tuple[NetworkResult, dict[str, Any]]]:
     """Each audited network that has this reading."""
     for view in views:
         for network in view.networks:
@@ -80,7 +81,7 @@ def _readings(views: Sequence[RuleView], name: str) -> Iterator[tuple[ReadNetwor
                 yield network, reading
 
 
-def _null(network: ReadNetwork) -> dict[str, Any]:
+def _null(network: NetworkResult) -> dict[str, Any]:
     found: dict[str, Any] = network.report["readings"].get("null", {}) if network.report else {}
     return found
 

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from depthgauge.report.audit_table import percent
 from depthgauge.report.paper.numbers import UNKNOWN, significant
 from depthgauge.report.paper.paper_table import PaperTable
-from depthgauge.studies.gathered import Gathered
-from depthgauge.studies.read_networks import ReadNetwork
-from depthgauge.studies.rule_views import NOT_JUDGED, RuleView
+from depthgauge.results.network import NetworkResult
+from depthgauge.results.rule import NOT_JUDGED, RuleResult
+from depthgauge.results.study import StudyResult
 from depthgauge.verdict.judge import judge
 from depthgauge.verdict.thresholds import Thresholds
 
 
-def network_table(study: Gathered, views: Sequence[RuleView]) -> PaperTable:
+def network_table(study: StudyResult) -> PaperTable:
     """Rule, seed, accuracy, ‖h_L‖, growth, ‖g_L‖, stability, verdict by point values."""
     streams = _last_norms(study)
     rows = [
         [
-            network.method,
+            network.label,
             str(network.seed),
             percent(network.accuracy),
             significant(_stream(network, streams)),
@@ -29,7 +28,7 @@ def network_table(study: Gathered, views: Sequence[RuleView]) -> PaperTable:
             UNKNOWN if network.stability is None else f"{network.stability:.3f}",
             _verdict(network, view, study.thresholds),
         ]
-        for view in views
+        for view in study.rules.values()
         for network in view.networks
     ]
     caption = (
@@ -42,7 +41,7 @@ def network_table(study: Gathered, views: Sequence[RuleView]) -> PaperTable:
     return PaperTable("diagnostics", study.name, caption, header, rows)
 
 
-def _last_norms(study: Gathered) -> dict[str, float | None]:
+def _last_norms(study: StudyResult) -> dict[str, float | None]:
     """‖h_L‖ after each finished run's last epoch."""
     return {
         run.identity: norms[-1]
@@ -51,21 +50,21 @@ def _last_norms(study: Gathered) -> dict[str, float | None]:
     }
 
 
-def _stream(network: ReadNetwork, by_run: dict[str, float | None]) -> float | None:
+def _stream(network: NetworkResult, by_run: dict[str, float | None]) -> float | None:
     if network.report is not None:
         norm: float | None = network.report["residual_norms"][-1]
         return math.inf if norm is None else norm
     return by_run.get(network.run or "")
 
 
-def _verdict(network: ReadNetwork, view: RuleView, thresholds: Thresholds) -> str:
+def _verdict(network: NetworkResult, view: RuleResult, thresholds: Thresholds) -> str:
     """By the point values of this network alone."""
     if network.diverged:
         return "diverged"
     if network.report is not None:
         word, fired = str(network.report["verdict"]), network.report["fired"]
     else:
-        depth = view.diagnostics[2]
+        depth = view.findings[2]
         applies = depth["finding"] != "untested" or not depth["intervals"]
         found = judge([network.seed_readings], thresholds, None if applies else 0.0)
         word, fired = found.word, found.fired

@@ -19,15 +19,15 @@ from depthgauge.report.paper.numbers import (
 from depthgauge.report.paper.paper_table import PaperTable
 from depthgauge.report.paper.rule_words import intervals, level, pairing_words
 from depthgauge.report.paper.section import Item, Section
-from depthgauge.studies.gathered import Gathered
-from depthgauge.studies.rule_views import RuleView
+from depthgauge.results.rule import RuleResult
+from depthgauge.results.study import StudyResult
 from depthgauge.verdict.thresholds import Thresholds
 
 
-def diagnostics(study: Gathered, views: Sequence[RuleView]) -> Section:
+def diagnostics(study: StudyResult) -> Section:
     """Verdicts with what they rest on; then every reading."""
-    judged = [view for view in views if view.control != "shallow"]
-    items = [Item(f"Verdict, {view.method}", _verdict(view)) for view in judged]
+    judged = [view for view in study.rules.values() if view.control != "shallow"]
+    items = [Item(f"Verdict, {view.label}", _verdict(view)) for view in judged]
     items += _confidence(study, judged)
     rows = [row for view in judged for row in _rows(view, study.thresholds)]
     caption = (
@@ -41,25 +41,25 @@ def diagnostics(study: Gathered, views: Sequence[RuleView]) -> Section:
         caption += "never a verdict by itself"
     header = ["rule", "reading", "value", "interval", "fires if", "finding"]
     table = PaperTable("readings", study.name, f"{caption}.", header, rows)
-    credit = [*alignment_tables(study, views), *perturbation_tables(study, views)]
+    credit = [*alignment_tables(study), *perturbation_tables(study)]
     own = [replace(table, name=f"template-{table.name}") for table in credit]
     return Section("Diagnostics", tuple(items), (table, *own))
 
 
-def _verdict(view: RuleView) -> str:
+def _verdict(view: RuleResult) -> str:
     """In words, with its basis and why something is untested."""
-    basis = {"audit": ", by the audit", "training record": ", by the training record"}
+    basis = {"audit": ", by the audit", "training": ", by the training record"}
     reasons = [
         f"{d['name']} untested, {powers(d['sentence'])}"
-        for d in view.diagnostics
-        if d["finding"] == "untested"
+        for d in view.findings
+        if d.finding == "untested"
     ]
-    return "; ".join([view.in_words + basis.get(view.basis, ""), *reasons])
+    return "; ".join([str(view.verdict) + basis.get(view.basis, ""), *reasons])
 
 
-def _confidence(study: Gathered, views: Sequence[RuleView]) -> list[Item]:
-    judged = [view for view in views if view.diagnostics]
-    single = [view.method for view in judged if view.single_seed]
+def _confidence(study: StudyResult) -> list[Item]:
+    judged = [view for view in study.rules.values() if view.findings]
+    single = [view.label for view in judged if view.verdict.single_seed]
     items = []
     if len(single) < len(judged):
         rate, one = study.thresholds.error_rate, level(study.thresholds)
@@ -75,14 +75,14 @@ def _confidence(study: Gathered, views: Sequence[RuleView]) -> list[Item]:
     return items
 
 
-def _rows(view: RuleView, t: Thresholds) -> Iterator[list[str]]:
+def _rows(view: RuleResult, t: Thresholds) -> Iterator[list[str]]:
     """D1, D2, D3 with their intervals; D2n and D2s over the audited networks."""
-    found = {d["name"]: d["finding"] for d in view.diagnostics}
+    found = {d.name: d.finding for d in view.findings}
     for name, key, label, fires, shown in _READINGS:
         interval = intervals(view, name).get(key)
         if interval is not None or (name in found and key in _ALWAYS):
             yield [
-                view.method,
+                view.label,
                 label,
                 center(interval, shown),
                 bounds(interval, shown),
@@ -123,5 +123,7 @@ def _values(reports: Sequence[dict[str, Any]], name: str) -> list[float]:
     return [value for value in values if value is not None]
 
 
-def _over_networks(view: RuleView, label: str, value: float, fires: str, finding: str) -> list[str]:
-    return [view.method, label, significant(value), UNKNOWN, fires, finding]
+def _over_networks(
+    view: RuleResult, label: str, value: float, fires: str, finding: str
+) -> list[str]:
+    return [view.label, label, significant(value), UNKNOWN, fires, finding]

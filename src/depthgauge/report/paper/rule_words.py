@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection
 from typing import Any
 
 from depthgauge.report.paper.numbers import UNKNOWN, points, spread, with_bounds
-from depthgauge.studies.gathered import Gathered
-from depthgauge.studies.rule_views import RuleView
+from depthgauge.results.rule import RuleResult
+from depthgauge.results.study import StudyResult
 from depthgauge.verdict.diagnostics import DIAGNOSTICS
 from depthgauge.verdict.thresholds import Thresholds
 
@@ -17,33 +17,33 @@ def level(thresholds: Thresholds) -> str:
     return f"{100 * (1 - thresholds.error_rate / DIAGNOSTICS):.3g} %"
 
 
-def frozen(view: RuleView) -> str:
+def frozen(view: RuleResult) -> str:
     """The frozen baseline; over how many seeds, where those are not the accuracy's."""
-    n = view.frozen["n"]
-    return spread(view.frozen) + (f" (n = {n})" if n and n != view.accuracy["n"] else "")
+    n = view.frozen.n
+    return spread(view.frozen) + (f" (n = {n})" if n and n != view.accuracy.n else "")
 
 
-def gain(view: RuleView) -> str:
+def gain(view: RuleResult) -> str:
     """What training the blocks gains, in points, with its interval over seeds."""
     return with_bounds(intervals(view, "D3").get("depth_gain"), points)
 
 
-def intervals(view: RuleView, name: str) -> dict[str, Any]:
+def intervals(view: RuleResult, name: str) -> dict[str, Any]:
     """The intervals of a diagnostic."""
-    found: dict[str, Any] = {d["name"]: d["intervals"] for d in view.diagnostics}
+    found: dict[str, Any] = {d.name: d.intervals for d in view.findings}
     return dict(found.get(name, {}))
 
 
-def findings(view: RuleView) -> list[str]:
+def findings(view: RuleResult) -> list[str]:
     """Of D1, D2 and D3."""
-    found = {d["name"]: d["finding"] for d in view.diagnostics}
+    found = {d.name: d.finding for d in view.findings}
     return [found.get(name, UNKNOWN) for name in ("D1", "D2", "D3")]
 
 
-def basis_words(views: Sequence[RuleView]) -> str:
+def basis_words(views: Collection[RuleResult]) -> str:
     """What the verdicts rest on."""
-    audited = [view.method for view in views if view.basis == "audit"]
-    recorded = [view.method for view in views if view.basis == "training record"]
+    audited = [view.label for view in views if view.basis == "audit"]
+    recorded = [view.label for view in views if view.basis == "training"]
     if not recorded:
         return "Verdicts by the audit." if audited else "No rule could be judged."
     by_record = "the norms that training wrote down after its last epoch, without an audit"
@@ -51,25 +51,27 @@ def basis_words(views: Sequence[RuleView]) -> str:
     return f"Verdicts{which} by {by_record}."
 
 
-def task_words(study: Gathered) -> str:
+def task_words(study: StudyResult) -> str:
     """The task and its part that accuracies are of."""
     task = study.base.get("task", {})
     words = [task.get("name", UNKNOWN) + ",", task.get("evaluated_on", ""), "accuracy in %"]
     return " ".join(word for word in words if word)
 
 
-def accuracy_words(study: Gathered, views: Sequence[RuleView]) -> str:
+def accuracy_words(study: StudyResult) -> str:
     """What accuracies and gains in a table are."""
-    several = any(view.accuracy["n"] > 1 for view in views)
+    several = any(view.accuracy.n > 1 for view in study.rules.values())
     spreads = "mean ± sample standard deviation over n seeds" if several else "of one seed"
-    gains = [intervals(view, "D3").get("depth_gain", {"n": 0})["n"] for view in views]
+    gains = [
+        intervals(view, "D3").get("depth_gain", {"n": 0})["n"] for view in study.rules.values()
+    ]
     with_interval = any(n > 1 for n in gains)
     interval = f", with its {level(study.thresholds)} interval" if with_interval else ""
     gained = f"; gain in points {pairing_words(study)}{interval}" if any(gains) else ""
     return f"{task_words(study)}, {spreads}{gained}"
 
 
-def pairing_words(study: Gathered) -> str:
+def pairing_words(study: StudyResult) -> str:
     """What the gain is a difference of."""
     given = study.audit["config"].get("frozen_acc") if study.audit else None
     if given:

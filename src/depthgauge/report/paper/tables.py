@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from depthgauge.report.audit_table import percent
 from depthgauge.report.paper.layer_tables import alignment_tables, perturbation_tables
 from depthgauge.report.paper.network_table import network_table
@@ -17,54 +15,54 @@ from depthgauge.report.paper.rule_words import (
     gain,
     task_words,
 )
-from depthgauge.studies.gathered import Gathered
-from depthgauge.studies.rule_views import RuleView, Rung
+from depthgauge.results.rule import Rung
+from depthgauge.results.study import StudyResult
 
 
-def paper_tables(study: Gathered, views: Sequence[RuleView]) -> list[PaperTable]:
+def paper_tables(study: StudyResult) -> list[PaperTable]:
     """Verdicts, ladder, diagnostics, Γ, ρ, decision utility, runs; those that have rows."""
     tables = [
-        verdict_table(study, views),
-        ladder_table(study, views),
-        network_table(study, views),
-        *alignment_tables(study, views),
-        *perturbation_tables(study, views),
+        verdict_table(study),
+        ladder_table(study),
+        network_table(study),
+        *alignment_tables(study),
+        *perturbation_tables(study),
         utility_table(study),
         run_table(study),
     ]
     return [table for table in tables if table.rows]
 
 
-def verdict_table(study: Gathered, views: Sequence[RuleView]) -> PaperTable:
+def verdict_table(study: StudyResult) -> PaperTable:
     """Each rule with its accuracy, what depth gains, the three findings and the verdict."""
     header = ["rule", "n", "acc", "frozen", "gain", "D1", "D2", "D3", "verdict"]
     rows = [
         [
-            view.method,
-            str(view.accuracy["n"]),
+            view.label,
+            str(view.accuracy.n),
             spread(view.accuracy),
             frozen(view),
             gain(view),
             *findings(view),
-            "no blocks to judge" if view.control == "shallow" else view.in_words,
+            "no blocks to judge" if view.control == "shallow" else str(view.verdict),
         ]
-        for view in views
+        for view in study.rules.values()
     ]
     caption = (
-        f"Verdict of each rule: {accuracy_words(study, views)}; frozen: blocks as they were "
-        f"initialised. {basis_words(views)}"
+        f"Verdict of each rule: {accuracy_words(study)}; frozen: blocks as they were "
+        f"initialised. {basis_words(study.rules.values())}"
     )
     if study.chance is not None:
         caption += f" Chance: {percent(study.chance)} %."
-    if not study.complete:
+    if not study.is_complete:
         caption += " The study is not complete."
     return PaperTable("verdicts", study.name, caption, header, rows)
 
 
-def ladder_table(study: Gathered, views: Sequence[RuleView]) -> PaperTable:
+def ladder_table(study: StudyResult) -> PaperTable:
     """Accuracy with the last k blocks trained, a row for each rule."""
     seeds = len(study.seeds)
-    ladders = {view.method: {rung.k: rung for rung in view.ladder} for view in views}
+    ladders = {view.label: {rung.k: rung for rung in view.ladder} for view in study.rules.values()}
     ks = sorted({k for ladder in ladders.values() for k in ladder})
     rows = [
         [method, *(_rung(ladder.get(k), seeds) for k in ks)]
@@ -89,7 +87,7 @@ def _rung(rung: Rung | None, seeds: int) -> str:
     return shown + (f" ({', '.join(notes)})" if notes else "")
 
 
-def utility_table(study: Gathered) -> PaperTable:
+def utility_table(study: StudyResult) -> PaperTable:
     """For each rule, how many of its networks each way of reporting walks back."""
     utility = study.audit["decision_utility"] if study.audit else {}
     header = ["rule", *(name.removeprefix("accuracy + ").replace("mean ", "") for name in utility)]
@@ -109,11 +107,11 @@ def _count(counts: list[int] | None) -> str:
     return f"{counts[0]} of {counts[1]}" if counts and counts[1] else UNKNOWN
 
 
-def run_table(study: Gathered) -> PaperTable:
+def run_table(study: StudyResult) -> PaperTable:
     """Every run, whatever has become of it, and the name of its folder."""
     rows = [
         [
-            run.method,
+            run.label,
             str(run.config.k),
             str(run.config.seed),
             run.state,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from depthgauge.report.paper.headline import headline
@@ -12,8 +11,7 @@ from depthgauge.report.paper.section import APPLIES, AVOIDED, NOT_MEASURED, Item
 from depthgauge.report.paper.traps_of_judging import traps_of_judging
 from depthgauge.report.paper.traps_of_measuring import traps_of_measuring
 from depthgauge.report.paper.traps_of_runs import traps_of_runs
-from depthgauge.studies.gathered import Gathered
-from depthgauge.studies.rule_views import RuleView
+from depthgauge.results.study import StudyResult
 
 
 @dataclass(frozen=True)
@@ -31,28 +29,26 @@ class Template:
         return "\n".join(section.to_latex() for section in self.sections)
 
 
-def reporting_template(
-    study: Gathered, views: Sequence[RuleView], date: str | None = None
-) -> Template:
+def reporting_template(study: StudyResult, date: str | None = None) -> Template:
     """Fill it from what is known of the study; `date` is when it was made, as far as is known."""
     return Template(
         (
-            identification(study, views, date),
-            headline(study, views),
-            diagnostics(study, views),
-            pitfalls(study, views),
+            identification(study, date),
+            headline(study),
+            diagnostics(study),
+            pitfalls(study),
         )
     )
 
 
-def pitfalls(study: Gathered, views: Sequence[RuleView]) -> Section:
+def pitfalls(study: StudyResult) -> Section:
     """A checklist of traps."""
     items = (
         Item(
             "Marks", f"{AVOIDED} avoided, {APPLIES} applies here, {NOT_MEASURED} not measured here"
         ),
-        *traps_of_measuring(study, views),
-        *traps_of_runs(study, views),
-        *traps_of_judging(study, views),
+        *traps_of_measuring(study),
+        *traps_of_runs(study),
+        *traps_of_judging(study),
     )
     return Section("Pitfalls", items)

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import asdict
 
 from depthgauge.report.paper.numbers import exact, points
 from depthgauge.report.paper.rule_words import pairing_words
 from depthgauge.report.paper.section import APPLIES, AVOIDED, NOT_MEASURED, Item
 from depthgauge.report.recipe_words import recipe_words
-from depthgauge.studies.gathered import Gathered
-from depthgauge.studies.rule_views import RuleView, gain_of_bp
+from depthgauge.results.rule import RuleResult, gain_of_bp
+from depthgauge.results.study import StudyResult
 from depthgauge.verdict.thresholds import Thresholds
 
 
-def traps_of_judging(study: Gathered, views: Sequence[RuleView]) -> list[Item]:
+def traps_of_judging(study: StudyResult) -> list[Item]:
     """Basis, frozen baseline, whether depth can help, thresholds, settings and controls."""
-    judged = [view for view in views if view.control != "shallow"]
+    judged = [view for view in study.rules.values() if view.control != "shallow"]
     items = [_basis(judged), _baseline(study, judged), _depth_helps(study)]
     items.append(_thresholds(study))
     words = recipe_words(study.audit) if study.audit else []
@@ -27,15 +27,15 @@ def traps_of_judging(study: Gathered, views: Sequence[RuleView]) -> list[Item]:
     return items
 
 
-def _basis(views: Sequence[RuleView]) -> Item:
+def _basis(views: Collection[RuleResult]) -> Item:
     by = {
-        basis: [view.method for view in views if view.basis == basis]
-        for basis in ("audit", "training record", "nothing")
+        basis: [view.label for view in views if view.basis == basis]
+        for basis in ("audit", "training", "nothing")
     }
     parts = []
     if by["audit"]:
         parts.append(f"the audit judged {', '.join(by['audit'])}")
-    if by["training record"]:
+    if by["training"]:
         parts.append(
             f"what training wrote down judged {', '.join(by['training record'])}: there D2n, D2s, "
             "Γ and ρ were not measured"
@@ -47,10 +47,10 @@ def _basis(views: Sequence[RuleView]) -> Item:
     return Item("Basis of the verdicts", text, mark if parts else NOT_MEASURED)
 
 
-def _baseline(study: Gathered, views: Sequence[RuleView]) -> Item:
+def _baseline(study: StudyResult) -> Item:
     label = "Frozen baseline"
-    with_one = [view.method for view in views if view.frozen["n"]]
-    without = [view.method for view in views if not view.frozen["n"]]
+    with_one = [view.label for view in study.rules.values() if view.frozen.n]
+    without = [view.label for view in study.rules.values() if not view.frozen.n]
     if not with_one:
         return Item(label, "no rule has one, so what depth gains is not known", NOT_MEASURED)
     pairing = pairing_words(study)
@@ -60,7 +60,7 @@ def _baseline(study: Gathered, views: Sequence[RuleView]) -> Item:
     return Item(label, text, APPLIES if without or "not paired" in pairing else AVOIDED)
 
 
-def _depth_helps(study: Gathered) -> Item:
+def _depth_helps(study: StudyResult) -> Item:
     """D3 asks nothing where backpropagation does not gain from depth either."""
     label, needed = "Depth can help", study.thresholds.depth_gain
     gain = gain_of_bp(study)
@@ -73,7 +73,7 @@ def _depth_helps(study: Gathered) -> Item:
     return Item(label, f"{text}; {points(needed)} are needed for D3 to apply", AVOIDED)
 
 
-def _thresholds(study: Gathered) -> Item:
+def _thresholds(study: StudyResult) -> Item:
     used, usual = asdict(study.thresholds), asdict(Thresholds())
     other = [
         f"{name} {exact(value)} (protocol {exact(usual[name])})"

@@ -7,16 +7,15 @@ from typing import Any
 
 from depthgauge.report.paper.numbers import exact, significant
 from depthgauge.report.paper.section import APPLIES, AVOIDED, NOT_MEASURED, Item
-from depthgauge.studies.gathered import Gathered
-from depthgauge.studies.read_networks import ReadNetwork
-from depthgauge.studies.rule_views import RuleView
+from depthgauge.results.network import NetworkResult
+from depthgauge.results.study import StudyResult
 
 PUBLISHED_BATCH = 128
 
 
-def traps_of_measuring(study: Gathered, views: Sequence[RuleView]) -> list[Item]:
+def traps_of_measuring(study: StudyResult) -> list[Item]:
     """Norms, batch sizes, cosines, precision, feedback, layers, null."""
-    networks = [network for view in views for network in view.networks]
+    networks = [network for view in study.rules.values() for network in view.networks]
     audited = [network for network in networks if network.report is not None]
     return [
         _norms(networks, audited),
@@ -29,7 +28,7 @@ def traps_of_measuring(study: Gathered, views: Sequence[RuleView]) -> list[Item]
     ]
 
 
-def _norms(networks: Sequence[ReadNetwork], audited: Sequence[ReadNetwork]) -> Item:
+def _norms(networks: Sequence[NetworkResult], audited: Sequence[NetworkResult]) -> Item:
     text = "Euclidean, over the features of each sample; medians over samples"
     on = sorted({_readings(network)["scale"]["measured_on"] for network in audited})
     if on:
@@ -37,7 +36,7 @@ def _norms(networks: Sequence[ReadNetwork], audited: Sequence[ReadNetwork]) -> I
     return Item("Norms", text, _if_any(networks))
 
 
-def _batch_size(study: Gathered, networks: Sequence[ReadNetwork]) -> Item:
+def _batch_size(study: StudyResult, networks: Sequence[NetworkResult]) -> Item:
     floor = study.thresholds.gradient
     text = (
         "gradients are of each sample's own loss, so their norms do not depend on the batch size; "
@@ -47,12 +46,12 @@ def _batch_size(study: Gathered, networks: Sequence[ReadNetwork]) -> Item:
     return Item("Batch size", text, _if_any(networks))
 
 
-def _if_any(networks: Sequence[ReadNetwork]) -> str:
+def _if_any(networks: Sequence[NetworkResult]) -> str:
     """Where no network has been read yet, nothing has been measured."""
     return AVOIDED if any(n.gradient is not None for n in networks) else NOT_MEASURED
 
 
-def _cosines(audited: Sequence[ReadNetwork]) -> Item:
+def _cosines(audited: Sequence[NetworkResult]) -> Item:
     if not audited:
         return Item("Cosines", "none was read: there is no audit", NOT_MEASURED)
     text = "norms are never clamped in a cosine; a vector of exactly zero has none"
@@ -63,7 +62,7 @@ def _cosines(audited: Sequence[ReadNetwork]) -> Item:
     return Item("Cosines", text, AVOIDED)
 
 
-def _precision(study: Gathered, audited: Sequence[ReadNetwork]) -> Item:
+def _precision(study: StudyResult, audited: Sequence[NetworkResult]) -> Item:
     trained = sorted({run.config.recipe.dtype for run in study.runs})
     text = f"trained in {' and '.join(trained)}; " if trained else ""
     read = [_readings(network)["numerics"] for network in audited]
@@ -82,7 +81,7 @@ def _precision(study: Gathered, audited: Sequence[ReadNetwork]) -> Item:
     return Item("Precision", text, AVOIDED if least >= asked else APPLIES)
 
 
-def _feedback(audited: Sequence[ReadNetwork]) -> Item:
+def _feedback(audited: Sequence[NetworkResult]) -> Item:
     """Feedback that is not saved with the checkpoint cannot be had back."""
     if not audited:
         return Item("Feedback", "no credit was read: there is no audit", NOT_MEASURED)
@@ -90,18 +89,18 @@ def _feedback(audited: Sequence[ReadNetwork]) -> Item:
     read = len(audited) - len(without)
     text = f"the credit of {read} of {_count(len(audited), 'audited network')} could be read"
     if without:
-        methods = ", ".join(dict.fromkeys(network.method for network in without))
+        methods = ", ".join(dict.fromkeys(network.label for network in without))
         return Item("Feedback", f"{text}; Γ and ρ are n/a for {methods}", APPLIES)
     return Item("Feedback", f"{text} from what was saved with it", AVOIDED)
 
 
-def _layers(audited: Sequence[ReadNetwork]) -> Item:
+def _layers(audited: Sequence[NetworkResult]) -> Item:
     if any("alignment" in _readings(network) for network in audited):
         return Item("Mean over layers", "Γ is given layer by layer, not as one mean", AVOIDED)
     return Item("Mean over layers", "Γ was not read", NOT_MEASURED)
 
 
-def _null(audited: Sequence[ReadNetwork]) -> Item:
+def _null(audited: Sequence[NetworkResult]) -> Item:
     nulls = [_readings(n)["null"] for n in audited if _readings(n).get("null")]
     if not nulls:
         return Item("Null of Γ", "no alignment was set against fresh feedback", NOT_MEASURED)
@@ -110,7 +109,7 @@ def _null(audited: Sequence[ReadNetwork]) -> Item:
     return Item("Null of Γ", text, AVOIDED)
 
 
-def _readings(network: ReadNetwork) -> dict[str, Any]:
+def _readings(network: NetworkResult) -> dict[str, Any]:
     return dict(network.report["readings"]) if network.report else {}
 
 

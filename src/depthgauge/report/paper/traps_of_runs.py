@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection
 from typing import Any
 
 from depthgauge.report.paper.section import APPLIES, AVOIDED, NOT_MEASURED, Item
-from depthgauge.studies.gathered import Gathered, GatheredRun
-from depthgauge.studies.rule_views import RuleView
+from depthgauge.results.rule import RuleResult
+from depthgauge.results.run import RunResult
+from depthgauge.results.study import StudyResult
 
 CHANGED = "-dirty"
 """What the commit of a checkout with changes ends in."""
 
 
-def traps_of_runs(study: Gathered, views: Sequence[RuleView]) -> list[Item]:
+def traps_of_runs(study: StudyResult) -> list[Item]:
     """Spread, single seeds, lost and unfinished runs, and the run behind each number."""
     return [
-        _spread(views),
-        _single_seed(views),
+        _spread(study.rules.values()),
+        _single_seed(study.rules.values()),
         _lost(study),
         _unfinished(study),
         _behind(study),
     ]
 
 
-def _spread(views: Sequence[RuleView]) -> Item:
-    counts = {view.method: view.accuracy["n"] for view in views if view.accuracy["n"]}
+def _spread(views: Collection[RuleResult]) -> Item:
+    counts = {view.label: view.accuracy.n for view in views if view.accuracy.n}
     if not counts:
         return Item("Spread", "no accuracy is known yet", NOT_MEASURED)
     if max(counts.values()) == 1:
@@ -38,9 +39,9 @@ def _spread(views: Sequence[RuleView]) -> Item:
     return Item("Spread", text, AVOIDED)
 
 
-def _single_seed(views: Sequence[RuleView]) -> Item:
-    judged = [view for view in views if view.diagnostics]
-    single = [view.method for view in judged if view.single_seed]
+def _single_seed(views: Collection[RuleResult]) -> Item:
+    judged = [view for view in views if view.findings]
+    single = [view.label for view in judged if view.verdict.single_seed]
     if not judged:
         return Item("Single seed", "no rule has been judged", NOT_MEASURED)
     if single:
@@ -49,7 +50,7 @@ def _single_seed(views: Sequence[RuleView]) -> Item:
     return Item("Single seed", "every verdict rests on several seeds", AVOIDED)
 
 
-def _lost(study: Gathered) -> Item:
+def _lost(study: StudyResult) -> Item:
     label, lost = "Lost runs", [run for run in study.runs if run.state in ("diverged", "failed")]
     if not study.runs:
         return Item(label, "not known: the networks were trained elsewhere", NOT_MEASURED)
@@ -62,16 +63,16 @@ def _lost(study: Gathered) -> Item:
     return Item(label, text, APPLIES)
 
 
-def _fate(run: GatheredRun) -> str:
+def _fate(run: RunResult) -> str:
     why = f" ({run.reason})" if run.reason else ""
-    return f"{run.method}, k = {run.config.k}, seed {run.config.seed}: {run.state}{why}"
+    return f"{run.label}, k = {run.config.k}, seed {run.config.seed}: {run.state}{why}"
 
 
-def _unfinished(study: Gathered) -> Item:
+def _unfinished(study: StudyResult) -> Item:
     label = "Unfinished study"
     if not study.runs:
         return Item(label, "no run was planned in this folder", NOT_MEASURED)
-    if study.complete:
+    if study.is_complete:
         return Item(label, "every planned run has ended", AVOIDED)
     left = {s: n for s, n in study.counts.items() if s in ("running", "stopped", "not begun")}
     states = ", ".join(f"{count} {state}" for state, count in left.items())
@@ -79,7 +80,7 @@ def _unfinished(study: Gathered) -> Item:
     return Item(label, f"{text}those that finished", APPLIES)
 
 
-def _behind(study: Gathered) -> Item:
+def _behind(study: StudyResult) -> Item:
     """A number without a run behind it cannot be checked."""
     label, made = "Run behind each number", [run for run in study.runs if run.provenance]
     if not made:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from depthgauge.errors import UserError
-from depthgauge.rules.choice import choose_rule
-from depthgauge.studies.trained import (
+from depthgauge.auditing.trained import (
     Trained,
     check_fits,
     is_run,
@@ -14,6 +12,8 @@ from depthgauge.studies.trained import (
     trained_elsewhere,
     trained_run,
 )
+from depthgauge.errors import UserError
+from depthgauge.rules.choice import choose_rule
 from depthgauge.tasks.base import Task
 from depthgauge.tasks.registry import TASKS, load_task
 

@@ -9,12 +9,17 @@ from typing import Any
 
 from depthgauge.config import SCHEMA_VERSION
 from depthgauge.errors import UserError
-from depthgauge.studies.gathered import Gathered, gather
-from depthgauge.studies.measured_rule import QUANTITIES, MeasuredRule, measured_rule, paired_rules
-from depthgauge.studies.paired import ERROR_RATE, Difference
-from depthgauge.studies.rule_views import rule_views
-from depthgauge.studies.same_runs import Agreement, Settings, agreement, same_settings
-from depthgauge.studies.study_names import distinct_names
+from depthgauge.results.config_difference import (
+    Agreement,
+    ConfigDifference,
+    agreement,
+    config_difference,
+)
+from depthgauge.results.paired import ERROR_RATE, Difference, paired
+from depthgauge.results.rule import QUANTITIES, RuleResult
+from depthgauge.results.spread import Spread
+from depthgauge.results.study import StudyResult
+from depthgauge.results.study_names import distinct_names
 
 USUAL_REFERENCE = "bp"
 ORIGIN = ("version", "commit", "python", "torch", "processor", "gpu", "device", "threads")
@@ -22,20 +27,54 @@ ORIGIN = ("version", "commit", "python", "torch", "processor", "gpu", "device", 
 
 
 @dataclass(frozen=True)
+class ComparedRule:
+    """A rule, and the name that its study goes by here."""
+
+    study: str
+    result: RuleResult
+
+    @property
+    def label(self) -> str:
+        """What tables call the rule."""
+        return self.result.label
+
+    def spread(self, quantity: str) -> Spread:
+        """Return mean and standard deviation of a quantity over seeds."""
+        return Spread.of(self.result.values[quantity].values())
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the rule for a JSON document."""
+        return {
+            "study": self.study,
+            "label": self.label,
+            "control": self.result.control,
+            **{quantity: asdict(self.spread(quantity)) for quantity in QUANTITIES},
+            "verdict": self.result.verdict.word,
+            "verdict_in_words": str(self.result.verdict),
+            "basis": self.result.basis,
+            "diverged_seeds": self.result.diverged_seeds,
+            "values": {
+                quantity: {str(seed): value for seed, value in by_seed.items()}
+                for quantity, by_seed in self.result.values.items()
+            },
+        }
+
+
+@dataclass(frozen=True)
 class ComparedStudy:
-    """A study with the name it goes by here, and its rules by theirs."""
+    """A study with the name it goes by here, and its rules by label."""
 
     name: str
     path: Path
-    study: Gathered
-    rules: dict[str, MeasuredRule]
+    study: StudyResult
+    rules: dict[str, ComparedRule]
 
     @property
     def provenance(self) -> dict[str, list[Any]]:
         """Which versions, commits and machines its runs have, each value once."""
-        known = [run.provenance for run in self.study.runs if run.provenance]
-        if not self.study.runs and self.study.audit is not None:
-            known = [self.study.audit["provenance"]]
+        known = self.study.provenances
+        if self.study.runs:
+            known = [run.provenance for run in self.study.runs if run.provenance]
         values = {
             name: [one[name] for one in known if one.get(name) is not None] for name in ORIGIN
         }
@@ -46,10 +85,10 @@ class ComparedStudy:
         return {
             "name": self.name,
             "path": str(self.path),
-            "base": self.study.base,
+            "config": self.study.config.model_dump(mode="json", exclude_none=True),
             "seeds": self.study.seeds,
             "runs": self.study.counts,
-            "complete": self.study.complete,
+            "complete": self.study.is_complete,
             "provenance": self.provenance,
         }
 
@@ -58,21 +97,21 @@ class ComparedStudy:
 class SameRule:
     """A rule in the first study that has it, and in another one: the other less the first."""
 
-    first: MeasuredRule
-    other: MeasuredRule
-    settings: Settings
+    first: ComparedRule
+    other: ComparedRule
+    settings: ConfigDifference
     agreement: Agreement
     differences: tuple[Difference, ...]
 
     @property
     def same_runs(self) -> bool:
         """Whether the same runs were trained: on another machine, say, or by another version."""
-        return self.settings.same and self.agreement.common > 0
+        return self.settings.is_none and self.agreement.common > 0
 
     def as_dict(self) -> dict[str, Any]:
         """For a JSON document."""
         return {
-            "rule": self.other.rule,
+            "label": self.other.label,
             "first": self.first.study,
             "other": self.other.study,
             "same_runs": self.same_runs,
@@ -94,27 +133,27 @@ class AgainstRule:
         differences: empty where there is no reference.
     """
 
-    rule: MeasuredRule
-    reference: MeasuredRule | None
+    rule: ComparedRule
+    reference: ComparedRule | None
     nearest: str | None = None
-    settings: Settings | None = None
+    settings: ConfigDifference | None = None
     differences: tuple[Difference, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """For a JSON document."""
         return {
             "study": self.rule.study,
-            "rule": self.rule.rule,
-            "reference": None if self.reference is None else self.reference.rule,
+            "label": self.rule.label,
+            "reference": None if self.reference is None else self.reference.label,
             "reference_study": None if self.reference is None else self.reference.study,
             "not_comparable_with": self.nearest,
-            **(self.settings or Settings({}, ())).as_dict(),
+            **(self.settings or ConfigDifference({}, ())).as_dict(),
             "differences": [difference.as_dict() for difference in self.differences],
         }
 
 
 @dataclass(frozen=True)
-class SideBySide:
+class Comparison:
     """Several studies in one; `to` is the rule that the others are compared with."""
 
     to: str
@@ -123,7 +162,7 @@ class SideBySide:
     against: tuple[AgainstRule, ...]
 
     @property
-    def rules(self) -> list[MeasuredRule]:
+    def rules(self) -> list[ComparedRule]:
         """Of all studies, one study after the other."""
         return [rule for study in self.studies for rule in study.rules.values()]
 
@@ -140,10 +179,10 @@ class SideBySide:
         }
 
 
-def side_by_side(folders: Sequence[Path], to: str | None = None) -> SideBySide:
+def compare_studies(results: Sequence[StudyResult], to: str | None = None) -> Comparison:
     """Compare studies; each rule with `to`, or with backpropagation where a study has it."""
-    names = distinct_names(folders)
-    studies = tuple(map(_compared, names, folders))
+    names = distinct_names([study.folder for study in results])
+    studies = tuple(map(_compared, names, results))
     known = list(dict.fromkeys(rule for study in studies for rule in study.rules))
     if to is not None and to not in known:
         raise UserError(f"none of the studies has the rule {to}; --to takes {', '.join(known)}")
@@ -155,13 +194,12 @@ def side_by_side(folders: Sequence[Path], to: str | None = None) -> SideBySide:
         if rule != reference and reference in known
     )
     same = (pair for rule in known for pair in _same_rule(studies, rule))
-    return SideBySide(reference, studies, tuple(same), tuple(against))
+    return Comparison(reference, studies, tuple(same), tuple(against))
 
 
-def _compared(name: str, folder: Path) -> ComparedStudy:
-    study = gather(folder)
-    rules = {view.method: measured_rule(name, view) for view in rule_views(study)}
-    return ComparedStudy(name, folder, study, rules)
+def _compared(name: str, study: StudyResult) -> ComparedStudy:
+    rules = {label: ComparedRule(name, rule) for label, rule in study.rules.items()}
+    return ComparedStudy(name, study.folder, study, rules)
 
 
 def _same_rule(studies: Sequence[ComparedStudy], rule: str) -> list[SameRule]:
@@ -170,7 +208,7 @@ def _same_rule(studies: Sequence[ComparedStudy], rule: str) -> list[SameRule]:
         SameRule(
             first.rules[rule],
             other.rules[rule],
-            same_settings(first.study, other.study, rule),
+            config_difference(first.study, other.study, rule),
             agreement(first.study, other.study, rule),
             _comparable(first.rules[rule], other.rules[rule]),
         )
@@ -185,15 +223,19 @@ def _against(
     candidates = [study for study in (own, *studies) if reference in study.rules]
     measured = own.rules[rule]
     for candidate in candidates:
-        if candidate is own or same_settings(candidate.study, own.study).same:
+        if candidate is own or config_difference(candidate.study, own.study).is_none:
             found = candidate.rules[reference]
             return AgainstRule(measured, found, differences=_comparable(found, measured))
     nearest = candidates[0]
-    return AgainstRule(measured, None, nearest.name, same_settings(nearest.study, own.study))
+    return AgainstRule(measured, None, nearest.name, config_difference(nearest.study, own.study))
 
 
-def _comparable(reference: MeasuredRule, rule: MeasuredRule) -> tuple[Difference, ...]:
-    """Rungs of the ladder only where both networks have as many blocks."""
-    pairs = paired_rules(reference, rule)
-    rungs = reference.blocks == rule.blocks
-    return tuple(pair for pair in pairs if rungs or pair.of in QUANTITIES)
+def _comparable(reference: ComparedRule, rule: ComparedRule) -> tuple[Difference, ...]:
+    """The second less the first; rungs only where both networks have as many blocks."""
+    has_rungs = reference.result.blocks == rule.result.blocks
+    before = reference.result.values
+    return tuple(
+        paired(quantity, before[quantity], values)
+        for quantity, values in rule.result.values.items()
+        if values and before.get(quantity) and (has_rungs or quantity in QUANTITIES)
+    )

@@ -8,6 +8,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from depthgauge.auditing.trained import Trained
 from depthgauge.diagnosis.precision import in_float32
 from depthgauge.gauges.credit import Convention, paired
 from depthgauge.gauges.norms import unit_vectors
@@ -18,7 +19,6 @@ from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.seen_batch import SeenBatch
 from depthgauge.rules.contract import Rule
 from depthgauge.rules.on_network import context_of, reading_noise
-from depthgauge.studies.trained import Trained
 
 SAMPLES = 2048
 FIRST_SEED = 10_000
@@ -28,8 +28,8 @@ SAME = 1e-4
 Feedback = dict[str, Tensor]
 
 
-def why_not(trained: Trained) -> str | None:
-    """Why there is no null for a network; None where there is one."""
+def reason_missing(trained: Trained) -> str | None:
+    """Return why there is no null for a network; None where there is one."""
     if trained.feedback is None:
         return "n/a: the feedback was not saved with the checkpoint"
     if trained.rule is None:
@@ -52,7 +52,7 @@ def calibrate_null(
     """
     rule, feedback, net = trained.rule, trained.feedback, trained.net
     if rule is None or not feedback:
-        raise ValueError(why_not(trained))
+        raise ValueError(reason_missing(trained))
     seen = in_float32(OpenedNet(net))[0].see(*batch)
     alignment = _alignment(rule, net, seen, feedback, convention)
     parts = [alignment([feedback])]

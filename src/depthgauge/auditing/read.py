@@ -1,16 +1,18 @@
-"""The audit: every diagnostic on every network, the verdict over seeds, and what each costs."""
+"""Reading every gauge off trained networks."""
 
 from __future__ import annotations
 
 import logging
-import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 import torch
 from torch import Tensor, nn
 
+from depthgauge.auditing.networks import NetworkUnderAudit
+from depthgauge.auditing.null import SAMPLES, calibrate_null, reason_missing
+from depthgauge.auditing.trained import Trained, evaluation_batches, first_samples
 from depthgauge.config import NetConfig
 from depthgauge.diagnosis.credit_quality import credit_gauges, readings_of
 from depthgauge.diagnosis.diagnose import diagnose
@@ -25,9 +27,6 @@ from depthgauge.gauges.perturbation_published import PublishedPerturbation
 from depthgauge.nets.opened import OpenedNet
 from depthgauge.nets.registry import initial_net
 from depthgauge.rules.on_network import formed_credit, rule_credit
-from depthgauge.studies.audit_subjects import Subject
-from depthgauge.studies.null import SAMPLES, calibrate_null, why_not
-from depthgauge.studies.trained import Trained, evaluation_batches, first_samples
 from depthgauge.tasks.base import Task
 from depthgauge.training.threads import with_threads
 from depthgauge.verdict.over_training import first_fired, from_metrics
@@ -42,79 +41,67 @@ SMALL = 200_000
 
 
 @dataclass(frozen=True)
-class Audited:
-    """A network and its report; no report where the run diverged."""
+class ReadNetwork:
+    """A network and its report; no report where training diverged."""
 
-    subject: Subject
+    network: NetworkUnderAudit
     report: Report | None
-    first_fired: dict[str, int | None] | None
+    first_fired: Mapping[str, int | None]
 
 
-def audit(
-    subjects: Sequence[Subject],
+def read_networks(
+    networks: Sequence[NetworkUnderAudit],
     task: Task,
     thresholds: Thresholds,
-    on_read: Callable[[str], None] = lambda key: None,
+    bp_gain: float | None,
+    on_read: Callable[[str], None] = lambda name: None,
     *,
-    as_in_the_record: bool = False,
-) -> list[Audited]:
-    """Read every subject; `on_read` hears which one is done.
+    as_published: bool = False,
+) -> list[ReadNetwork]:
+    """Read every gauge off every network; `on_read` hears which one was read.
 
-    With `as_in_the_record`, ρ is read as it was published too, for published figures.
+    With `as_published`, ρ is read as it was published too, for published figures.
     """
-    bp_gain, audited = depth_gain_of_bp(subjects), []
-    for subject in subjects:
+    read = []
+    for network in networks:
         report = None
-        if subject.trained is not None:
-            with with_threads(reading_threads(subject.trained.net)):
-                report = _report(subject, subject.trained, task, bp_gain, thresholds)
-                for more in (partial(_with_credit, as_in_the_record=as_in_the_record), _with_null):
-                    report = _if_the_rule_can(more, report, subject.trained, task)
-        fired = first_fired(from_metrics(subject.metrics), thresholds) if subject.metrics else None
-        audited.append(Audited(subject, report, fired))
-        on_read(subject.key)
-    return audited
+        if network.trained is not None:
+            with with_threads(reading_threads(network.trained.net)):
+                report = _report(network, network.trained, task, bp_gain, thresholds)
+                for more in (partial(_with_credit, as_published=as_published), _with_null):
+                    report = _if_the_rule_can(more, report, network.trained, task)
+        fired = first_fired(from_metrics(network.epochs), thresholds)
+        read.append(ReadNetwork(network, report, fired))
+        on_read(f"{network.label}, seed {network.seed}")
+    return read
 
 
 def reading_threads(net: nn.Module) -> int:
-    """All for a large network, one for a small one."""
+    """Return how many threads read a network: all for a large one, one for a small one."""
     small = sum(parameter.numel() for parameter in net.parameters()) < SMALL
     return 1 if small else torch.get_num_threads()
 
 
-def depth_gain_of_bp(subjects: Sequence[Subject]) -> float | None:
-    """What backpropagation gains from depth, mean over seeds; None if it was not audited.
-
-    With several settings of backpropagation, that of the most accurate one.
-    """
-    settings: dict[str, list[tuple[float, float]]] = {}
-    for one in subjects:
-        is_bp = one.control is None and "bp" in (one.rule, one.method)
-        if is_bp and one.accuracy is not None and one.frozen is not None:
-            settings.setdefault(one.method, []).append((one.accuracy, one.frozen))
-    means = [
-        (statistics.fmean(a for a, _ in runs), statistics.fmean(a - f for a, f in runs))
-        for runs in settings.values()
-    ]
-    return max(means)[1] if means else None
-
-
 def _report(
-    subject: Subject, trained: Trained, task: Task, bp_gain: float | None, thresholds: Thresholds
+    network: NetworkUnderAudit,
+    trained: Trained,
+    task: Task,
+    bp_gain: float | None,
+    thresholds: Thresholds,
 ) -> Report:
     batches = evaluation_batches(task, BATCHES_READ)
     report = diagnose(
         trained.net,
         batches,
-        headline_acc=subject.accuracy,
-        frozen_baseline_acc=subject.frozen,
+        headline_acc=network.accuracy,
+        frozen_baseline_acc=network.frozen,
         bp_depth_gain=bp_gain,
-        method_name=subject.method,
+        method_name=network.label,
         thresholds=thresholds,
     )
     if trained.in_bf16:
         report = replace(report, numerics=_numerics_with_bf16(trained, batches))
-    return replace(report, source=subject.source)
+    return replace(report, source=network.source.model_dump(exclude_none=True))
 
 
 def _numerics_with_bf16(
@@ -140,16 +127,16 @@ def _if_the_rule_can(
         return report
 
 
-def _with_credit(report: Report, trained: Trained, task: Task, *, as_in_the_record: bool) -> Report:
+def _with_credit(report: Report, trained: Trained, task: Task, *, as_published: bool) -> Report:
     """The report with the readings of the credit, where the rule and its feedback are known."""
     if trained.rule is None or trained.feedback is None:
         return report
     credit = rule_credit(trained.rule, trained.feedback)
     gauges = credit_gauges(credit, "depthgauge")
-    gauges["alignment_record"] = AlignmentGauge(credit, "record")
-    if as_in_the_record:
+    gauges["alignment_published"] = AlignmentGauge(credit, "record")
+    if as_published:
         formed = formed_credit(trained.rule, trained.feedback)
-        gauges["perturbation_record"] = PublishedPerturbation(formed)
+        gauges["perturbation_published"] = PublishedPerturbation(formed)
     x, y = first_samples(task, SAMPLES)
     batches = zip(torch.split(x, BATCH_READ), torch.split(y, BATCH_READ), strict=True)
     measure(in_float32(OpenedNet(trained.net))[0], batches, list(gauges.values()))
@@ -158,16 +145,16 @@ def _with_credit(report: Report, trained: Trained, task: Task, *, as_in_the_reco
 
 def _with_null(report: Report, trained: Trained, task: Task) -> Report:
     """The report with the null of the credit's alignment, where there is one."""
-    if trained.rule is None or trained.feedback is None or why_not(trained) is not None:
+    if trained.rule is None or trained.feedback is None or reason_missing(trained) is not None:
         return report
     drawn = calibrate_null(trained, first_samples(task, SAMPLES), NULL_DRAWS)
     return replace(report, null=drawn)
 
 
-def untrained_reports(
+def read_untrained(
     net: NetConfig, task: Task, seeds: Sequence[int], thresholds: Thresholds
 ) -> dict[str, Report]:
-    """The control: networks that have not been trained must raise no alarm."""
+    """Return reports of untrained networks by seed: a control that must raise no alarm."""
     found, batches = {}, evaluation_batches(task, BATCHES_READ)
     for seed in seeds:
         untrained = initial_net(net, task, seed)
@@ -180,5 +167,5 @@ def untrained_reports(
                 thresholds=thresholds,
             )
         source = {"net": net.model_dump(mode="json"), "seed": seed}
-        found[f"untrained_s{seed}"] = replace(report, source=source)
+        found[str(seed)] = replace(report, source=source)
     return found

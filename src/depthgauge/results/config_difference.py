@@ -1,19 +1,20 @@
-"""Whether two studies trained the same runs, in what they differ, and how alike the results are."""
+"""In what two studies differ, and how alike the results of their common runs are."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
+from depthgauge.results.run import RunResult
+from depthgauge.results.study import StudyResult
 from depthgauge.store.study_folder import differences
-from depthgauge.studies.gathered import Gathered, GatheredRun
 
 SECTIONS = ("task", "net", "recipe")
 """Of a configuration: what rules must share to be compared with each other."""
 
 
 @dataclass(frozen=True)
-class Settings:
+class ConfigDifference:
     """In what two configurations differ.
 
     Attributes:
@@ -25,8 +26,8 @@ class Settings:
     not_known: tuple[str, ...]
 
     @property
-    def same(self) -> bool:
-        """Whether they are known to be the same."""
+    def is_none(self) -> bool:
+        """Whether the configurations are known to be the same."""
         return not self.differ_in and not self.not_known
 
     def as_dict(self) -> dict[str, Any]:
@@ -46,40 +47,42 @@ class Agreement:
 
     common: int
     same_accuracy: int
-    same_record: int
+    same_epochs: int
 
 
-def same_settings(first: Gathered, other: Gathered, rule: str | None = None) -> Settings:
-    """In what two studies differ, or the runs of a rule in them."""
+def config_difference(
+    first: StudyResult, other: StudyResult, rule: str | None = None
+) -> ConfigDifference:
+    """Return in what two studies differ, or the runs of a rule in them."""
     ours, theirs = (_sections(study, rule) for study in (first, other))
     known = ours.keys() & theirs.keys()
     different = differences(
         {name: ours[name] for name in known}, {name: theirs[name] for name in known}
     )
     missing = sorted({*SECTIONS, *ours, *theirs} - known)
-    return Settings(different, tuple(missing))
+    return ConfigDifference(different, tuple(missing))
 
 
-def _sections(study: Gathered, rule: str | None) -> dict[str, Any]:
-    run = next((run for run in study.runs if run.method == rule), None)
+def _sections(study: StudyResult, rule: str | None) -> dict[str, Any]:
+    run = next((run for run in study.runs if run.label == rule), None)
     if run is None:
-        return {name: study.base[name] for name in SECTIONS if name in study.base}
+        return study.config.model_dump(mode="json", include={*SECTIONS}, exclude_none=True)
     return run.config.model_dump(mode="json", include={*SECTIONS, "rule"})
 
 
-def agreement(first: Gathered, other: Gathered, rule: str) -> Agreement:
-    """Of the runs of a rule."""
+def agreement(first: StudyResult, other: StudyResult, rule: str) -> Agreement:
+    """Return how alike the runs of a rule are in two studies."""
     ours, theirs = (_done(study, rule) for study in (first, other))
     pairs = [(ours[place], theirs[place]) for place in sorted(ours.keys() & theirs.keys())]
     same = [(a, b) for a, b in pairs if (a.state, a.accuracy) == (b.state, b.accuracy)]
     return Agreement(
-        len(pairs), len(same), sum(bool(a.lines) and a.lines == b.lines for a, b in same)
+        len(pairs), len(same), sum(bool(a.epochs) and a.epochs == b.epochs for a, b in same)
     )
 
 
-def _done(study: Gathered, rule: str) -> dict[tuple[int, int], GatheredRun]:
+def _done(study: StudyResult, rule: str) -> dict[tuple[int, int], RunResult]:
     return {
         (run.config.k, run.config.seed): run
         for run in study.runs
-        if run.method == rule and run.done
+        if run.label == rule and run.is_done
     }

@@ -1,0 +1,1 @@
+"""Reading every gauge off the networks of a study, or off somebody's checkpoints."""

@@ -1,0 +1,127 @@
+"""From readings to an audit: verdicts over seeds, and what each way of reporting would say."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from depthgauge.auditing.networks import NetworkUnderAudit
+from depthgauge.auditing.read import ReadNetwork
+from depthgauge.config import SharedConfig
+from depthgauge.diagnosis.report import Report
+from depthgauge.results.audit import Audit, AuditedNetwork, RuleVerdict, Selection, ShallowRule
+from depthgauge.results.network import DIVERGED
+from depthgauge.results.spread import Spread
+from depthgauge.verdict.judge import judge
+from depthgauge.verdict.sensitivity import sensitivity
+from depthgauge.verdict.thresholds import Thresholds
+from depthgauge.verdict.utility import Evidence, walked_back
+
+
+def conclude(
+    read: Sequence[ReadNetwork],
+    config: SharedConfig,
+    chance: float,
+    bp_gain: float | None,
+    thresholds: Thresholds,
+    untrained: Mapping[str, Report],
+    provenance: Mapping[str, Any],
+    *,
+    shallow: Mapping[str, ShallowRule] | None = None,
+    selection: Mapping[str, Selection] | None = None,
+) -> Audit:
+    """Return the audit of networks that were read."""
+    by_label: dict[str, list[ReadNetwork]] = {}
+    for one in read:
+        by_label.setdefault(one.network.label, []).append(one)
+    return Audit(
+        config=config,
+        chance=chance,
+        bp_gain=bp_gain,
+        thresholds=thresholds,
+        provenance=dict(provenance),
+        verdicts={label: _verdict(own, thresholds, bp_gain) for label, own in by_label.items()},
+        networks=tuple(map(_audited, read)),
+        decision_utility=_utility(by_label, chance, thresholds, bp_gain),
+        untrained=dict(untrained),
+        shallow=dict(shallow or {}),
+        selection=dict(selection or {}),
+    )
+
+
+def depth_gain_of_bp(networks: Sequence[NetworkUnderAudit]) -> float | None:
+    """Return what backpropagation gains from depth, mean over seeds; None if it was not audited.
+
+    With several settings of backpropagation, that of the most accurate one.
+    """
+    settings: dict[str, list[tuple[float, float]]] = {}
+    for one in networks:
+        is_bp = one.control is None and "bp" in (one.rule, one.label)
+        if is_bp and one.accuracy is not None and one.frozen is not None:
+            settings.setdefault(one.label, []).append((one.accuracy, one.frozen))
+    means = [
+        (statistics.fmean(a for a, _ in pairs), statistics.fmean(a - f for a, f in pairs))
+        for pairs in settings.values()
+    ]
+    return max(means)[1] if means else None
+
+
+def _audited(one: ReadNetwork) -> AuditedNetwork:
+    network = one.network
+    return AuditedNetwork(
+        label=network.label,
+        seed=network.seed,
+        accuracy=network.accuracy,
+        frozen=network.frozen,
+        first_fired=dict(one.first_fired),
+        source=network.source,
+        report=one.report,
+    )
+
+
+def _verdict(
+    read: Sequence[ReadNetwork], thresholds: Thresholds, bp_gain: float | None
+) -> RuleVerdict:
+    networks = [one.network for one in read]
+    seeds = [DIVERGED if one.report is None else one.report.seed_readings for one in read]
+    verdict = judge(seeds, thresholds, bp_gain)
+    return RuleVerdict(
+        rule=networks[0].rule,
+        control=networks[0].control,
+        seeds=tuple(network.seed for network in networks),
+        diverged_seeds=tuple(one.network.seed for one in read if one.report is None),
+        accuracy=Spread.of(network.accuracy for network in networks),
+        frozen=Spread.of(network.frozen for network in networks),
+        word=verdict.word,
+        findings=verdict.diagnostics,
+        sensitivity=tuple(sensitivity(seeds, thresholds, bp_gain)),
+    )
+
+
+def _utility(
+    by_label: Mapping[str, Sequence[ReadNetwork]],
+    chance: float,
+    thresholds: Thresholds,
+    bp_gain: float | None,
+) -> dict[str, dict[str, tuple[int, int]]]:
+    table: dict[str, dict[str, tuple[int, int]]] = {}
+    for label, read in by_label.items():
+        evidence = [_evidence(one, chance, bp_gain) for one in read]
+        for strategy, counts in walked_back(evidence, thresholds).items():
+            table.setdefault(strategy, {})[label] = counts
+    return table
+
+
+def _evidence(one: ReadNetwork, chance: float, bp_gain: float | None) -> Evidence:
+    report = one.report
+    if report is None:
+        return Evidence(None, chance, None, None, DIVERGED, bp_gain)
+    return Evidence(
+        accuracy=one.network.accuracy,
+        chance=chance,
+        alignment=report.alignment.over_all if report.alignment else None,
+        stability=report.cross_batch_stability,
+        readings=report.seed_readings,
+        bp_gain=bp_gain,
+    )

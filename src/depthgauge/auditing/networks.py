@@ -1,0 +1,96 @@
+"""The networks that an audit looks at, with what is known of their training."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from depthgauge.auditing.trained import Trained, trained_run
+from depthgauge.results.audit import ShallowRule, Source
+from depthgauge.results.run import RunResult
+from depthgauge.results.spread import Spread
+from depthgauge.rules.contract import Rule
+from depthgauge.store.metrics_file import Line
+from depthgauge.store.run_folder import RunFolder
+from depthgauge.tasks.base import Task
+
+
+@dataclass(frozen=True)
+class NetworkUnderAudit:
+    """One network that an audit reads.
+
+    Attributes:
+        label: what tables call its rule.
+        seed: of the run.
+        trained: the network; None where training diverged.
+        accuracy: on the whole evaluation split.
+        frozen: accuracy of the same rule and seed with frozen blocks; None if it is not known, or
+            there was nothing to learn.
+        source: where everything came from.
+        epochs: what was read after each epoch, where the training was ours.
+        rule: the rule's name, without options; None for a network from elsewhere.
+        control: the control it was trained under, if any.
+    """
+
+    label: str
+    seed: int
+    trained: Trained | None
+    accuracy: float | None
+    frozen: float | None
+    source: Source
+    epochs: Sequence[Line] = field(default=())
+    rule: str | None = None
+    control: str | None = None
+
+
+def networks_of_runs(
+    runs: Sequence[RunResult], task: Task, rules: Mapping[str, Rule]
+) -> list[NetworkUnderAudit]:
+    """Return every network with all blocks trained that is done, with its frozen baseline.
+
+    `rules` has the rule of each label. A network without blocks has no depth to be audited: see
+    `shallow_rules`.
+    """
+    frozen = {(run.label, run.config.seed): run for run in runs if run.config.k == 0}
+    return [
+        _network(run, frozen.get((run.label, run.config.seed)), task, rules[run.config.rule.label])
+        for run in runs
+        if run.is_full and run.is_done
+    ]
+
+
+def _network(run: RunResult, frozen: RunResult | None, task: Task, rule: Rule) -> NetworkUnderAudit:
+    config, folder = run.config, RunFolder(run.folder.parent, run.config)
+    learns = config.recipe.targets == "true"
+    return NetworkUnderAudit(
+        label=run.label,
+        seed=config.seed,
+        trained=None if run.state == "diverged" else trained_run(folder, task, rule),
+        accuracy=run.accuracy,
+        frozen=frozen.accuracy if frozen and learns else None,
+        source=Source(
+            run=run.identity,
+            frozen_run=frozen.identity if frozen else None,
+            commit=run.provenance.get("commit"),
+            diverged_epoch=run.diverged_epoch,
+        ),
+        epochs=run.epochs,
+        rule=config.rule.name,
+        control=run.control,
+    )
+
+
+def shallow_rules(runs: Sequence[RunResult]) -> dict[str, ShallowRule]:
+    """Return the accuracies of each rule that was trained without any blocks."""
+    by_label: dict[str, list[RunResult]] = {}
+    for run in runs:
+        if run.config.net.blocks == 0 and run.is_done:
+            by_label.setdefault(run.label, []).append(run)
+    return {
+        label: ShallowRule(
+            accuracy=Spread.of(run.accuracy for run in own),
+            accuracies={run.config.seed: run.accuracy for run in own},
+            runs={run.config.seed: run.identity for run in own},
+        )
+        for label, own in by_label.items()
+    }

@@ -1,0 +1,1 @@
+"""Published experiments: recipe, figures, and the comparison with what was measured."""

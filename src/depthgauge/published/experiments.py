@@ -1,0 +1,99 @@
+"""The published experiments: which there are, and which of them a study repeats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from depthgauge.config import NetConfig
+from depthgauge.errors import UserError
+from depthgauge.published import main_audit, memo_ladder, thirty_epochs
+from depthgauge.published.compare import PublishedComparison
+from depthgauge.published.figures import published
+from depthgauge.results.study import StudyResult
+
+TASK = "cifar10"
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A published experiment.
+
+    Attributes:
+        name: what `reproduce` calls it.
+        title: what tables call it.
+        summary: what it is, in a line.
+        check: refuses a network of which nothing was published.
+        compare: what a study measured beside what was published.
+        audits: whether the networks are audited, with frozen baselines, and not the whole ladder.
+        rules: that are trained by default; None for the usual ones.
+        epochs: of training; None for the task's own.
+    """
+
+    name: str
+    title: str
+    summary: str
+    check: Callable[[NetConfig], None]
+    compare: Callable[[StudyResult], PublishedComparison]
+    audits: bool = False
+    rules: tuple[str, ...] | None = None
+    epochs: int | None = None
+
+
+EXPERIMENTS = {
+    experiment.name: experiment
+    for experiment in (
+        Experiment(
+            memo_ladder.NAME,
+            "The ladder",
+            "the published ladders on CIFAR-10: --width 256 --blocks 4, --width 512 --blocks 2",
+            memo_ladder.check_ladder,
+            memo_ladder.compare_ladder,
+        ),
+        Experiment(
+            main_audit.NAME,
+            "The main audit",
+            "the published audit on CIFAR-10: --width 256 --blocks 4",
+            main_audit.check_main_audit,
+            main_audit.compare_main_audit,
+            audits=True,
+        ),
+        Experiment(
+            thirty_epochs.NAME,
+            "Thirty epochs",
+            "the published runs of thirty epochs on CIFAR-10, plain and with a penalty of 0.01",
+            thirty_epochs.check_thirty_epochs,
+            thirty_epochs.compare_thirty_epochs,
+            audits=True,
+            rules=tuple(thirty_epochs.RULES),
+            epochs=30,
+        ),
+    )
+}
+
+
+def comparisons_with_published(study: StudyResult) -> list[PublishedComparison]:
+    """Return the study beside each published experiment that it repeats, as far as it does."""
+    net = study.config.net
+    if study.config.task.name != TASK or net is None:
+        return []
+    if net != NetConfig(width=net.width, blocks=net.blocks):
+        return []
+    found = [one.compare(study) for one in EXPERIMENTS.values() if _repeats(study, net, one)]
+    return [one for one in found if any(one.figures.values()) or one.one_seed or one.verdicts]
+
+
+def _repeats(study: StudyResult, net: NetConfig, experiment: Experiment) -> bool:
+    if experiment.audits:
+        is_thirty = study.config.recipe is not None and (
+            study.config.recipe.epochs == published()["thirty_epochs"]["config"]["epochs"]
+        )
+        if study.audit is None or is_thirty != (experiment.name == thirty_epochs.NAME):
+            return False
+    elif not study.runs:
+        return False
+    try:
+        experiment.check(net)
+    except UserError:
+        return False
+    return True
