@@ -12,10 +12,8 @@ from golden.facts import EMBEDDED_COMMAND, GOLDEN, run_facts, study_facts
 TOLERANCE = 0.005
 """Of an accuracy on 4,000 samples: twenty of them.
 
-On the processor of the record the difference is zero. Others add the terms of matrix products in
-another order, which moves float32 parameters by about 1e-6 in these few steps, and so the label of
-a sample here and there whose two largest logits are that close. Another stream of random numbers,
-another recipe or another rule moves accuracies by several times as much.
+On the processor of the record the difference is zero. Others may add the terms of matrix products
+in another order; where the two largest logits are nearly equal, rounding may then decide otherwise.
 """
 
 
