@@ -11,22 +11,22 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from depthgauge.errors import UserError
+from depthgauge.published.compare import PublishedComparison
+from depthgauge.published.experiments import comparisons_with_published
+from depthgauge.published.memo_ladder import compare_rungs
+from depthgauge.results.audit import Audit
+from depthgauge.results.ladder import read_ladder
+from depthgauge.results.load import load
+from depthgauge.results.rule import RuleResult
+from depthgauge.results.rung import Rung
+from depthgauge.results.study import StudyResult
 from depthgauge.store.run_paths import read_config
-from depthgauge.studies.counterparts import (
-    audit_counterpart,
-    ladder_counterpart,
-    thirty_counterpart,
-)
-from depthgauge.studies.gathered import Gathered, gather
-from depthgauge.studies.ladder import read_ladder
-from depthgauge.studies.published import compare_ladder
-from depthgauge.studies.rule_views import RuleView, rule_views
 
 GOLDEN = Path(__file__).resolve().parent
 REPRODUCTION = GOLDEN.parent.parent / "reproduction"
@@ -40,8 +40,6 @@ EMBEDDED_COMMAND = (
 )
 """What trained the study in `embedded/`; `--out FOLDER` comes after it."""
 
-ROW = ("acc", "frozen_acc", "h_L", "g_L", "stability", "verdict", "fired")
-
 Facts = dict[str, Any]
 
 
@@ -54,7 +52,7 @@ def run_facts(folder: Path) -> dict[str, Facts]:
     """Return the state and final accuracy of every run of a study, by its id."""
     if not (folder / "study.json").is_file():
         return {}
-    runs = gather(folder).runs
+    runs = load(folder).runs
     return {run.identity: {"state": run.state, "accuracy": run.accuracy} for run in runs}
 
 
@@ -65,94 +63,99 @@ def study_facts(folder: Path, runs: Collection[str]) -> Facts:
         facts["ladder document"] = _ladder_document(folder)
     if not any((folder / name).is_file() for name in ("study.json", "audit.json")):
         return facts
-    study = gather(folder)
+    study = load(folder)
     study = replace(study, runs=tuple(run for run in study.runs if run.identity in runs))
-    views = rule_views(study)
-    facts["ladder"] = {view.method: _rungs(view) for view in views if view.ladder}
-    facts["verdicts"] = {view.method: _verdict(view) for view in views}
+    rules = study.rules
+    facts["ladder"] = {label: _rungs(rule.ladder) for label, rule in rules.items() if rule.ladder}
+    facts["verdicts"] = {label: _verdict(rule) for label, rule in rules.items()}
     facts["published"] = _published(study)
     if study.audit is not None:
-        facts["audit"] = _audit(study.audit)
+        facts["audit"] = _audit(study, study.audit)
         facts["verdicts without the audit"] = {
-            view.method: _verdict(view) for view in rule_views(replace(study, audit=None))
+            label: _verdict(rule) for label, rule in replace(study, audit=None).rules.items()
         }
     return facts
 
 
-def _rungs(view: RuleView) -> Facts:
-    return {
-        str(rung.k): {"mean": rung.mean, "std": rung.std, "n": len(rung.runs)}
-        for rung in view.ladder
-    }
+def _rungs(ladder: Sequence[Rung]) -> Facts:
+    return {str(rung.k): asdict(rung.spread) for rung in ladder}
 
 
-def _verdict(view: RuleView) -> Facts:
+def _verdict(rule: RuleResult) -> Facts:
+    verdict = rule.verdict
     return {
-        "word": view.verdict,
-        "in words": view.in_words,
-        "fired": list(view.fired),
-        "single seed": view.single_seed,
-        "accuracy": view.accuracy,
-        "frozen": view.frozen,
+        "word": verdict.word,
+        "in words": str(verdict),
+        "fired": list(verdict.fired),
+        "single seed": verdict.single_seed,
+        "accuracy": asdict(rule.accuracy),
+        "frozen": asdict(rule.frozen),
         "diagnostics": {
-            one["name"]: {
-                "finding": one["finding"],
-                "intervals": {name: _interval(i) for name, i in one["intervals"].items()},
+            one.name: {
+                "finding": one.finding,
+                "intervals": {name: asdict(ends) for name, ends in one.intervals.items()},
             }
-            for one in view.diagnostics
+            for one in verdict.diagnostics
         },
     }
 
 
-def _interval(found: Any) -> Facts:
-    """Return an interval as a dictionary, whether it was read from an audit or computed."""
-    return dict(found) if isinstance(found, dict) else asdict(found)
-
-
-def _audit(audit: Facts) -> Facts:
+def _audit(study: StudyResult, audit: Audit) -> Facts:
     rows: dict[str, Facts] = {}
-    for row in audit["summary"]:
-        rows.setdefault(row["method"], {})[str(row["seed"])] = {name: row[name] for name in ROW}
+    for network in audit.networks:
+        report = network.report
+        rows.setdefault(network.label, {})[str(network.seed)] = {
+            "acc": network.accuracy,
+            "frozen_acc": network.frozen,
+            "h_L": report.residual_norms[-1] if report else None,
+            "g_L": report.bp_grad_norms[-1] if report else None,
+            "stability": report.cross_batch_stability if report else None,
+            "verdict": report.verdict if report else "diverged",
+            "fired": list(report.judgement.fired) if report else [],
+        }
     return {
         "summary": rows,
-        "decision utility": audit["decision_utility"],
-        "gain of bp": audit["config"]["bp_depth_gain"],
-        "untrained": {name: report["verdict"] for name, report in audit["controls"].items()},
-        "without blocks": {label: e["acc"] for label, e in audit.get("shallow", {}).items()},
-        "survives": {rule: e["survives"] for rule, e in audit.get("settings", {}).items()},
+        "decision utility": {
+            way: {label: list(count) for label, count in counts.items()}
+            for way, counts in audit.decision_utility.items()
+        },
+        "gain of bp": study.bp_gain,
+        "untrained": {f"untrained_s{seed}": one.verdict for seed, one in audit.untrained.items()},
+        "without blocks": {label: asdict(one.accuracy) for label, one in audit.shallow.items()},
+        "survives": {rule: one.survives for rule, one in audit.settings.items()},
     }
 
 
 def _ladder_document(folder: Path) -> Facts:
-    ladder = read_ladder(folder)
+    ladder = read_ladder(folder / "ladder.json")
     try:
-        compared = _compared(compare_ladder(ladder))
+        compared = _compared(compare_rungs(ladder))
     except UserError:
         compared = None  # no ladder of this network was published
-    return {"summary": ladder["summary"], "published": compared}
-
-
-def _published(study: Gathered) -> Facts:
-    found: dict[str, Callable[[Gathered], Facts | None]] = {
-        "ladder": ladder_counterpart,
-        "audit": audit_counterpart,
-        "thirty epochs": thirty_counterpart,
-    }
     return {
-        name: _compared(compared)
-        for name, compare in found.items()
-        if (compared := compare(study)) is not None
+        "summary": {label: _rungs(rungs) for label, rungs in ladder.rules.items()},
+        "published": compared,
     }
 
 
-def _compared(comparison: Facts) -> Facts:
+PUBLISHED = {"memo-ladder": "ladder", "main-audit": "audit", "thirty-epochs": "thirty epochs"}
+
+
+def _published(study: StudyResult) -> Facts:
+    return {PUBLISHED[c.experiment]: _compared(c) for c in comparisons_with_published(study)}
+
+
+def _compared(comparison: PublishedComparison) -> Facts:
     """Name each compared figure by what it is of; of unlike settings the names alone."""
-    facts: Facts = {"unlike": [setting.split()[0] for setting in comparison["unlike"]]}
-    for part, rows in comparison.items():
-        if part not in ("schema_version", "unlike"):
-            facts[part] = {row["what"].replace(", record", ""): row for row in rows}
-    for row in (row for part, rows in facts.items() if part != "unlike" for row in rows.values()):
-        del row["what"]
+    document = comparison.as_dict()
+    facts: Facts = {"unlike": [setting.split()[0] for setting in document["unlike"]]}
+    parts = dict(document["figures"])
+    if comparison.experiment != "memo-ladder":
+        parts["one_seed"] = document["one_seed"]
+    if comparison.experiment == "main-audit":
+        parts["verdicts"] = document["verdicts"]
+    for part, rows in parts.items():
+        facts[part] = {row.pop("what").replace(", as published", ""): row for row in rows}
     return facts
 
 

@@ -22,12 +22,12 @@ from depthgauge.verdict.utility import Evidence, walked_back
 def conclude(
     read: Sequence[ReadNetwork],
     config: SharedConfig,
+    thresholds: Thresholds,
+    *,
     chance: float,
     bp_gain: float | None,
-    thresholds: Thresholds,
     untrained: Mapping[str, Report],
     provenance: Mapping[str, Any],
-    *,
     shallow: Mapping[str, ShallowRule] | None = None,
     selection: Mapping[str, Selection] | None = None,
 ) -> Audit:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ from depthgauge.cli.options import (
     add_task,
     build_grid,
 )
-from depthgauge.cli.report import page_at_the_end
+from depthgauge.cli.report import write_page_after
 from depthgauge.cli.select import SELECTION, add_select, select, selection_grid
 from depthgauge.cli.training import folder_of, show_plan, train_grid
 from depthgauge.cli.verdict_options import add_verdict_options, build_thresholds, strict_status
@@ -22,8 +21,11 @@ from depthgauge.defaults import DEFAULT_RULES, DEFAULT_SEEDS
 from depthgauge.errors import UserError
 
 if TYPE_CHECKING:
+    from depthgauge.auditing.networks import NetworkUnderAudit
+    from depthgauge.config import SharedConfig
     from depthgauge.diagnosis.report import Report
-    from depthgauge.studies.audit_subjects import Subject
+    from depthgauge.results.audit import Audit, Selection
+    from depthgauge.results.study import StudyResult
     from depthgauge.studies.plan import Grid
     from depthgauge.tasks.base import Task
     from depthgauge.verdict.thresholds import Thresholds
@@ -46,15 +48,15 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument(
         "--checkpoints",
         metavar="DIR",
-        help="train nothing: audit the networks in DIR, named METHOD_sSEED.pt; --rules and --seeds "
+        help="train nothing: audit the networks in DIR, named LABEL_sSEED.pt; --rules and --seeds "
         "then say which (all that are there)",
     )
     parser.add_argument(
         "--frozen-acc",
         nargs="+",
         default=[],
-        metavar="METHOD=SHARE",
-        help="with --checkpoints: a method's accuracy with frozen blocks",
+        metavar="LABEL=SHARE",
+        help="with --checkpoints: a label's accuracy with frozen blocks",
     )
     parser.set_defaults(run=run, rules=None, seeds=None)
 
@@ -74,16 +76,16 @@ def run(args: argparse.Namespace) -> int:
     args.validation = 0 if args.select else held_out
     grid = build_grid(args)
     folder = folder_of(grid, args)
-    selection: dict[str, Any] = {}
+    selection: dict[str, Selection] = {}
     tried = selection_grid(grid, args, held_out) if args.select else None
     if args.dry_run:
         return show_plan(tried or grid, folder / SELECTION if tried else folder, args)
     missed = False
     if tried is not None:
         grid, selection, missed = select(grid, tried, folder, args)
-    document, failed = audit_study(grid, folder, args, thresholds, selection)
-    show_audit(document, folder, args.json)
-    verdicts = [entry["verdict"] for entry in document["verdicts"].values()]
+    study, failed = audit_study(grid, folder, args, thresholds, selection)
+    show_audit(study, args.json)
+    verdicts = [rule.verdict.word for rule in study.rules.values() if rule.basis == "audit"]
     return 1 if failed or missed else strict_status(verdicts, args.strict)
 
 
@@ -92,85 +94,101 @@ def audit_study(
     folder: Path,
     args: argparse.Namespace,
     thresholds: Thresholds,
-    selection: dict[str, Any] | None = None,
+    selection: dict[str, Selection] | None = None,
     *,
-    as_in_the_record: bool = False,
-) -> tuple[dict[str, Any], bool]:
+    as_published: bool = False,
+) -> tuple[StudyResult, bool]:
     """Train what is left, read everything, write `audit.json` and `audit.md`."""
-    from depthgauge.studies.audit import untrained_reports
-    from depthgauge.studies.audit_subjects import shallow_accuracies, subjects_of_study
+    from depthgauge.auditing.networks import networks_of_runs, shallow_rules
+    from depthgauge.auditing.read import read_untrained
+    from depthgauge.results.load import load
 
-    study, failed = train_grid(grid, folder, args, networks=True, thresholds=thresholds)
-    subjects = subjects_of_study(study, grid)
-    controls = untrained_reports(grid.net, grid.task, grid.seeds, thresholds)
-    config = grid.base | {"chance": grid.task.chance}
-    document = read_subjects(
-        subjects,
+    _, failed = train_grid(grid, folder, args, networks=True, thresholds=thresholds)
+    study = load(folder)
+    wanted = {run.identity for run in grid.runs()}
+    runs = [run for run in study.runs if run.identity in wanted]
+    rules = {choice.label: choice.build() for choice in grid.rules}
+    audit = read_and_conclude(
+        networks_of_runs(runs, grid.task, rules),
         grid.task,
-        config,
+        study.config,
         thresholds,
-        controls,
-        as_in_the_record=as_in_the_record,
-        shallow=shallow_accuracies(study, grid),
+        read_untrained(grid.net, grid.task, grid.seeds, thresholds),
+        as_published=as_published,
+        shallow=shallow_rules(runs),
         selection=selection,
     )
-    write_audit(document, folder)
-    return document, failed or any(subject.trained is None for subject in subjects)
+    study = study.with_audit(audit)
+    write_audit(study)
+    diverged = any(run.is_full and run.state == "diverged" for run in runs)
+    return study, failed or diverged
 
 
-def read_subjects(
-    subjects: list[Subject],
+def read_and_conclude(
+    networks: list[NetworkUnderAudit],
     task: Task,
-    config: dict[str, Any],
+    config: SharedConfig,
     thresholds: Thresholds,
-    controls: dict[str, Report],
+    untrained: dict[str, Report],
     *,
-    as_in_the_record: bool = False,
+    as_published: bool = False,
     **beside: Any,
-) -> dict[str, Any]:
-    """Read every subject, with a progress bar; the audit as one document."""
+) -> Audit:
+    """Read every network, with a progress bar, and conclude."""
+    from depthgauge.auditing.conclude import conclude, depth_gain_of_bp
+    from depthgauge.auditing.read import read_networks
     from depthgauge.cli.progress import study_progress
     from depthgauge.store.provenance import command_line, environment
-    from depthgauge.studies.audit import audit
-    from depthgauge.studies.audit_document import audit_document
 
-    with study_progress(len(subjects), "reading") as progress:
-        audited = audit(
-            subjects,
+    bp_gain = depth_gain_of_bp(networks)
+    with study_progress(len(networks), "reading") as progress:
+        read = read_networks(
+            networks,
             task,
             thresholds,
-            lambda key: progress.advance(key, 1),
-            as_in_the_record=as_in_the_record,
+            bp_gain,
+            lambda name: progress.advance(name, 1),
+            as_published=as_published,
         )
-    provenance = environment() | {"command": command_line()}
-    return audit_document(audited, config, thresholds, controls, provenance, **beside)
+    return conclude(
+        read,
+        config,
+        thresholds,
+        chance=task.chance,
+        bp_gain=bp_gain,
+        untrained=untrained,
+        provenance=environment() | {"command": command_line()},
+        **beside,
+    )
 
 
-def write_audit(document: dict[str, Any], folder: Path) -> None:
-    """`audit.json` and `audit.md`."""
+def write_audit(study: StudyResult) -> None:
+    """Write `audit.json` and `audit.md`."""
     from depthgauge.report.audit_table import TABLES
     from depthgauge.report.audit_words import audit_words
     from depthgauge.report.paper.markdown import markdown_table, markdown_text
-    from depthgauge.store.files import write_json, write_text
+    from depthgauge.store.files import write_text
 
-    write_json(folder / "audit.json", document)
-    made = [table(document) for table in TABLES]
+    assert study.audit is not None  # noqa: S101
+    write_text(study.folder / "audit.json", study.audit.model_dump_json(indent=2) + "\n")
+    made = [table(study) for table in TABLES]
     tables = [markdown_table(header, rows) for header, rows in made if rows]
-    words = "".join(f"- {markdown_text(sentence)}\n" for sentence in audit_words(document))
-    write_text(folder / "audit.md", "\n".join([*tables, words]))
+    words = "".join(f"- {markdown_text(sentence)}\n" for sentence in audit_words(study))
+    write_text(study.folder / "audit.md", "\n".join([*tables, words]))
 
 
-def show_audit(document: dict[str, Any], folder: Path | None, as_json: bool) -> None:
+def show_audit(study: StudyResult, as_json: bool, *, has_folder: bool = True) -> None:
     """On standard output, as one JSON document or for eyes; then the page, if it has a folder."""
-    with page_at_the_end(folder, quiet=as_json):
+    with write_page_after(study if has_folder else None, quiet=as_json):
         if as_json:
-            print(json.dumps(document, indent=2, ensure_ascii=False))
+            assert study.audit is not None  # noqa: S101
+            print(study.audit.model_dump_json(indent=2))
         else:
-            print_audit(document, folder)
+            print_audit(study, has_folder=has_folder)
 
 
-def print_audit(document: dict[str, Any], folder: Path | None) -> None:
-    """The tables, the words, and where everything is."""
+def print_audit(study: StudyResult, *, has_folder: bool = True) -> None:
+    """Print the tables, the words, and where everything is."""
     from depthgauge.cli.console import output
     from depthgauge.report.audit_table import TABLES
     from depthgauge.report.audit_words import audit_words
@@ -179,14 +197,14 @@ def print_audit(document: dict[str, Any], folder: Path | None) -> None:
 
     console = output()
     signs = not console.options.ascii_only
-    verdicts, *others = (with_styled_verdicts(table(document), signs=signs) for table in TABLES)
+    verdicts, *others = (with_styled_verdicts(table(study), signs=signs) for table in TABLES)
     for header, rows in others:
         if rows:
             console.print(terminal_table(header, rows))
-    for sentence in audit_words(document):
+    for sentence in audit_words(study):
         console.print(sentence, markup=False)
     console.print(terminal_table(*verdicts))
-    names = ("audit.json", "audit.md")
-    for path in (folder / name for name in names) if folder is not None else ():
+    names = ("audit.json", "audit.md") if has_folder else ()
+    for path in (study.folder / name for name in names):
         if path.exists():
             console.print(f"{path}", markup=False, soft_wrap=True)

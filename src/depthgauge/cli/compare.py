@@ -6,7 +6,6 @@ import argparse
 import json
 import sys
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from depthgauge.errors import UserError
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
     from depthgauge.report.audit_table import Table
-    from depthgauge.studies.side_by_side import SideBySide
+    from depthgauge.results.comparison import Comparison
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -38,7 +37,8 @@ def run(args: argparse.Namespace) -> int:
     """Read the folders and print what they have in common, and in what they differ."""
     from depthgauge.cli.report import page_path
     from depthgauge.report.page.compared_page import write_compared_page
-    from depthgauge.studies.side_by_side import side_by_side
+    from depthgauge.results.comparison import compare_studies
+    from depthgauge.results.load import load
 
     if len(args.studies) == 1:
         raise UserError(
@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
             "`depthgauge report` shows one"
         )
     output = page_path(args.output)
-    compared = side_by_side([Path(study) for study in args.studies], args.to)
+    compared = compare_studies([load(study) for study in args.studies], args.to)
     if args.json:
         print(json.dumps(compared.as_dict(), indent=2, ensure_ascii=False, allow_nan=False))
     else:
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def print_comparison(compared: SideBySide) -> None:
+def print_comparison(compared: Comparison) -> None:
     """The studies, three tables with their words, and how they are to be read."""
     from depthgauge.cli.console import output
     from depthgauge.report import side_by_side_table as tables

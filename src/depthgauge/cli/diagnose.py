@@ -110,10 +110,10 @@ class _Subject:
 
 
 def _load(args: argparse.Namespace) -> _Subject:
+    from depthgauge.auditing.load_trained import load_trained, named_task
     from depthgauge.nets.factory import build_from, load_weights
     from depthgauge.rules.on_network import rule_credit
     from depthgauge.store.plain_checkpoint import read_plain_checkpoint
-    from depthgauge.studies.load_trained import load_trained, named_task
 
     path = Path(args.checkpoint)
     if args.net is not None:
@@ -130,7 +130,7 @@ def _load(args: argparse.Namespace) -> _Subject:
 
 
 def _batches(task: Task, count: int, images: bool) -> list[tuple[Tensor, Tensor]]:
-    from depthgauge.studies.trained import evaluation_batches
+    from depthgauge.auditing.trained import evaluation_batches
 
     batches = evaluation_batches(task, count)
     if not images:

@@ -29,7 +29,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(args: argparse.Namespace) -> int:
     """Measure, save, print."""
-    from depthgauge.studies.identity import identity_config, measure_identity
+    from depthgauge.auditing.identity import identity_config, measure_identity
     from depthgauge.tasks.registry import load_task
 
     task, net = load_task(args.task), build_net_config(args)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +13,11 @@ from depthgauge.cli.options import (
     add_task,
     build_grid,
 )
-from depthgauge.cli.report import page_at_the_end
+from depthgauge.cli.report import write_page_after
 from depthgauge.cli.training import folder_of, show_plan, train_grid
 
 if TYPE_CHECKING:
+    from depthgauge.results.study import StudyResult
     from depthgauge.studies.plan import Grid
 
 
@@ -42,57 +42,67 @@ def run(args: argparse.Namespace) -> int:
     folder = folder_of(grid, args)
     if args.dry_run:
         return show_plan(grid, folder, args)
-    ladder, failed = train_ladder(grid, folder, args)
-    with page_at_the_end(folder, quiet=args.json):
+    study, status = train_ladder(grid, folder, args)
+    with write_page_after(study, quiet=args.json):
         if args.json:
-            print(json.dumps(ladder, indent=2))
+            print(study.ladder(provenance()).model_dump_json(indent=2))
         else:
-            print_ladder(ladder, folder)
-    return failed
+            print_ladder(study)
+    return status
 
 
-def train_ladder(grid: Grid, folder: Path, args: argparse.Namespace) -> tuple[dict[str, Any], int]:
+def train_ladder(grid: Grid, folder: Path, args: argparse.Namespace) -> tuple[StudyResult, int]:
     """Train what is left and write `ladder.json` and its figure; also the status."""
-    from depthgauge.store.provenance import environment
-    from depthgauge.studies.ladder import collect_ladder, has_diverged
+    from depthgauge.results.load import load
 
-    study, failed = train_grid(grid, folder, args)
-    ladder = collect_ladder(study, grid.base, grid.task.chance, grid.rule_configs, environment())
-    write_ladder(ladder, folder)
-    return ladder, int(failed or has_diverged(ladder))
+    _, failed = train_grid(grid, folder, args)
+    study = load(folder)
+    write_ladder(study)
+    return study, int(failed or "diverged" in study.counts)
 
 
-def write_ladder(ladder: dict[str, Any], folder: Path) -> None:
-    """`ladder.json`, `ladder.md`, `ladder.png` and `ladder.svg`."""
+def provenance() -> dict[str, Any]:
+    """Return what this command runs on, and how it was typed."""
+    from depthgauge.store.provenance import command_line, environment
+
+    return environment() | {"command": command_line()}
+
+
+def write_ladder(study: StudyResult) -> None:
+    """Write `ladder.json`, `ladder.md`, `ladder.png` and `ladder.svg`."""
     from depthgauge.report.figures.ladder import draw_ladders
+    from depthgauge.report.figures.style import file_of
     from depthgauge.report.ladder_table import caption, ladder_rows
     from depthgauge.report.ladder_words import ladder_words
     from depthgauge.report.paper.markdown import markdown_table, markdown_text
-    from depthgauge.store.files import write_json, write_text
+    from depthgauge.store.files import write_bytes, write_text
 
-    write_json(folder / "ladder.json", ladder)
+    ladder, folder = study.ladder(provenance()), study.folder
+    write_text(folder / "ladder.json", ladder.model_dump_json(indent=2) + "\n")
     words = "".join(f"- {markdown_text(sentence)}\n" for sentence in ladder_words(ladder))
     table = markdown_table(*ladder_rows(ladder))
     write_text(folder / "ladder.md", f"{markdown_text(caption(ladder))}\n\n{table}\n{words}")
-    if ladder["results"]:
-        draw_ladders([ladder], [folder / "ladder.png", folder / "ladder.svg"])
+    if ladder.rules:
+        figure = draw_ladders([ladder])
+        for kind in ("png", "svg"):
+            write_bytes(folder / f"ladder.{kind}", file_of(figure, kind))
 
 
-def print_ladder(ladder: dict[str, Any], folder: Path) -> None:
-    """The table, the words, and where everything is."""
+def print_ladder(study: StudyResult) -> None:
+    """Print the table, the words, and where everything is."""
     from depthgauge.cli.console import output
     from depthgauge.report.ladder_table import caption, rows_with_curves
     from depthgauge.report.ladder_words import ladder_words
     from depthgauge.report.sparkline import BLOCKS, DIGITS
     from depthgauge.report.table import terminal_table
 
-    console = output()
+    console, ladder = output(), study.ladder()
     signs = DIGITS if console.options.ascii_only else BLOCKS
     console.print(caption(ladder), markup=False)
     console.print(terminal_table(*rows_with_curves(ladder, signs)))
     for sentence in ladder_words(ladder):
         console.print(sentence, markup=False)
     console.print()
-    for path in (folder / name for name in ("ladder.json", "ladder.md", "ladder.png")):
+    for path in (study.folder / name for name in ("ladder.json", "ladder.md", "ladder.png")):
         if path.exists():
             console.print(f"{path}", markup=False, soft_wrap=True)

@@ -41,14 +41,14 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(args: argparse.Namespace) -> int:
     """Calibrate and print."""
+    from depthgauge.auditing.load_trained import load_trained
+    from depthgauge.auditing.null import calibrate_null, reason_missing
+    from depthgauge.auditing.trained import first_samples
     from depthgauge.cli.progress import study_progress
     from depthgauge.store.files import finite
-    from depthgauge.studies.load_trained import load_trained
-    from depthgauge.studies.null import calibrate_null, why_not
-    from depthgauge.studies.trained import first_samples
 
     trained, task = load_trained(Path(args.checkpoint), args.task, args.rule, args.validation)
-    reason = why_not(trained)
+    reason = reason_missing(trained)
     document: dict[str, Any] = {"checkpoint": args.checkpoint, "task": task.name, "null": None}
     if reason is not None:
         document["null"] = "n/a"

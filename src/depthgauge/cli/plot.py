@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from depthgauge.report.figures.all import Missing
-    from depthgauge.studies.gathered import Gathered
-    from depthgauge.studies.rule_views import RuleView
+    from depthgauge.results.ladder import Ladder
+    from depthgauge.results.study import StudyResult
 
 FIGURES = {
     "ladder": "accuracy over the number of trained blocks; several studies side by side",
@@ -65,29 +65,32 @@ def run(args: argparse.Namespace) -> int:
 def _figure(name: str, path: Path) -> Figure:
     from depthgauge.report.figures.all import FIGURES as DRAWN
 
-    study, views = _study(path, DRAWN[name].missing)
-    return DRAWN[name].draw(study, views)
+    return DRAWN[name].draw(_study(path, DRAWN[name].missing))
 
 
 def _ladders(paths: list[Path]) -> Figure:
-    from depthgauge.report.figures.ladder import draw_panels, missing
-    from depthgauge.report.figures.ladder_panel import panel_of_file, panel_of_study
+    from depthgauge.report.figures.ladder import draw_ladders, missing
 
-    return draw_panels(
-        [
-            panel_of_file(path) if path.is_file() else panel_of_study(*_study(path, missing))
-            for path in paths
-        ]
+    return draw_ladders(
+        [_ladder(path) if path.is_file() else _study(path, missing).ladder() for path in paths]
     )
 
 
-def _study(path: Path, missing: Missing) -> tuple[Gathered, list[RuleView]]:
-    """A study, if it has what a figure needs."""
-    from depthgauge.studies.gathered import gather
-    from depthgauge.studies.rule_views import rule_views
+def _ladder(path: Path) -> Ladder:
+    """A `ladder.json` that has runs."""
+    from depthgauge.results.ladder import read_ladder
 
-    study = gather(path)
-    views = rule_views(study)
-    if (why := missing(study, views)) is not None:
+    ladder = read_ladder(path)
+    if not ladder.rules:
+        raise UserError(f"{path} has no finished runs, so there is no ladder to draw")
+    return ladder
+
+
+def _study(path: Path, missing: Missing) -> StudyResult:
+    """A study, if it has what a figure needs."""
+    from depthgauge.results.load import load
+
+    study = load(path)
+    if (why := missing(study)) is not None:
         raise UserError(f"{path} {why}")
-    return study, views
+    return study

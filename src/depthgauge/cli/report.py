@@ -8,8 +8,12 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from depthgauge.errors import UserError, system_sentence
+
+if TYPE_CHECKING:
+    from depthgauge.results.study import StudyResult
 
 log = logging.getLogger("depthgauge")
 
@@ -30,36 +34,45 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def run(args: argparse.Namespace) -> int:
     """Write the page and say where it is."""
     from depthgauge.report.page.study_page import write_study_page
+    from depthgauge.results.load import load
 
     output = page_path(args.output)
-    print(write_study_page(Path(args.study), output))
+    study = load(args.study)
+    say_problems(study)
+    print(write_study_page(study, output))
     return 0
 
 
+def say_problems(study: StudyResult) -> None:
+    """Say on standard error what of a study could not be read."""
+    for problem in study.problems:
+        print(f"depthgauge: {problem}", file=sys.stderr)
+
+
 @contextmanager
-def page_at_the_end(folder: Path | None, *, quiet: bool = False) -> Iterator[None]:
+def write_page_after(study: StudyResult | None, *, quiet: bool = False) -> Iterator[None]:
     """Results are shown inside; then the study's page is written, and where it is comes last.
 
     It is written also if nobody reads the results to their end. Where it cannot be written, they
-    stand. Without a folder there is no page.
+    stand. Without a study there is no page.
     """
     try:
         yield
         sys.stdout.flush()
     except BrokenPipeError:
-        if folder is not None:
-            _written(folder)
+        if study is not None:
+            _written(study)
         raise
-    page = _written(folder) if folder is not None else None
+    page = _written(study) if study is not None else None
     if page is not None and not quiet:
         print(page)
 
 
-def _written(folder: Path) -> Path | None:
+def _written(study: StudyResult) -> Path | None:
     from depthgauge.report.page.study_page import write_study_page
 
     try:
-        return write_study_page(folder)
+        return write_study_page(study)
     except (UserError, OSError) as error:
         why = system_sentence(error) if isinstance(error, OSError) else error
         log.warning("no page was written: %s", why)

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from depthgauge.cli.audit import audit_study, print_audit
-from depthgauge.cli.ladder import print_ladder, train_ladder
+from depthgauge.cli.ladder import print_ladder, provenance, train_ladder
 from depthgauge.cli.options import add_grid_options, add_k, add_run_options, build_grid
-from depthgauge.cli.report import page_at_the_end
+from depthgauge.cli.report import write_page_after
 from depthgauge.cli.training import folder_of, show_plan
 
 if TYPE_CHECKING:
-    from depthgauge.config import NetConfig
-    from depthgauge.report.audit_comparison import Table
+    from depthgauge.published.compare import PublishedComparison
+
+EXPERIMENTS = {
+    "memo-ladder": "the published ladders on CIFAR-10: --width 256 --blocks 4, --width 512 "
+    "--blocks 2",
+    "main-audit": "the published audit on CIFAR-10: --width 256 --blocks 4",
+    "thirty-epochs": "the published runs of thirty epochs on CIFAR-10, plain and with a penalty of "
+    "0.01",
+}
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -25,149 +32,72 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "reproduce", help="a published experiment, measured beside published"
     )
     experiments = parser.add_subparsers(metavar="NAME", required=True)
-    ladder = experiments.add_parser(
-        "memo-ladder",
-        help="the published ladders on CIFAR-10: --width 256 --blocks 4, --width 512 --blocks 2",
-    )
-    add_grid_options(ladder)
-    add_k(ladder)
-    add_run_options(ladder)
-    ladder.set_defaults(run=run_ladder, task="cifar10")
-    audit = experiments.add_parser(
-        "main-audit", help="the published audit on CIFAR-10: --width 256 --blocks 4"
-    )
-    add_grid_options(audit, fewest_blocks=1)
-    add_run_options(audit)
-    audit.set_defaults(run=run_audit, task="cifar10")
-    thirty = experiments.add_parser(
-        "thirty-epochs",
-        help="the published runs of thirty epochs on CIFAR-10, plain and with a penalty of 0.01",
-    )
-    add_grid_options(thirty, fewest_blocks=1)
-    add_run_options(thirty)
-    thirty.set_defaults(run=run_thirty, task="cifar10", rules=None, epochs=30)
+    for name, summary in EXPERIMENTS.items():
+        own = experiments.add_parser(name, help=summary)
+        is_ladder = name == "memo-ladder"
+        add_grid_options(own, fewest_blocks=0 if is_ladder else 1)
+        if is_ladder:
+            add_k(own)
+        add_run_options(own)
+        own.set_defaults(run=partial(run, name), task="cifar10")
+        if name == "thirty-epochs":
+            own.set_defaults(rules=None, epochs=30)
 
 
-def run_ladder(args: argparse.Namespace) -> int:
-    """Train what is left of the published grid and compare."""
-    from depthgauge.store.files import write_json, write_text
-    from depthgauge.studies.published import compare_ladder, published_ladder
-
-    grid = build_grid(args)
-    published_ladder(grid.net.width, grid.net.blocks)
-    folder = folder_of(grid, args)
-    if args.dry_run:
-        return show_plan(grid, folder, args)
-    ladder, status = train_ladder(grid, folder, args)
-    comparison = compare_ladder(ladder)
-    write_json(folder / "comparison.json", comparison)
-    write_text(folder / "comparison.md", _markdown(comparison))
-    with page_at_the_end(folder, quiet=args.json):
-        if args.json:
-            print(json.dumps(ladder | {"comparison": comparison}, indent=2))
-        else:
-            print_ladder(ladder, folder)
-            _print(comparison, folder)
-    return status
-
-
-def run_audit(args: argparse.Namespace) -> int:
-    """Train what is left of the published audit, read it, and compare."""
-    from depthgauge.report.audit_comparison import audit_comparison_tables, audit_comparison_words
-    from depthgauge.studies.published_audit import check_published, compare_audit
-
-    return _audit_and_compare(
-        args, check_published, compare_audit, audit_comparison_tables, audit_comparison_words
-    )
-
-
-def run_thirty(args: argparse.Namespace) -> int:
-    """The same for thirty epochs."""
-    from depthgauge.report.thirty_comparison import (
-        thirty_comparison_tables,
-        thirty_comparison_words,
-    )
-    from depthgauge.studies.published_thirty import RULES, check_thirty, compare_thirty
-
-    args.rules = args.rules or RULES
-    return _audit_and_compare(
-        args, check_thirty, compare_thirty, thirty_comparison_tables, thirty_comparison_words
-    )
-
-
-def _audit_and_compare(
-    args: argparse.Namespace,
-    check: Callable[[NetConfig], None],
-    compare: Callable[[dict[str, Any]], dict[str, Any]],
-    tables_of: Callable[[dict[str, Any]], list[Table]],
-    words_of: Callable[[dict[str, Any]], list[str]],
-) -> int:
-    from depthgauge.cli.console import output
-    from depthgauge.report.paper.markdown import markdown_table, markdown_text
-    from depthgauge.report.table import terminal_table
+def run(name: str, args: argparse.Namespace) -> int:
+    """Train what is left of the published experiment, and compare."""
+    from depthgauge.published.experiments import EXPERIMENTS as PUBLISHED
     from depthgauge.store.files import write_json, write_text
     from depthgauge.verdict.thresholds import Thresholds
 
-    args.k = [0, args.blocks]
+    experiment = PUBLISHED[name]
+    args.rules = args.rules or list(experiment.rules or ())
+    if experiment.audits:
+        args.k = [0, args.blocks]
     grid = build_grid(args)
-    check(grid.net)
+    experiment.check(grid.net)
     folder = folder_of(grid, args)
     if args.dry_run:
         return show_plan(grid, folder, args)
-    document, failed = audit_study(grid, folder, args, Thresholds(), as_in_the_record=True)
-    comparison = compare(document)
-    tables = [table for table in tables_of(comparison) if table[1]]
-    words = words_of(comparison)
-    write_json(folder / "audit_comparison.json", comparison)
-    text = "\n".join(markdown_table(*table) for table in tables)
-    write_text(
-        folder / "audit_comparison.md",
-        text + "".join(f"\n- {markdown_text(word)}\n" for word in words),
-    )
-    with page_at_the_end(folder, quiet=args.json):
+    if experiment.audits:
+        study, failed = audit_study(grid, folder, args, Thresholds(), as_published=True)
+        status = int(failed)
+    else:
+        study, status = train_ladder(grid, folder, args)
+    comparison = experiment.compare(study)
+    stem = "audit_comparison" if experiment.audits else "comparison"
+    write_json(folder / f"{stem}.json", comparison.as_dict())
+    write_text(folder / f"{stem}.md", _markdown(comparison))
+    with write_page_after(study, quiet=args.json):
         if args.json:
-            print(json.dumps(document | {"comparison": comparison}, indent=2, ensure_ascii=False))
+            model = study.audit if experiment.audits else study.ladder(provenance())
+            assert model is not None  # noqa: S101
+            document = model.model_dump(mode="json") | {"comparison": comparison.as_dict()}
+            print(json.dumps(document, indent=2, ensure_ascii=False))
         else:
-            print_audit(document, folder)
-            console = output()
-            for table in tables:
-                console.print(terminal_table(*table))
-            for word in words:
-                console.print(word, markup=False)
-            console.print(f"{folder / 'audit_comparison.md'}", markup=False, soft_wrap=True)
-    return int(failed)
+            (print_audit if experiment.audits else print_ladder)(study)
+            _print(comparison, folder / f"{stem}.md")
+    return status
 
 
-def _markdown(comparison: dict[str, Any]) -> str:
-    from depthgauge.report.comparison_table import (
-        HEADER,
-        comparison_rows,
-        comparison_words,
-    )
+def _markdown(comparison: PublishedComparison) -> str:
     from depthgauge.report.paper.markdown import markdown_table, markdown_text
+    from depthgauge.report.published_table import published_tables, published_words
 
-    parts = [markdown_table(HEADER, comparison_rows(comparison["rungs"]))]
-    if comparison["cross_checks"]:
-        rows = comparison_rows(comparison["cross_checks"])
-        parts.append("Cross-checks:\n\n" + markdown_table(HEADER, rows))
-    parts.append("".join(f"- {markdown_text(one)}\n" for one in comparison_words(comparison)))
-    return "\n".join(parts)
+    tables = "\n".join(markdown_table(*table) for table in published_tables(comparison))
+    words = "".join(f"- {markdown_text(one)}\n" for one in published_words(comparison))
+    return f"{tables}\n{words}"
 
 
-def _print(comparison: dict[str, Any], folder: Path) -> None:
+def _print(comparison: PublishedComparison, path: Path) -> None:
     from depthgauge.cli.console import output
-    from depthgauge.report.comparison_table import (
-        HEADER,
-        comparison_rows,
-        comparison_words,
-    )
+    from depthgauge.report.published_table import published_tables, published_words
     from depthgauge.report.table import terminal_table
 
     console = output()
-    for title, key in (("measured beside published", "rungs"), ("cross-checks", "cross_checks")):
-        if comparison[key]:
-            console.print(title)
-            console.print(terminal_table(HEADER, comparison_rows(comparison[key])))
-    for sentence in comparison_words(comparison):
-        console.print(sentence)
-    console.print(f"{folder / 'comparison.md'}", markup=False, soft_wrap=True)
+    console.print("measured beside published")
+    for table in published_tables(comparison):
+        console.print(terminal_table(*table))
+    for sentence in published_words(comparison):
+        console.print(sentence, markup=False)
+    console.print(f"{path}", markup=False, soft_wrap=True)

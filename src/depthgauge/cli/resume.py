@@ -120,8 +120,9 @@ def _failed(study: StudyFolder, cohorts: list[CohortPlan]) -> Iterator[RunConfig
 
 def _train(args: argparse.Namespace, opened: _Opened, cohorts: list[CohortPlan]) -> int:
     """Train what is left of these cohorts, and say how much of the plan is done."""
-    from depthgauge.cli.report import page_at_the_end
+    from depthgauge.cli.report import write_page_after
     from depthgauge.executors.job import Job
+    from depthgauge.results.load import load
     from depthgauge.store.provenance import command_line
 
     study = opened.study
@@ -138,6 +139,6 @@ def _train(args: argparse.Namespace, opened: _Opened, cohorts: list[CohortPlan])
     done = sum(study.is_done(identity) for identity in planned)
     failed_runs = sum(study.has_failed(identity) for identity in planned)
     ended = done + failed_runs == len(planned)
-    with page_at_the_end(study.path if ended else None):
+    with write_page_after(load(study.path) if ended else None):
         print(f"{done} of {len(planned)} runs in {study.path} are done")
     return int(failed)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from depthgauge.cli.training import train_grid
 from depthgauge.errors import UserError
 
 if TYPE_CHECKING:
+    from depthgauge.results.audit import Selection
     from depthgauge.studies.plan import Grid
 
 SELECTION = "selection"
@@ -46,7 +47,7 @@ def selection_grid(grid: Grid, args: argparse.Namespace, held_out: int) -> Grid:
 
 def select(
     grid: Grid, tried: Grid, folder: Path, args: argparse.Namespace
-) -> tuple[Grid, dict[str, Any], bool]:
+) -> tuple[Grid, dict[str, Selection], bool]:
     """Train all settings of `tried`: `grid` at the best, how they were chosen, any failures."""
     from depthgauge.rules.choice import choose_rule
     from depthgauge.studies.selection import candidates, chosen_settings
@@ -55,7 +56,6 @@ def select(
     samples = len(tried.task.evaluation)
     own = argparse.Namespace(**vars(args) | {"validation": samples})
     study, failed = train_grid(tried, folder / SELECTION, own)
-    chosen, texts = chosen_settings(candidates(study, tried), args.rules, args.vary)
+    selection, texts = chosen_settings(candidates(study, tried), args.rules, args.vary, samples)
     rules = [choose_rule(text) for text in with_controls(texts, args.controls)]
-    selection = {rule: entry | {"samples": samples} for rule, entry in chosen.items()}
     return replace(grid, rules=rules), selection, failed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from depthgauge.config import NetConfig
@@ -13,6 +14,8 @@ from depthgauge.published.compare import (
     unlike_published,
 )
 from depthgauge.published.figures import published
+from depthgauge.results.ladder import Ladder
+from depthgauge.results.rung import Rung
 from depthgauge.results.study import StudyResult
 
 NAME = "memo-ladder"
@@ -44,38 +47,43 @@ def check_ladder(net: NetConfig) -> None:
 
 
 def compare_ladder(study: StudyResult) -> PublishedComparison:
+    """Return every rung of a study beside its published figure."""
+    return compare_rungs(study.ladder())
+
+
+def compare_rungs(ladder: Ladder) -> PublishedComparison:
     """Return every rung beside its published figure, and cross-checks with the main audit."""
-    assert study.config.net is not None  # noqa: S101
-    figures = published_ladder(study.config.net)
-    unlike = unlike_published(study.config, figures["config"]["epochs"])
+    if ladder.config.net is None:
+        raise UserError("this ladder does not say which network it is of")
+    figures = published_ladder(ladder.config.net)
+    unlike = unlike_published(ladder.config, figures["config"]["epochs"])
     rungs = [
         compare_figure(f"{label} k={rung.k}", values, figures[label][str(rung.k)], not unlike)
-        for label, rule in study.rules.items()
-        for rung in rule.ladder
+        for label, own in ladder.rules.items()
+        for rung in own
         if (values := list(rung.accuracies.values())) and str(rung.k) in figures.get(label, {})
     ]
-    checks = _cross_checks(study, study.config.net, alike=not unlike)
+    checks = _cross_checks(ladder, ladder.config.net, alike=not unlike)
     return PublishedComparison(NAME, unlike, {"rungs": rungs, "cross_checks": checks})
 
 
-def _cross_checks(study: StudyResult, net: NetConfig, *, alike: bool) -> list[FigureComparison]:
+def _cross_checks(ladder: Ladder, net: NetConfig, *, alike: bool) -> list[FigureComparison]:
     """K = L against the audit's accuracy; DFA's k = 0 against the audit's frozen baseline."""
     audit = published()["main_audit"]
     if (net.width, net.blocks) != (audit["config"]["width"], audit["config"]["blocks"]):
         return []
     pairs = [
         (label, net.blocks, audit[label]["accuracy"], f"{label}: k = L, main audit")
-        for label in study.rules
+        for label in ladder.rules
         if label in audit
     ]
     pairs.append(("dfa", 0, audit["frozen"]["accuracy"], "dfa: k = 0, frozen baseline"))
     return [
         compare_figure(what, values, figure, alike)
         for label, k, figure, what in pairs
-        if (values := _accuracies(study, label, k))
+        if (values := _accuracies(ladder.rules.get(label, ()), k))
     ]
 
 
-def _accuracies(study: StudyResult, label: str, k: int) -> list[float]:
-    rungs = study.rules[label].ladder if label in study.rules else ()
+def _accuracies(rungs: Sequence[Rung], k: int) -> list[float]:
     return [value for rung in rungs if rung.k == k for value in rung.accuracies.values()]

@@ -2,97 +2,119 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TypeAlias
 
-Table = tuple[list[str], list[list[str]]]
+from depthgauge.results.network import NetworkResult
+from depthgauge.results.spread import Spread
+from depthgauge.results.study import StudyResult
+
+Table: TypeAlias = tuple[list[str], list[list[str]]]
 
 
-def run_table(document: dict[str, Any]) -> Table:
+def run_table(study: StudyResult) -> Table:
     """Rule, seed, accuracy, ‖h_L‖, ‖g_L‖ per sample, stability, frozen accuracy, verdict."""
     header = ["rule", "seed", "acc", "‖h_L‖", "‖g_L‖", "stability", "frozen", "verdict"]
-    return header, [_run_row(row) for row in document["summary"]]
+    return header, [_run_row(network) for network in _audited(study)]
 
 
-def _run_row(row: dict[str, Any]) -> list[str]:
-    fired = f" ({', '.join(row['fired'])})" if row["fired"] else ""
+def _audited(study: StudyResult) -> list[NetworkResult]:
+    """The networks that the audit read, or found diverged."""
+    audited = [rule for rule in study.rules.values() if rule.basis == "audit"]
+    return [network for rule in audited for network in rule.networks]
+
+
+def _run_row(network: NetworkResult) -> list[str]:
+    report = network.report
+    word, fired = ("diverged", ()) if report is None else (report.verdict, report.judgement.fired)
     return [
-        row["method"],
-        str(row["seed"]),
-        percent(row["acc"]),
-        _short(row["h_L"]),
-        _short(row["g_L"]),
-        "–" if row["stability"] is None else f"{row['stability']:.3f}",
-        percent(row["frozen_acc"]),
-        row["verdict"] + fired,
+        network.label,
+        str(network.seed),
+        percent(network.accuracy),
+        _short(report.residual_norms[-1] if report else None),
+        _short(report.bp_grad_norms[-1] if report else None),
+        "–" if network.stability is None else f"{network.stability:.3f}",
+        percent(network.frozen),
+        word + (f" ({', '.join(fired)})" if fired else ""),
     ]
 
 
-def training_table(document: dict[str, Any]) -> Table:
+def training_table(study: StudyResult) -> Table:
     """The epoch at which D1 and D2 first fired, where the training was watched."""
     header = ["over training", "seed", "D1 first fires", "D2 first fires"]
     rows = [
-        [row["method"], str(row["seed"]), *(_epoch(row["first_fired"], d) for d in ("D1", "D2"))]
-        for row in document["summary"]
-        if row["first_fired"]
+        [
+            network.label,
+            str(network.seed),
+            *(_epoch(network.first_fired, name) for name in ("D1", "D2")),
+        ]
+        for network in _audited(study)
+        if network.first_fired
     ]
     return header, rows
 
 
-def rule_table(document: dict[str, Any]) -> Table:
+def rule_table(study: StudyResult) -> Table:
     """Rule, mean ± std, verdict over seeds."""
     header = ["rule", "acc", "frozen", "verdict over seeds"]
     rows = [
         [
-            method,
-            _with_spread(entry["acc"]),
-            _with_spread(entry["frozen_acc"]),
-            entry["verdict_in_words"] + _diverged(entry),
+            rule.label,
+            with_spread(rule.accuracy),
+            with_spread(rule.frozen),
+            str(rule.verdict) + _diverged(rule.diverged_seeds),
         ]
-        for method, entry in document["verdicts"].items()
+        for rule in study.rules.values()
+        if rule.basis == "audit"
     ]
+    shallow = study.audit.shallow if study.audit else {}
     rows += [
-        [method, _with_spread(entry["acc"]), "–", "no blocks: nothing to judge"]
-        for method, entry in document.get("shallow", {}).items()
+        [label, with_spread(entry.accuracy), "–", "no blocks: nothing to judge"]
+        for label, entry in shallow.items()
     ]
     return header, rows
 
 
-def selection_table(document: dict[str, Any]) -> Table:
+def selection_table(study: StudyResult) -> Table:
     """Every setting that was tried, with its accuracy on held-out samples; the best is marked."""
-    header = ["setting", "held-out acc", "chosen"]
+    selections = study.audit.selection.values() if study.audit else ()
     rows = [
-        [label, _with_spread(found), "yes" if label == entry["chosen"] else ""]
-        for entry in document.get("selection", {}).values()
-        for label, found in entry["candidates"].items()
+        [label, with_spread(found.accuracy), "yes" if label == entry.chosen else ""]
+        for entry in selections
+        for label, found in entry.candidates.items()
     ]
-    return header, rows
+    return ["setting", "held-out acc", "chosen"], rows
 
 
-def utility_table(document: dict[str, Any]) -> Table:
+def utility_table(study: StudyResult) -> Table:
     """For each way of reporting, how many of each rule's runs it walks back."""
-    methods = list(document["verdicts"])
-    header = ["what is reported", *(f"{method} walked back" for method in methods)]
+    labels = list(study.audit.verdicts) if study.audit else []
+    header = ["what is reported", *(f"{label} walked back" for label in labels)]
     rows = [
-        [strategy, *(_count(counts.get(method)) for method in methods)]
-        for strategy, counts in document["decision_utility"].items()
+        [strategy, *(_count(counts.get(label)) for label in labels)]
+        for strategy, counts in (study.audit.decision_utility if study.audit else {}).items()
     ]
     return header, rows
 
 
-def layer_table(document: dict[str, Any]) -> Table:
+def layer_table(study: StudyResult) -> Table:
     """Γ of each network layer by layer: one mean would hide where it is."""
-    depth = max((len(row.get("gamma") or ()) for row in document["summary"]), default=0)
+    read = [
+        (network, network.report, network.report.alignment.per_layer)
+        for network in _audited(study)
+        if network.report is not None and network.report.alignment is not None
+    ]
+    depth = max((len(values) for _, _, values in read), default=0)
     header = ["Γ", "seed", "embed", *(f"block {index}" for index in range(depth - 1)), "null, deep"]
     rows = [
         [
-            row["method"],
-            str(row["seed"]),
-            *("–" if value is None else f"{value:+.3f}" for value in row["gamma"]),
-            *["–"] * (depth - len(row["gamma"])),
-            row["null"] or "n/a",
+            network.label,
+            str(network.seed),
+            *("–" if value is None else f"{value:+.3f}" for value in values),
+            *["–"] * (depth - len(values)),
+            report.null.deep.word if report.null else "n/a",
         ]
-        for row in document["summary"]
-        if row.get("gamma")
+        for network, report, values in read
     ]
     return header, rows
 
@@ -102,15 +124,14 @@ def percent(share: float | None) -> str:
     return "–" if share is None else f"{100 * share:.1f}"
 
 
-def _with_spread(entry: dict[str, Any]) -> str:
-    if entry["mean"] is None:
+def with_spread(entry: Spread) -> str:
+    """Mean ± standard deviation of shares, in per cent."""
+    if entry.mean is None:
         return "–"
-    spread = "" if entry["std"] is None else f" ± {100 * entry['std']:.1f}"
-    return f"{100 * entry['mean']:.1f}{spread}"
+    return percent(entry.mean) + ("" if entry.std is None else f" ± {percent(entry.std)}")
 
 
-def _diverged(entry: dict[str, Any]) -> str:
-    lost = entry["diverged_seeds"]
+def _diverged(lost: list[int]) -> str:
     return f"; diverged: seed {', '.join(map(str, lost))}" if lost else ""
 
 
@@ -118,13 +139,13 @@ def _short(value: float | None) -> str:
     return "–" if value is None else f"{value:.2g}"
 
 
-def _epoch(first: dict[str, int | None], name: str) -> str:
+def _epoch(first: Mapping[str, int | None], name: str) -> str:
     if name not in first:
         return "n/a"
     return "–" if first[name] is None else f"epoch {first[name]}"
 
 
-def _count(counts: list[int] | None) -> str:
+def _count(counts: tuple[int, int] | None) -> str:
     return "–" if not counts or not counts[1] else f"{counts[0]} of {counts[1]}"
 
 

@@ -2,49 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from depthgauge.diagnosis.text import in_words
 from depthgauge.report.recipe_words import recipe_words
-from depthgauge.verdict.sensitivity import StableRange
+from depthgauge.results.audit import Audit
+from depthgauge.results.study import StudyResult
 
 
-def audit_words(document: dict[str, Any]) -> list[str]:
+def audit_words(study: StudyResult) -> list[str]:
     """For each rule its three diagnostics; then the task, the controls and the settings."""
-    words = []
-    for method, entry in document["verdicts"].items():
-        if entry.get("control"):
+    audit, words = study.audit, list[str]()
+    if audit is None:
+        return words
+    for label, entry in audit.verdicts.items():
+        if entry.control:
             continue
-        words += [
-            f"{method} {diagnostic['name']} {diagnostic['finding']}: {diagnostic['sentence']}."
-            for diagnostic in entry["diagnostics"]
-        ]
-        ranges = [
-            f"{stable['threshold']} {in_words(StableRange(**stable))}"
-            for stable in entry["sensitivity"]
-        ]
+        words += [f"{label} {d.name} {d.finding}: {d.sentence}." for d in entry.findings]
+        ranges = [f"{stable.threshold} {in_words(stable)}" for stable in entry.sensitivity]
         if ranges:
             words.append(
-                f"{method} keeps its verdict for any one threshold within: {'; '.join(ranges)}."
+                f"{label} keeps its verdict for any one threshold within: {'; '.join(ranges)}."
             )
-    gain = document["config"]["bp_depth_gain"]
-    if gain is None:
+    if audit.bp_gain is None:
         words.append(
             "Whether depth helps on this task is not known: bp was not audited with a frozen "
             "baseline."
         )
-    if document["config"].get("frozen_acc"):
+    if audit.config.frozen_acc:
         words.append(
-            "Frozen baselines were given as one number for each method, so D3 is not paired by "
+            "Frozen baselines were given as one number for each rule, so D3 is not paired by "
             "seed and its intervals leave their spread out."
         )
-    words += _controls(document["controls"])
-    return words + recipe_words(document)
+    return [*words, *_untrained(audit), *recipe_words(audit)]
 
 
-def _controls(controls: dict[str, Any]) -> list[str]:
-    if not controls:
+def _untrained(audit: Audit) -> list[str]:
+    if not audit.untrained:
         return []
-    found = sorted({control["verdict"] for control in controls.values()})
-    count = f"{len(controls)} untrained network{'s' if len(controls) > 1 else ''}"
-    return [f"As a control, {count}: {' / '.join(found)}."]
+    words = sorted({report.verdict for report in audit.untrained.values()})
+    count = len(audit.untrained)
+    networks = f"{count} untrained network{'s' if count > 1 else ''}"
+    return [f"As a control, {networks}: {' / '.join(words)}."]

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from depthgauge.report.audit_table import Table, with_spread
 from depthgauge.report.sparkline import Signs, sparklines
+from depthgauge.results.ladder import Ladder
+from depthgauge.results.rung import Rung
 
 
-def ladder_rows(ladder: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+def ladder_rows(ladder: Ladder) -> Table:
     """Header and rows: accuracy in per cent, mean ± sample standard deviation."""
-    summary, ks = ladder["summary"], _ks(ladder)
-    header = ["rule", *(f"k = {k}" for k in ks)]
-    rows = [
-        [rule, *(_cell(rungs.get(str(k)), ladder["results"][rule].get(str(k), {})) for k in ks)]
-        for rule, rungs in summary.items()
-    ]
-    return header, rows
+    rows = []
+    for label, rungs in ladder.rules.items():
+        by_k = {rung.k: rung for rung in rungs}
+        rows.append([label, *(_cell(by_k.get(k)) for k in ladder.ks)])
+    return ["rule", *(f"k = {k}" for k in ladder.ks)], rows
 
 
-def rows_with_curves(ladder: dict[str, Any], signs: Signs) -> tuple[list[str], list[list[str]]]:
+def rows_with_curves(ladder: Ladder, signs: Signs) -> Table:
     """The same with each rule's means as a curve of signs beside its name, all on one scale.
 
     One rung alone has no curve.
@@ -26,37 +25,32 @@ def rows_with_curves(ladder: dict[str, Any], signs: Signs) -> tuple[list[str], l
     (first, *rest), rows = ladder_rows(ladder)
     if len(rest) < 2:  # noqa: PLR2004
         return [first, *rest], rows
-    means = [
-        [rungs[str(k)]["mean"] if str(k) in rungs else None for k in _ks(ladder)]
-        for rungs in ladder["summary"].values()
-    ]
+    means = []
+    for rungs in ladder.rules.values():
+        by_k = {rung.k: rung.mean for rung in rungs}
+        means.append([by_k.get(k) for k in ladder.ks])
     curves = sparklines(means, signs)
     drawn = [[rule, curve, *cells] for (rule, *cells), curve in zip(rows, curves, strict=True)]
     return [first, "ladder", *rest], drawn
 
 
-def _ks(ladder: dict[str, Any]) -> list[int]:
-    return sorted({int(k) for rungs in ladder["summary"].values() for k in rungs})
-
-
-def _cell(rung: dict[str, Any] | None, runs: dict[str, dict[str, Any]]) -> str:
+def _cell(rung: Rung | None) -> str:
     if rung is None:
         return "–"
-    diverged = sum(run["status"] == "diverged" for run in runs.values())
-    note = f" ({diverged} diverged)" if diverged else ""
-    if rung["mean"] is None:
+    if rung.mean is None:
         return "diverged"
-    spread = "" if rung["std"] is None else f" ± {100 * rung['std']:.1f}"
-    return f"{100 * rung['mean']:.1f}{spread}{note}"
+    note = f" ({len(rung.diverged)} diverged)" if rung.diverged else ""
+    return with_spread(rung.spread) + note
 
 
-def caption(ladder: dict[str, Any]) -> str:
+def caption(ladder: Ladder) -> str:
     """What the table shows, in one line."""
-    config = ladder["config"]
-    task, net, recipe = config["task"], config["net"], config["recipe"]
-    seeds = sorted({int(s) for r in ladder["results"].values() for k in r.values() for s in k})
-    return (
-        f"{task['name']}, {task['evaluated_on']} accuracy in %, last k of {net['blocks']} blocks "
-        f"trained; width {net['width']}, {recipe['epochs']} epochs, "
-        f"seeds {', '.join(map(str, seeds)) or 'none'}; chance {100 * config['chance']:.1f}"
-    )
+    task, net, recipe = ladder.config.task, ladder.config.net, ladder.config.recipe
+    seeds = ", ".join(map(str, ladder.seeds)) or "none"
+    parts = [f"{task.name}, {task.evaluated_on} accuracy in %"]
+    if net is not None and recipe is not None:
+        parts[0] += f", last k of {net.blocks} blocks trained"
+        parts.append(f"width {net.width}, {recipe.epochs} epochs, seeds {seeds}")
+    if ladder.chance is not None:
+        parts.append(f"chance {100 * ladder.chance:.1f}")
+    return "; ".join(parts)

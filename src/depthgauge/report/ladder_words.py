@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 
 from depthgauge.controls import control_in
+from depthgauge.results.ladder import Ladder
 from depthgauge.verdict.thresholds import Thresholds
 
 WITHOUT_A_LADDER = {
@@ -16,24 +16,20 @@ WITHOUT_A_LADDER = {
 """Controls under which more trained blocks are not more depth, or not more learning."""
 
 
-def ladder_words(ladder: dict[str, Any], thresholds: Thresholds | None = None) -> list[str]:
+def ladder_words(ladder: Ladder, thresholds: Thresholds | None = None) -> list[str]:
     """One sentence for each rule, and one for each diverged rung.
 
     A rule that gains less than D3 asks for is not said to use depth.
     """
     needed = 100 * (thresholds or Thresholds()).depth_gain
     sentences = []
-    for rule, rungs in ladder["summary"].items():
-        means = {int(k): 100 * r["mean"] for k, r in rungs.items() if r["mean"] is not None}
-        sentences.append(_sentence(rule, dict(sorted(means.items())), needed))
-        for k, runs in ladder["results"][rule].items():
-            lost = [
-                f"seed {seed} in epoch {run['diverged_epoch']}"
-                for seed, run in runs.items()
-                if run["status"] == "diverged"
-            ]
+    for label, rungs in ladder.rules.items():
+        means = {rung.k: 100 * rung.mean for rung in rungs if rung.mean is not None}
+        sentences.append(_sentence(label, means, needed))
+        for rung in rungs:
+            lost = [f"seed {seed} in epoch {epoch}" for seed, epoch in rung.diverged.items()]
             if lost:
-                sentences.append(f"{rule} at k = {k} diverged: {', '.join(lost)}.")
+                sentences.append(f"{label} at k = {rung.k} diverged: {', '.join(lost)}.")
     return sentences
 
 

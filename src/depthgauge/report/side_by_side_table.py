@@ -3,41 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
-from depthgauge.report.audit_table import Table, percent
-from depthgauge.results.comparison import AgainstRule, SameRule, SideBySide
+from depthgauge.report.audit_table import Table, percent, with_spread
+from depthgauge.results.comparison import AgainstRule, ComparedRule, Comparison, SameRule
 from depthgauge.results.paired import Difference
-from depthgauge.studies.measured_rule import MeasuredRule
 
 DIFFERENCE = ["of", "n", "change", "95 % interval", "reading"]
 
 WORDS = ("of", "reading")
 """Columns of words, which begin at the left."""
 
-BASES = {"training": ", by training record"}
+BASES = {"training": ", by metrics of training"}
 
 
-def rule_table(compared: SideBySide) -> Table:
+def rule_table(compared: Comparison) -> Table:
     """Study, rule, seeds, accuracy, frozen baseline, gain from depth, verdict and its basis."""
     header = ["study", "rule", "n", "acc", "frozen", "gain", "verdict"]
     return header, [_rule_row(rule) for rule in compared.rules]
 
 
-def same_rule_table(compared: SideBySide) -> Table:
+def same_rule_table(compared: Comparison) -> Table:
     """For each two studies and each rule of both: what changes from the first to the other."""
     rows = (
-        [studies_of(pair), pair.other.rule, *cells]
+        [studies_of(pair), pair.other.label, *cells]
         for pair in compared.same_rules
         for cells in _difference_rows(pair.differences)
     )
     return ["studies", "rule", *DIFFERENCE], list(rows)
 
 
-def against_table(compared: SideBySide) -> Table:
+def against_table(compared: Comparison) -> Table:
     """For each rule that has something to be compared with: in what it differs from that."""
     rows = (
-        [reference_of(one), one.rule.rule, *cells]
+        [reference_of(one), one.rule.label, *cells]
         for one in compared.against
         for cells in _difference_rows(one.differences)
     )
@@ -64,7 +62,7 @@ def reference_of(one: AgainstRule) -> str:
     """A study, and whose reference rule its rules are compared with where that is not its own."""
     if one.reference is None or one.reference.study == one.rule.study:
         return one.rule.study
-    return f"{one.rule.study}, against {one.reference.rule} of {one.reference.study}"
+    return f"{one.rule.study}, against {one.reference.label} of {one.reference.study}"
 
 
 def points(share: float) -> str:
@@ -72,22 +70,22 @@ def points(share: float) -> str:
     return f"{round(100 * share, 2) + 0.0:+.2f}"
 
 
-def _rule_row(rule: MeasuredRule) -> list[str]:
+def _rule_row(rule: ComparedRule) -> list[str]:
     accuracy, frozen, gain = map(rule.spread, ("accuracy", "frozen", "gain"))
-    diverged = f"; diverged: seed {', '.join(map(str, rule.diverged))}" if rule.diverged else ""
+    diverged = (
+        f"; diverged: seed {', '.join(map(str, rule.result.diverged_seeds))}"
+        if rule.result.diverged_seeds
+        else ""
+    )
     return [
         rule.study,
-        rule.rule,
-        str(accuracy["n"]),
-        percent(accuracy["mean"]) + _spread(accuracy),
-        percent(frozen["mean"]),
-        "–" if gain["mean"] is None else f"{100 * gain['mean']:+.1f}",
-        rule.str(view.verdict) + BASES.get(rule.view.basis, "") + diverged,
+        rule.label,
+        str(accuracy.n),
+        with_spread(accuracy),
+        percent(frozen.mean),
+        "–" if gain.mean is None else f"{100 * gain.mean:+.1f}",
+        str(rule.result.verdict) + BASES.get(rule.result.basis, "") + diverged,
     ]
-
-
-def _spread(entry: dict[str, Any]) -> str:
-    return "" if entry["std"] is None else f" ± {100 * entry['std']:.1f}"
 
 
 def _difference_rows(differences: Sequence[Difference]) -> Iterable[list[str]]:

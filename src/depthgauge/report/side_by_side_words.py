@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from depthgauge.report.side_by_side_table import reference_of, studies_of
-from depthgauge.results.comparison import AgainstRule, ComparedStudy, SameRule, SideBySide
-from depthgauge.results.config_difference import Settings
+from depthgauge.results.comparison import AgainstRule, ComparedStudy, Comparison, SameRule
+from depthgauge.results.config_difference import ConfigDifference
 
 LONGEST_VALUE = 24
 COMMIT_DIGITS = 7
@@ -26,7 +26,7 @@ Words = dict[str, list[str]]
 """Sentences by what stands in the first column of the table that they belong to."""
 
 
-def study_words(compared: SideBySide) -> list[str]:
+def study_words(compared: Comparison) -> list[str]:
     """For each study what was trained, how much of it is done, and where it comes from."""
     return [
         f"{study.name}: {'; '.join(filter(None, (_what(study), _runs(study), _origin(study))))}."
@@ -35,14 +35,14 @@ def study_words(compared: SideBySide) -> list[str]:
 
 
 def _what(study: ComparedStudy) -> str:
-    base, seeds = study.study.base, study.study.seeds
-    parts = [base["task"]["name"]]
-    if "net" in base:
-        parts += [f"width {base['net']['width']}", _counted(base["net"]["blocks"], "block")]
-    if "recipe" in base:
-        parts.append(_counted(base["recipe"]["epochs"], "epoch"))
+    config, seeds = study.study.config, study.study.seeds
+    parts = [config.task.name]
+    if config.net is not None:
+        parts += [f"width {config.net.width}", _counted(config.net.blocks, "block")]
+    if config.recipe is not None:
+        parts.append(_counted(config.recipe.epochs, "epoch"))
     parts.append(_several("seed", seeds) or "no seeds")
-    if base.get("frozen_acc"):
+    if config.frozen_acc:
         parts.append("frozen baselines given as one number for each rule")
     return ", ".join(parts)
 
@@ -80,24 +80,24 @@ def _short_commit(commit: str) -> str:
     return digits[:COMMIT_DIGITS] + (f"-{dirty}" if dirty else "")
 
 
-def same_rule_words(compared: SideBySide) -> Words:
+def same_rule_words(compared: Comparison) -> Words:
     """For each two studies, which rules are the same runs, and in what the others differ."""
     return _by_heading(
-        (studies_of(pair), pair.other.rule, _relation(pair)) for pair in compared.same_rules
+        (studies_of(pair), pair.other.label, _relation(pair)) for pair in compared.same_rules
     )
 
 
 def _relation(pair: SameRule) -> str:
     found = pair.agreement
     alike = "none with the same accuracy"
-    if found.same_record == found.common:
+    if found.same_epochs == found.common:
         alike = "all the same bit for bit"
     elif found.same_accuracy:
-        alike = f"{found.same_accuracy} with the same accuracy, {found.same_record} bit for bit"
+        alike = f"{found.same_accuracy} with the same accuracy, {found.same_epochs} bit for bit"
     done = f"{found.common} done in both, {alike}"
     if pair.same_runs:
         return f"the same runs, {done}"
-    if pair.settings.same:
+    if pair.settings.is_none:
         return "the same configuration, but no run of equal k and seed is done in both"
     doubt = "" if pair.settings.differ_in else "perhaps "
     parts = [f"{doubt}other runs: {settings_words(pair.settings)}"]
@@ -106,7 +106,7 @@ def _relation(pair: SameRule) -> str:
     return "; ".join([*parts, *([] if pair.differences else [NOTHING])])
 
 
-def settings_words(settings: Settings) -> str:
+def settings_words(settings: ConfigDifference) -> str:
     """In what two configurations differ, and what is not known of them."""
     parts = [
         f"{name} {_value(first)} → {_value(other)}"
@@ -120,10 +120,10 @@ def _value(value: Any) -> str:
     return text if len(text) <= LONGEST_VALUE else f"{text[:8]}…"
 
 
-def against_words(compared: SideBySide) -> Words:
+def against_words(compared: Comparison) -> Words:
     """For each study, which rules could not be compared with the reference rule, and why."""
     return _by_heading(
-        (reference_of(one), one.rule.rule, _why_not(one, compared.to)) for one in compared.against
+        (reference_of(one), one.rule.label, _why_not(one, compared.to)) for one in compared.against
     )
 
 
@@ -136,7 +136,7 @@ def _why_not(one: AgainstRule, to: str) -> str:
     return f"not compared with {to}: {why}"
 
 
-def nothing_against(compared: SideBySide) -> str:
+def nothing_against(compared: Comparison) -> str:
     """Why there is nothing at all to compare with the reference rule."""
     if any(compared.to in study.rules for study in compared.studies):
         return f"There is no rule but {compared.to}."

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
+from depthgauge.results.audit import Candidate, Selection
+from depthgauge.results.spread import Spread
 from depthgauge.rules.choice import choose_rule
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.studies.plan import Grid
-from depthgauge.studies.spread import mean_and_spread
 from depthgauge.studies.vary import settings_of
 from depthgauge.tasks.base import Task
 
@@ -27,38 +27,43 @@ def settings_to_try(rule: str, variations: Sequence[str]) -> dict[str, str]:
     return {choose_rule(text).label: text for text in texts}
 
 
-def candidates(study: StudyFolder, grid: Grid) -> dict[str, dict[str, Any]]:
-    """Each setting's accuracy on the held-out samples with all blocks trained, over seeds."""
-    found: dict[str, list[dict[str, Any]]] = {}
+def candidates(study: StudyFolder, grid: Grid) -> dict[str, Candidate]:
+    """Return each setting's accuracy on the held-out samples with all blocks trained."""
+    found: dict[str, list[tuple[float | None, str]]] = {}
     for run in grid.runs():
         result = study.run(run.config).result
         if result is not None:
             place = f"{study.path.name}/runs/{run.config.identity}"
-            entry = {"acc": result["final_acc"], "run": place}
-            found.setdefault(run.choice.label, []).append(entry)
+            found.setdefault(run.choice.label, []).append((result["final_acc"], place))
     return {label: _candidate(runs, len(grid.seeds)) for label, runs in found.items()}
 
 
-def _candidate(runs: Sequence[dict[str, Any]], seeds: int) -> dict[str, Any]:
-    finished = [run["acc"] for run in runs if run["acc"] is not None]
-    return mean_and_spread(finished) | {
-        "lost": seeds - len(finished),
-        "runs": [run["run"] for run in runs],
-    }
+def _candidate(runs: Sequence[tuple[float | None, str]], seeds: int) -> Candidate:
+    accuracy = Spread.of(reached for reached, _ in runs)
+    return Candidate(
+        accuracy=accuracy, lost=seeds - accuracy.n, runs=tuple(place for _, place in runs)
+    )
 
 
-def best(found: Mapping[str, dict[str, Any]]) -> str | None:
-    """The label with the highest mean accuracy, None where nothing was trained to its end.
+def best(found: Mapping[str, Candidate]) -> str | None:
+    """Return the label with the highest mean accuracy, None where nothing was trained to its end.
 
     A setting that diverged or failed with any seed comes after those that did not.
     """
-    trained = [label for label, entry in found.items() if entry["mean"] is not None]
-    return max(trained, key=lambda n: (not found[n]["lost"], found[n]["mean"]), default=None)
+    known = {
+        label: (not entry.lost, entry.accuracy.mean)
+        for label, entry in found.items()
+        if entry.accuracy.mean is not None
+    }
+    return max(known, key=lambda label: known[label], default=None)
 
 
 def chosen_settings(
-    found: Mapping[str, dict[str, Any]], rules: Sequence[str], variations: Sequence[str]
-) -> tuple[dict[str, Any], list[str]]:
+    found: Mapping[str, Candidate],
+    rules: Sequence[str],
+    variations: Sequence[str],
+    samples: int,
+) -> tuple[dict[str, Selection], list[str]]:
     """For each rule how its setting was chosen, and the texts of what is to be audited.
 
     Each rule is audited as it was given too, so that it can be said whether its verdict survives.
@@ -68,6 +73,6 @@ def chosen_settings(
         settings = settings_to_try(rule, variations)
         tries = {label: found[label] for label in settings if label in found}
         given, label = choose_rule(rule).label, best(tries)
-        chosen[given] = {"chosen": label, "candidates": tries}
+        chosen[given] = Selection(chosen=label, candidates=tries, samples=samples)
         texts += [rule] if label in (given, None) else [rule, settings[label]]
     return chosen, texts

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from depthgauge.store.labels import distinct_labels
 from depthgauge.store.plan_files import Plan
 from depthgauge.store.run_paths import METRICS
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.studies.growing_metrics import GrowingMetrics
-from depthgauge.studies.ladder import rule_names
 from depthgauge.verdict.thresholds import Thresholds
 
 
@@ -127,7 +127,7 @@ class SoFarReader:
         """The plan rule by rule; runs that are known already stay."""
         cohorts = plan.current
         newest_first = [rule.config for cohort in reversed(cohorts) for rule in cohort.rules]
-        names = rule_names(newest_first)
+        names = distinct_labels(newest_first)
         rules: dict[str, _Rule] = {}
         for cohort in cohorts:
             blocks = cohort.net.blocks

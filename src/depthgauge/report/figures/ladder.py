@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Sequence
 from typing import Any
 
@@ -90,7 +91,7 @@ def _draw_panel(axes: Axes, ladder: LadderPanel, seen: dict[str, Look]) -> None:
 def _draw_curve(axes: Axes, rule: str, steps: dict[int, Rung], look: Look, beside: float) -> None:
     """Each seed as a faint dot, the mean with its interval; what was lost at the bottom."""
     known = {k: step for k, step in steps.items() if step.accuracies}
-    means = [100 * step.mean for step in known.values()]
+    means = [100 * statistics.fmean(step.accuracies.values()) for step in known.values()]
     axes.errorbar(
         [k + beside for k in known],
         means,

@@ -83,11 +83,11 @@ def _nulls(views: Collection[RuleResult]) -> dict[str, list[_Null]]:
 
 
 def _null(network: NetworkResult) -> _Null | None:
-    null = network.report and network.report["readings"].get("null")
-    draws = [draw for draw in (null or {}).get("fresh_deep", ()) if draw is not None]
-    if not null or not draws:
+    null = network.report.null if network.report else None
+    draws = [draw for draw in null.fresh_deep if math.isfinite(draw)] if null else []
+    if null is None or not draws:
         return None
-    return _Null(network.seed, draws, null["deep"]["observed"], null["deep"]["word"])
+    return _Null(network.seed, draws, null.deep.observed, null.deep.word)
 
 
 def _draw_panel(axes: Axes, rule: str, nulls: Sequence[_Null], look: Look) -> None:

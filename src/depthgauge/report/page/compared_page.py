@@ -13,17 +13,17 @@ from depthgauge.report.page.data import page_data
 from depthgauge.report.page.render import render_page
 from depthgauge.report.page.tables import plain_table
 from depthgauge.report.palette import looks
-from depthgauge.results.comparison import SideBySide
+from depthgauge.results.comparison import Comparison
 from depthgauge.store.files import write_text
 from depthgauge.verdict.thresholds import Thresholds
 
 
-def write_compared_page(compared: SideBySide, path: Path) -> None:
+def write_compared_page(compared: Comparison, path: Path) -> None:
     """Write the page."""
     write_text(path, compared_page(compared))
 
 
-def compared_page(compared: SideBySide) -> str:
+def compared_page(compared: Comparison) -> str:
     """The same tables and words as in the terminal, with ladders and diagnostics drawn."""
     context: dict[str, Any] = {
         "version": __version__,
@@ -54,15 +54,12 @@ def compared_page(compared: SideBySide) -> str:
     return render_page("compared.html.j2", _data(compared), context)
 
 
-def _data(compared: SideBySide) -> dict[str, Any]:
+def _data(compared: Comparison) -> dict[str, Any]:
     """The rules of all studies as if they were of one; each is called by its study too.
 
     Runs stay with their studies' own pages: two studies may have the same ones.
     """
-    parts = [
-        page_data(study.study, [rule.view for rule in study.rules.values()])
-        for study in compared.studies
-    ]
+    parts = [page_data(study.study) for study in compared.studies]
     named = [
         rule | {"method": f"{rule['method']} · {study.name}"}
         for study, part in zip(compared.studies, parts, strict=True)
@@ -79,7 +76,7 @@ def _data(compared: SideBySide) -> dict[str, Any]:
     }
 
 
-def _thresholds(compared: SideBySide) -> Thresholds:
+def _thresholds(compared: Comparison) -> Thresholds:
     """Those by which all studies were judged; where they differ, the protocol's."""
     used = {study.study.thresholds for study in compared.studies}
     return used.pop() if len(used) == 1 else Thresholds()

@@ -6,11 +6,14 @@ import math
 from dataclasses import asdict
 from typing import Any
 
+from depthgauge.diagnosis.report import Report
+from depthgauge.gauges.null import NullReading
+from depthgauge.gauges.reading import Reading
 from depthgauge.report.page.series import packed_series
 from depthgauge.report.palette import looks
 from depthgauge.results.network import NetworkResult
-from depthgauge.results.rule import Rung
 from depthgauge.results.run import RunResult
+from depthgauge.results.rung import Rung
 from depthgauge.results.study import StudyResult
 from depthgauge.store.files import finite
 from depthgauge.verdict.thresholds import Thresholds
@@ -23,17 +26,23 @@ def page_data(study: StudyResult) -> dict[str, Any]:
     """Rules with their ladders and networks, runs with their epochs; what is not finite is null."""
     found = looks([view.label for view in study.rules.values()])
     document: dict[str, Any] = {
-        "blocks": study.base.get("net", {}).get("blocks"),
+        "blocks": study.config.net.blocks if study.config.net else None,
         "chance": study.chance,
         "thresholds": asdict(study.thresholds),
         "rules": [
             {
                 "method": view.label,
                 "control": view.control,
-                "verdict": view.verdict,
+                "verdict": view.verdict.word,
                 "look": asdict(found[view.label]),
                 "ladder": [_rung(rung) for rung in view.ladder],
-                "diagnostics": {d.name: _diagnostic(d) for d in view.findings},
+                "diagnostics": {
+                    d.name: {
+                        "finding": d.finding,
+                        "intervals": {name: asdict(i) for name, i in d.intervals.items()},
+                    }
+                    for d in view.findings
+                },
                 "networks": [_network(network) for network in view.networks],
             }
             for view in study.rules.values()
@@ -51,13 +60,9 @@ def _rung(rung: Rung) -> dict[str, Any]:
         "low": rung.interval.low if rung.interval else None,
         "high": rung.interval.high if rung.interval else None,
         "lost": rung.lost,
-        "seeds": [[run.config.seed, run.accuracy, run.identity] for run in rung.runs],
-        "blocks": rung.runs[0].config.net.blocks if rung.runs else None,
+        "seeds": [[seed, value, rung.runs[seed]] for seed, value in rung.accuracies.items()],
+        "blocks": rung.blocks if rung.accuracies else None,
     }
-
-
-def _diagnostic(diagnostic: dict[str, Any]) -> dict[str, Any]:
-    return {name: diagnostic[name] for name in ("finding", "intervals")}
 
 
 def _network(network: NetworkResult) -> dict[str, Any]:
@@ -68,37 +73,39 @@ def _network(network: NetworkResult) -> dict[str, Any]:
     return read | _credit(network.report) | {"readings": _readings(network.report)}
 
 
-def _readings(report: dict[str, Any] | None) -> list[dict[str, Any]]:
+def _readings(report: Report | None) -> list[dict[str, Any]]:
     """Every reading of a network, for its dialog; by what was published where its key says so."""
     shown = ("value", "per_layer", "unit", "convention", "measured_on", "note")
-    found = report["readings"] if report else {}
+    found = report.readings if report else {}
     return [
-        {"name": reading["name"] + (", as in the record" if key.endswith("_record") else "")}
-        | {name: reading[name] for name in shown}
+        {"name": reading.name + (", as published" if key.endswith("_published") else "")}
+        | {name: getattr(reading, name) for name in shown}
         for key, reading in found.items()
-        if "value" in reading
+        if isinstance(reading, Reading)
     ]
 
 
-def _credit(report: dict[str, Any] | None) -> dict[str, Any]:
+def _credit(report: Report | None) -> dict[str, Any]:
     """Γ, its null and ρ, as far as they were read."""
-    readings = report["readings"] if report else {}
-    null = readings.get("null")
-    credit: dict[str, Any] = {
-        "alignment": readings.get("alignment", {}).get("per_layer"),
-        "perturbation": readings.get("perturbation", {}).get("per_layer"),
-        "lesion": readings.get("lesion", {}).get("per_layer"),
-        "null": None,
+    alignment, perturbation = (
+        (report.alignment, report.perturbation) if report is not None else (None, None)
+    )
+    return {
+        "alignment": alignment.per_layer if alignment else None,
+        "perturbation": perturbation.per_layer if perturbation else None,
+        "lesion": report.lesion.per_layer if report else None,
+        "null": _null(report.null) if report and report.null else None,
     }
-    if null:
-        credit["null"] = {
-            "mean": [layer["mean"] for layer in null["per_layer"]],
-            "spread": [layer["spread"] for layer in null["per_layer"]],
-            "fresh": [round(value, 5) for value in null["fresh_deep"] if value is not None],
-            "words": [layer["word"] for layer in null["per_layer"]],
-            **{name: null["deep"][name] for name in ("observed", "p_upper", "word")},
-        }
-    return credit
+
+
+def _null(null: NullReading) -> dict[str, Any]:
+    return {
+        "mean": [layer.mean for layer in null.per_layer],
+        "spread": [layer.spread for layer in null.per_layer],
+        "fresh": [round(value, 5) for value in null.fresh_deep if math.isfinite(value)],
+        "words": [layer.word for layer in null.per_layer],
+        **{name: getattr(null.deep, name) for name in ("observed", "p_upper", "word")},
+    }
 
 
 def _run(run: RunResult, thresholds: Thresholds) -> dict[str, Any]:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 from depthgauge import __version__
-from depthgauge.report.audit_comparison import audit_comparison_tables, audit_comparison_words
+from depthgauge.published.experiments import EXPERIMENTS, comparisons_with_published
 from depthgauge.report.audit_words import audit_words
-from depthgauge.report.comparison_table import HEADER, comparison_rows, comparison_words
 from depthgauge.report.figures.all import figures_of
 from depthgauge.report.figures.style import one_pdf
 from depthgauge.report.ladder_words import ladder_words
@@ -20,30 +18,23 @@ from depthgauge.report.page.glossary import glossary
 from depthgauge.report.page.render import render_page
 from depthgauge.report.paper.tables import paper_tables
 from depthgauge.report.paper.template import reporting_template
-from depthgauge.report.thirty_comparison import thirty_comparison_tables, thirty_comparison_words
-from depthgauge.results.network import audit_as_called
-from depthgauge.results.rule import RuleResult, rule_views
-from depthgauge.results.run import gather
+from depthgauge.report.published_table import published_tables, published_words
+from depthgauge.results.ladder import Ladder
 from depthgauge.results.study import StudyResult
 from depthgauge.store.files import write_text
-from depthgauge.studies.counterparts import (
-    audit_counterpart,
-    ladder_counterpart,
-    thirty_counterpart,
-)
 from depthgauge.verdict.diagnostics import DIAGNOSTICS
 
 
-def write_study_page(folder: Path, output: Path | None = None) -> Path:
+def write_study_page(study: StudyResult, output: Path | None = None) -> Path:
     """Write the report of a study, as far as it is done; into its folder if nowhere else."""
-    path = output or folder / "report.html"
-    write_text(path, study_page(gather(folder)))
+    path = output or study.folder / "report.html"
+    write_text(path, study_page(study))
     return path
 
 
 def study_page(study: StudyResult) -> str:
-    """The report as HTML."""
-    views = rule_views(study)
+    """Return the report as HTML."""
+    views = list(study.rules.values())
     context: dict[str, Any] = {
         "study": study,
         "views": views,
@@ -54,7 +45,7 @@ def study_page(study: StudyResult) -> str:
         "glossary": glossary(study),
         "level": f"{100 * (1 - study.thresholds.error_rate / DIAGNOSTICS):.1f}",
         "error_rate": f"{100 * study.thresholds.error_rate:g}",
-        "ladder_words": ladder_words(_ladder(views), study.thresholds),
+        "ladder_words": ladder_words(_several_rungs(study.ladder()), study.thresholds),
         "diagnostics": words.DIAGNOSTICS,
         "evidence": {view.label: words.evidence(view) for view in views},
         "state": words.state_of_study(study),
@@ -64,7 +55,7 @@ def study_page(study: StudyResult) -> str:
         "runs": tables.runs_table(study),
         "utility": tables.utility_rows(study),
         "published": _published(study),
-        "reasons": audit_words(audit) if (audit := audit_as_called(study)) else [],
+        "reasons": audit_words(study),
         "template": reporting_template(study, words.dates_of(study)),
         "paper": paper_tables(study),
         "figures": _figures(study),
@@ -72,11 +63,10 @@ def study_page(study: StudyResult) -> str:
     return render_page("study.html.j2", page_data(study), context)
 
 
-def _ladder(views: Collection[RuleResult]) -> dict[str, Any]:
-    """The ladders of rules that have several rungs, as the words want them."""
-    several = [view for view in views if len(view.ladder) > 1]
-    rungs = {v.label: {str(r.k): {"mean": r.mean} for r in v.ladder} for v in several}
-    return {"summary": rungs, "results": {method: {} for method in rungs}}
+def _several_rungs(ladder: Ladder) -> Ladder:
+    """The ladders of rules that have several rungs."""
+    rules = {label: rungs for label, rungs in ladder.rules.items() if len(rungs) > 1}
+    return ladder.model_copy(update={"rules": rules})
 
 
 def _figures(study: StudyResult) -> tuple[list[str], str]:
@@ -92,28 +82,9 @@ Part = tuple[str, tables.PageTable, list[str]]
 def _published(study: StudyResult) -> list[Part]:
     """What was published beside what was measured: title, table, and what it comes to."""
     found: list[Part] = []
-    if (ladder := ladder_counterpart(study)) is not None:
-        shown = tables.plain_table(HEADER, comparison_rows(ladder["rungs"]))
-        found.append(("The ladder, accuracy in per cent", shown, comparison_words(ladder)))
-        checks = tables.plain_table(HEADER, comparison_rows(ladder["cross_checks"]))
-        if checks.rows and study.audit is None:
-            found.append(("The same accuracies beside those of the main audit", checks, []))
-    for title, compared, tables_of, words_of in (
-        (
-            "The main audit",
-            audit_counterpart(study),
-            audit_comparison_tables,
-            audit_comparison_words,
-        ),
-        (
-            "Thirty epochs",
-            thirty_counterpart(study),
-            thirty_comparison_tables,
-            thirty_comparison_words,
-        ),
-    ):
-        if compared is not None:
-            made = [tables.plain_table(*table) for table in tables_of(compared) if table[1]]
-            found += [(title, table, []) for table in made[:-1]]
-            found += [(title, table, words_of(compared)) for table in made[-1:]]
+    for comparison in comparisons_with_published(study):
+        title = EXPERIMENTS[comparison.experiment].title
+        *before, last = (tables.plain_table(*table) for table in published_tables(comparison))
+        found += [(title, table, []) for table in before]
+        found.append((title, last, published_words(comparison)))
     return found

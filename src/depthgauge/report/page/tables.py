@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from depthgauge.report.audit_table import percent, utility_table
-from depthgauge.results.network import audit_as_called
 from depthgauge.results.rule import RuleResult
 from depthgauge.results.run import RunResult
 from depthgauge.results.study import StudyResult
@@ -120,10 +119,9 @@ def _run_cells(run: RunResult, thresholds: Thresholds) -> list[Cell]:
 
 def utility_rows(study: StudyResult) -> PageTable | None:
     """How many of each rule's runs each way of reporting walks back; None without an audit."""
-    audit = audit_as_called(study)
-    if audit is None:
+    if study.audit is None:
         return None
-    header, rows = utility_table(audit)
+    header, rows = utility_table(study)
     return PageTable(header, [[Cell(text) for text in row] for row in rows])
 
 
@@ -146,7 +144,7 @@ def _short(value: float | None) -> str:
     return "–" if value is None else "∞" if value == math.inf else f"{value:.3g}"
 
 
-def _epoch(fired: dict[str, int | None], name: str) -> str:
+def _epoch(fired: Mapping[str, int | None], name: str) -> str:
     if name not in fired:
         return "n/a"
     return "never" if fired[name] is None else f"epoch {fired[name]}"

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from depthgauge.config import Recipe, TaskConfig
 from depthgauge.report.audit_table import percent
-from depthgauge.results.rule import NO_BLOCKS, NOT_JUDGED, RuleResult
+from depthgauge.results.rule import RuleResult
 from depthgauge.results.study import StudyResult
+from depthgauge.verdict.diagnostics import Diagnostic
+from depthgauge.verdict.intervals import Interval
 
 
 @dataclass(frozen=True)
@@ -41,8 +44,8 @@ MEANINGS = {
     "no alarm, depth untested": Meaning(
         "?", "untested", "no alarm, but depth was not put to the test"
     ),
-    NO_BLOCKS: Meaning("–", "untested", "there is no depth to be judged"),
-    NOT_JUDGED: Meaning("…", "untested", "it cannot be told from what is there"),
+    "no blocks": Meaning("–", "untested", "there is no depth to be judged"),
+    "not judged": Meaning("…", "untested", "it cannot be told from what is there"),
 }
 
 
@@ -50,7 +53,7 @@ def answer(views: Collection[RuleResult]) -> list[tuple[Meaning, str, list[str]]
     """For each word that was given: what it means, the word, and which rules got it."""
     found = []
     for word, meaning in MEANINGS.items():
-        own = [view for view in views if view.verdict == word and not view.control]
+        own = [view for view in views if view.verdict.word == word and not view.control]
         for shown in sorted({shown_word(view) for view in own}):
             methods = [view.label for view in own if shown_word(view) == shown]
             found.append((meaning, shown, methods))
@@ -59,29 +62,32 @@ def answer(views: Collection[RuleResult]) -> list[tuple[Meaning, str, list[str]]
 
 def shown_word(view: RuleResult) -> str:
     """The verdict's word, and a warning where one seed is all there is."""
-    judged = view.verdict != NOT_JUDGED
-    return f"{view.verdict}, single seed" if view.verdict.single_seed and judged else view.verdict
+    word = view.verdict.word
+    return f"{word}, single seed" if view.verdict.single_seed and word != "not judged" else word
 
 
 def evidence(view: RuleResult) -> str:
     """One sentence: what fired or is unclear, and what the blocks are worth."""
-    by_name = {d.name: d for d in view.findings}
     alarming = [d for d in view.findings if d.finding in ("fires", "straddles")]
     parts = [_finding(d) for d in alarming if d.name != "D3"]
-    depth = by_name.get("D3")
+    depth, reference = view.finding("D3"), view.finding("D2")
     if depth is not None:
         parts.append(_depth(depth))
-    if by_name.get("D2", {}).get("finding") == "untested":
+    if reference is not None and reference.finding == "untested":
         parts.append("whether the gradient arrives cannot be told from what was recorded")
-    elif not alarming and "D1" in by_name and "D2" in by_name:
+    elif not alarming and reference is not None:
         parts.append("its stream keeps its scale and the gradient arrives")
     if not parts:
-        return NOTHING_YET if view.verdict == NOT_JUDGED else "What embedding and readout do alone."
+        return (
+            NOTHING_YET
+            if view.verdict.word == "not judged"
+            else "What embedding and readout do alone."
+        )
     sentence = "; ".join(parts)
     return sentence[0].upper() + sentence[1:] + "."
 
 
-def _finding(diagnostic: dict[str, Any]) -> str:
+def _finding(diagnostic: Diagnostic) -> str:
     fires = diagnostic.finding == "fires"
     name = diagnostic.name
     if name == "D1":
@@ -97,29 +103,29 @@ def _finding(diagnostic: dict[str, Any]) -> str:
     return f"the gradient at the top is numerically wrong in {seeds}: {gradient}"
 
 
-def _depth(diagnostic: dict[str, Any]) -> str:
+def _depth(diagnostic: Diagnostic) -> str:
     if "depth_gain" not in diagnostic.intervals:
         return "what its blocks are worth was not measured"
     found = diagnostic.intervals["depth_gain"]
     gain = _interval(found, "{:+.1f}", 100)
     text = f"training the blocks changes accuracy by {gain} points"
     return {
-        "fires": f"{text}: {'too little' if found['center'] > 0 else 'no gain'}",
+        "fires": f"{text}: {'too little' if found.center > 0 else 'no gain'}",
         "straddles": f"{text}: whether they help stays open",
         "untested": f"{text}, but depth does not help on this task",
     }.get(diagnostic.finding, text)
 
 
-def _interval(found: dict[str, Any], form: str, scale: float = 1.0) -> str:
-    """The value, and the interval where there is one; None stands for what has no bound."""
-    center = _number(found["center"], form, scale)
-    if found["n"] == 1:
+def _interval(found: Interval, form: str, scale: float = 1.0) -> str:
+    """The value, and the interval where there is one."""
+    center = _number(found.center, form, scale)
+    if found.n == 1:
         return center
-    return f"{center} [{_number(found['low'], form, scale)}, {_number(found['high'], form, scale)}]"
+    return f"{center} [{_number(found.low, form, scale)}, {_number(found.high, form, scale)}]"
 
 
-def _number(value: float | None, form: str, scale: float) -> str:
-    if value is None or abs(value) == float("inf"):
+def _number(value: float, form: str, scale: float) -> str:
+    if abs(value) == float("inf"):
         return "∞"
     if THOUSAND <= abs(scale * value) < MILLION:
         return f"{float(form.format(scale * value)):,.0f}"
@@ -139,11 +145,11 @@ def state_of_study(study: StudyResult) -> str | None:
 
 def identity(study: StudyResult, dates: str, versions: str) -> list[tuple[str, str]]:
     """What the study is, as pairs of a name and a value."""
-    task, net, recipe = (study.base.get(name, {}) for name in ("task", "net", "recipe"))
-    pairs = [("Study", study.name), ("Task", _task(task, study.chance))]
-    if net:
-        pairs.append(("Network", f"{net['name']}, width {net['width']}, {net['blocks']} blocks"))
-    if recipe:
+    net, recipe = study.config.net, study.config.recipe
+    pairs = [("Study", study.name), ("Task", _task(study.config.task, study.chance))]
+    if net is not None:
+        pairs.append(("Network", f"{net.name}, width {net.width}, {net.blocks} blocks"))
+    if recipe is not None:
         pairs.append(("Recipe", _recipe(recipe)))
     pairs += [
         ("Seeds", ", ".join(map(str, study.seeds)) or "none"),
@@ -154,27 +160,23 @@ def identity(study: StudyResult, dates: str, versions: str) -> list[tuple[str, s
     return pairs
 
 
-def _task(task: dict[str, Any], chance: float | None) -> str:
-    words = str(task.get("name", "not known"))
-    if "evaluated_on" in task:
-        words += f", judged on its {task['evaluated_on']} samples"
+def _task(task: TaskConfig, chance: float | None) -> str:
+    words = f"{task.name}, judged on its {task.evaluated_on} samples"
     return words + ("" if chance is None else f", chance {percent(chance)} %")
 
 
-def _recipe(recipe: dict[str, Any]) -> str:
+def _recipe(recipe: Recipe) -> str:
     words = (
-        f"{recipe['epochs']} epochs, batch {recipe['batch_size']}, AdamW, "
-        f"learning rate {recipe['learning_rate']:g}, weight decay {recipe['weight_decay']:g}, "
-        f"{recipe['dtype']}"
+        f"{recipe.epochs} epochs, batch {recipe.batch_size}, AdamW, "
+        f"learning rate {recipe.learning_rate:g}, weight decay {recipe.weight_decay:g}, "
+        f"{recipe.dtype}"
     )
-    return words + (f", penalty {recipe['penalty']:g}" if recipe.get("penalty") else "")
+    return words + (f", penalty {recipe.penalty:g}" if recipe.penalty else "")
 
 
 def dates_of(study: StudyResult) -> str:
     """From the first to the last day on which something was recorded."""
-    audit = [study.audit["provenance"]] if study.audit else []
-    made = [*(run.provenance for run in study.runs), *audit]
-    known = sorted(str(p["date"])[:10] for p in made if p.get("date"))
+    known = sorted(str(p["date"])[:10] for p in study.provenances if p.get("date"))
     if not known:
         return "not recorded"
     return known[0] if known[0] == known[-1] else f"{known[0]} to {known[-1]}"
@@ -183,12 +185,12 @@ def dates_of(study: StudyResult) -> str:
 def versions_of(study: StudyResult) -> str:
     """The versions and commits of the software that made the runs, and that read them."""
     runs = dict.fromkeys(_version(run.provenance) for run in study.runs if run.provenance)
-    audit = [_version(study.audit["provenance"])] if study.audit else []
+    audit = [_version(study.audit.provenance)] if study.audit else []
     parts = [("runs by", list(runs)), ("audit by", audit)]
     return "; ".join(f"{who} {', '.join(made)}" for who, made in parts if made) or "not recorded"
 
 
-def _version(provenance: dict[str, Any]) -> str:
+def _version(provenance: Mapping[str, Any]) -> str:
     commit = str(provenance.get("commit") or "")
     changed = " with uncommitted changes" if provenance.get("dirty") else ""
     version = f"depthgauge {provenance.get('version', '')}".strip()

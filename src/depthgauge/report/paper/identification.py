@@ -21,7 +21,7 @@ def identification(study: StudyResult, date: str | None) -> Section:
         Item("Study", study.name),
         Item("Date", date or UNKNOWN),
         Item("Task", _task(study)),
-        Item("Network", _part(study, "net")),
+        Item("Network", _net(study)),
         Item("Recipe", _recipe(study)),
         *(Item(f"Rule {view.label}", _rule(study, view)) for view in study.rules.values()),
         Item("Seeds", _listed(study.seeds)),
@@ -34,28 +34,29 @@ def identification(study: StudyResult, date: str | None) -> Section:
 
 
 def _task(study: StudyResult) -> str:
-    task = study.base.get("task")
-    if task is None:
-        return UNKNOWN
-    return (
-        f"{task['name']}, checksum {task.get('checksum', UNKNOWN)}, accuracy on the "
-        f"{task.get('evaluated_on', UNKNOWN)} split"
-    )
+    task = study.config.task
+    return f"{task.name}, checksum {task.checksum}, accuracy on the {task.evaluated_on} split"
 
 
-def _part(study: StudyResult, name: str) -> str:
-    part = study.base.get(name)
-    if part is None:
-        where = study.base.get("checkpoints")
-        return FROM_ELSEWHERE + (f", folder {PurePath(where).name}" if where else "")
-    named = {key: value for key, value in part.items() if key != "name"}
-    return f"{part['name']}: {settings(named)}" if "name" in part else settings(named)
+def _net(study: StudyResult) -> str:
+    net = study.config.net
+    if net is None:
+        return _elsewhere(study)
+    named = net.model_dump(mode="json")
+    return f"{named.pop('name')}: {settings(named)}"
 
 
 def _recipe(study: StudyResult) -> str:
-    recipe = _part(study, "recipe")
+    recipe = study.config.recipe
+    if recipe is None:
+        return _elsewhere(study)
     adam = "AdamW, learning rate by a cosine to zero stepped once an epoch; "
-    return adam + recipe if "recipe" in study.base else recipe
+    return adam + settings(recipe.model_dump(mode="json"))
+
+
+def _elsewhere(study: StudyResult) -> str:
+    where = study.config.checkpoints
+    return FROM_ELSEWHERE + (f", folder {PurePath(where).name}" if where else "")
 
 
 def settings(values: Mapping[str, Any]) -> str:
@@ -77,8 +78,11 @@ def _rule(study: StudyResult, view: RuleResult) -> str:
     rule = run.config.rule
     parts = [f"{rule.name}, options: {settings(rule.options)}"]
     parts += [f"source {rule.source}"] if rule.source else []
-    for name, own in (("recipe", run.config.recipe), ("net", run.config.net)):
-        base = study.base.get(name, {})
+    for name, own, shared in (
+        ("recipe", run.config.recipe, study.config.recipe),
+        ("net", run.config.net, study.config.net),
+    ):
+        base = shared.model_dump(mode="json") if shared else {}
         other = {
             field: value
             for field, value in own.model_dump(mode="json").items()
@@ -126,9 +130,8 @@ def _device(study: StudyResult) -> str:
     return ", ".join(words) or UNKNOWN
 
 
-def _of_audit(study: StudyResult) -> list[dict[str, Any]]:
-    provenance = study.audit.get("provenance") if study.audit else None
-    return [provenance] if provenance else []
+def _of_audit(study: StudyResult) -> list[Mapping[str, Any]]:
+    return [study.audit.provenance] if study.audit and study.audit.provenance else []
 
 
 def _values(documents: Iterable[Mapping[str, Any]], key: str) -> str:

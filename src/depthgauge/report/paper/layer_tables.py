@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
 
+from depthgauge.diagnosis.report import Report
+from depthgauge.gauges.null import NullReading
+from depthgauge.gauges.reading import Reading
 from depthgauge.report.paper.numbers import UNKNOWN, signed
 from depthgauge.report.paper.paper_table import PaperTable
 from depthgauge.results.network import NetworkResult
-from depthgauge.results.rule import RuleResult
 from depthgauge.results.study import StudyResult
 
 SIDE_BY_SIDE = 8
@@ -21,14 +23,14 @@ def alignment_tables(study: StudyResult) -> list[PaperTable]:
     Several tables where there are more layers than fit side by side.
     """
     null = "; ".join(f"{word[0]} {word}" for word in WORDS)
-    draws = sorted({n["draws"] for _, n in _readings(study.rules.values(), "null")})
+    draws = sorted({null.draws for _, null in _readings(study, _null)})
     caption = "Γ: cosine of the credit with each sample's own gradient, mean over samples"
     if draws:
         caption += (
             f". The letter, and the last column for the blocks together, is the reading against "
             f"{' or '.join(map(str, draws))} fresh feedbacks: {null}"
         )
-    return _tables(study, "alignment", caption, null_of_blocks=bool(draws))
+    return _tables(study, "alignment", caption, lambda r: r.alignment, with_null=bool(draws))
 
 
 def perturbation_tables(study: StudyResult) -> list[PaperTable]:
@@ -37,61 +39,56 @@ def perturbation_tables(study: StudyResult) -> list[PaperTable]:
         "ρ: correlation of the change of the loss that the credit foretells with the true one, "
         "for small random changes of the stream"
     )
-    return _tables(study, "perturbation", caption)
+    return _tables(study, "perturbation", caption, lambda r: r.perturbation)
 
 
 def _tables(
     study: StudyResult,
     name: str,
     caption: str,
-    null_of_blocks: bool = False,
+    reading: Callable[[Report], Reading | None],
+    with_null: bool = False,
 ) -> list[PaperTable]:
-    read = [
-        (network, reading["per_layer"], _null(network) if null_of_blocks else {})
-        for network, reading in _readings(study.rules.values(), name)
-    ]
-    depth = max((len(values) for _, values, _ in read), default=0)
+    read = list(_readings(study, reading))
+    depth = max((len(found.per_layer) for _, found in read), default=0)
     tables = []
     for start in range(0, depth, SIDE_BY_SIDE):
         layers = range(start, min(start + SIDE_BY_SIDE, depth))
-        rows = [
-            [
-                network.label,
-                str(network.seed),
-                *(_cell(values, null, layer) for layer in layers),
-                *([_deep(null)] if null_of_blocks else []),
-            ]
-            for network, values, null in read
-        ]
+        rows = [_row(network, found, layers, with_null) for network, found in read]
         names = ["embed" if layer == 0 else f"block {layer - 1}" for layer in layers]
-        header = ["rule", "seed", *names, *(["blocks"] if null_of_blocks else [])]
+        header = ["rule", "seed", *names, *(["blocks"] if with_null else [])]
         part = f"-{start // SIDE_BY_SIDE + 1}" if depth > SIDE_BY_SIDE else ""
         tables.append(PaperTable(name + part, study.name, f"{caption}.", header, rows))
     return tables
 
 
+def _row(network: NetworkResult, found: Reading, layers: range, with_null: bool) -> list[str]:
+    null = network.report.null if with_null and network.report else None
+    cells = [_cell(found.per_layer, null, layer) for layer in layers]
+    deep = [null.deep.word if null else UNKNOWN] if with_null else []
+    return [network.label, str(network.seed), *cells, *deep]
+
+
+Found = TypeVar("Found")
+
+
 def _readings(
-    views: Collection[RuleResult], name: str
-) -> Iterator[tuple[NetworkResult, dict[str, Any]]]:
+    study: StudyResult, reading: Callable[[Report], Found | None]
+) -> Iterator[tuple[NetworkResult, Found]]:
     """Each audited network that has this reading."""
-    for view in views:
-        for network in view.networks:
-            reading = network.report["readings"].get(name) if network.report else None
-            if reading is not None:
-                yield network, reading
+    for rule in study.rules.values():
+        for network in rule.networks:
+            found = reading(network.report) if network.report else None
+            if found is not None:
+                yield network, found
 
 
-def _null(network: NetworkResult) -> dict[str, Any]:
-    found: dict[str, Any] = network.report["readings"].get("null", {}) if network.report else {}
-    return found
+def _null(report: Report) -> NullReading | None:
+    return report.null
 
 
-def _cell(values: Sequence[float | None], null: dict[str, Any], layer: int) -> str:
+def _cell(values: Sequence[float | None], null: NullReading | None, layer: int) -> str:
     value = values[layer] if layer < len(values) else None
-    words = [reading["word"] for reading in null.get("per_layer", ())]
+    words = [reading.word for reading in null.per_layer] if null else []
     word = words[layer] if layer < len(words) else ""
     return signed(value) + (f" {word[0]}" if value is not None and word in WORDS else "")
-
-
-def _deep(null: dict[str, Any]) -> str:
-    return str(null["deep"]["word"]) if null else UNKNOWN

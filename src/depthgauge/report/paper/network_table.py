@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 from depthgauge.report.audit_table import percent
 from depthgauge.report.paper.numbers import UNKNOWN, significant
 from depthgauge.report.paper.paper_table import PaperTable
 from depthgauge.results.network import NetworkResult
-from depthgauge.results.rule import NOT_JUDGED, RuleResult
+from depthgauge.results.rule import RuleResult
 from depthgauge.results.study import StudyResult
 from depthgauge.verdict.judge import judge
 from depthgauge.verdict.thresholds import Thresholds
@@ -46,14 +44,13 @@ def _last_norms(study: StudyResult) -> dict[str, float | None]:
     return {
         run.identity: norms[-1]
         for run in study.runs
-        if run.state == "finished" and run.lines and (norms := run.lines[-1].get("h_norm"))
+        if run.state == "finished" and run.epochs and (norms := run.epochs[-1].get("h_norm"))
     }
 
 
 def _stream(network: NetworkResult, by_run: dict[str, float | None]) -> float | None:
     if network.report is not None:
-        norm: float | None = network.report["residual_norms"][-1]
-        return math.inf if norm is None else norm
+        return network.report.residual_norms[-1]
     return by_run.get(network.run or "")
 
 
@@ -62,12 +59,12 @@ def _verdict(network: NetworkResult, view: RuleResult, thresholds: Thresholds) -
     if network.diverged:
         return "diverged"
     if network.report is not None:
-        word, fired = str(network.report["verdict"]), network.report["fired"]
+        word, fired = network.report.judgement.word, network.report.judgement.fired
     else:
         depth = view.findings[2]
-        applies = depth["finding"] != "untested" or not depth["intervals"]
+        applies = depth.finding != "untested" or not depth.intervals
         found = judge([network.seed_readings], thresholds, None if applies else 0.0)
         word, fired = found.word, found.fired
         if found.diagnostics[1].finding == "untested" and not fired:
-            return NOT_JUDGED
+            return "not judged"
     return word + (f" ({', '.join(fired)})" if fired else "")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from typing import Any
+
+from depthgauge.results.spread import Spread
+from depthgauge.verdict.intervals import Interval
 
 UNKNOWN = "–"
 INFINITE = "∞"
@@ -50,34 +52,34 @@ def points(share: float | None) -> str:
     return UNKNOWN if share is None else signed(100 * share, 1)
 
 
-def spread(entry: dict[str, Any]) -> str:
+def spread(entry: Spread) -> str:
     """Mean ± standard deviation of shares, in per cent."""
-    if entry["mean"] is None:
+    if entry.mean is None:
         return UNKNOWN
-    around = "" if entry["std"] is None else f" ± {100 * entry['std']:.1f}"
-    return f"{100 * entry['mean']:.1f}{around}"
+    around = "" if entry.std is None else f" ± {100 * entry.std:.1f}"
+    return f"{100 * entry.mean:.1f}{around}"
 
 
 Shown = Callable[[float | None], str]
 
 
-def center(interval: dict[str, Any] | None, shown: Shown = significant) -> str:
-    """The middle of an interval; `audit.json` writes what is infinite as null."""
-    return UNKNOWN if interval is None else _bound(interval["center"], shown)
+def center(interval: Interval | None, shown: Shown = significant) -> str:
+    """The middle of an interval."""
+    return UNKNOWN if interval is None else _bound(interval.center, shown)
 
 
-def bounds(interval: dict[str, Any] | None, shown: Shown = significant) -> str:
+def bounds(interval: Interval | None, shown: Shown = significant) -> str:
     """`[low, high]`; of one seed there are none."""
-    if interval is None or interval["n"] == 1:
+    if interval is None or interval.n == 1:
         return UNKNOWN
-    return f"[{_bound(interval['low'], shown)}, {_bound(interval['high'], shown)}]"
+    return f"[{_bound(interval.low, shown)}, {_bound(interval.high, shown)}]"
 
 
-def _bound(value: float | None, shown: Shown) -> str:
-    return INFINITE if value is None else shown(value)
+def _bound(value: float, shown: Shown) -> str:
+    return INFINITE if value == math.inf else shown(value)
 
 
-def with_bounds(interval: dict[str, Any] | None, shown: Shown = significant) -> str:
+def with_bounds(interval: Interval | None, shown: Shown = significant) -> str:
     """`center [low, high]`, as far as they are known."""
     parts = [center(interval, shown), bounds(interval, shown)]
     return " ".join(part for part in parts if part != UNKNOWN) or UNKNOWN

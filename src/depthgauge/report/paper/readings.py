@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
 
 from depthgauge.report.paper.layer_tables import alignment_tables, perturbation_tables
 from depthgauge.report.paper.numbers import (
@@ -28,7 +27,7 @@ def diagnostics(study: StudyResult) -> Section:
     """Verdicts with what they rest on; then every reading."""
     judged = [view for view in study.rules.values() if view.control != "shallow"]
     items = [Item(f"Verdict, {view.label}", _verdict(view)) for view in judged]
-    items += _confidence(study, judged)
+    items += _confidence(study)
     rows = [row for view in judged for row in _rows(view, study.thresholds)]
     caption = (
         "Diagnostics over seeds: value, interval, where it fires, what was found. D2 fires where "
@@ -48,11 +47,9 @@ def diagnostics(study: StudyResult) -> Section:
 
 def _verdict(view: RuleResult) -> str:
     """In words, with its basis and why something is untested."""
-    basis = {"audit": ", by the audit", "training": ", by the training record"}
+    basis = {"audit": ", by the audit", "training": ", by the metrics of training"}
     reasons = [
-        f"{d['name']} untested, {powers(d['sentence'])}"
-        for d in view.findings
-        if d.finding == "untested"
+        f"{d.name} untested, {powers(d.sentence)}" for d in view.findings if d.finding == "untested"
     ]
     return "; ".join([str(view.verdict) + basis.get(view.basis, ""), *reasons])
 
@@ -89,8 +86,9 @@ def _rows(view: RuleResult, t: Thresholds) -> Iterator[list[str]]:
                 fires(t),
                 found[name],
             ]
-    reports = [n.report["readings"] for n in view.networks if n.report is not None]
-    numerics, stability = _values(reports, "numerics"), _values(reports, "stability")
+    reports = [network.report for network in view.networks if network.report is not None]
+    numerics = [v for report in reports if (v := report.numerics.value) is not None]
+    stability = [v for report in reports if (v := report.stability.value) is not None]
     if numerics:
         wrong = sum(value < t.numerics for value in numerics)
         finding = f"below in {wrong} of {len(numerics)}"
@@ -116,11 +114,6 @@ _READINGS: tuple[tuple[str, str, str, _Fires, Callable[[float | None], str]], ..
 )
 _ALWAYS = ("growth", "gradient", "depth_gain")
 """Shown also where they were not measured."""
-
-
-def _values(reports: Sequence[dict[str, Any]], name: str) -> list[float]:
-    values = [report.get(name, {}).get("value") for report in reports]
-    return [value for value in values if value is not None]
 
 
 def _over_networks(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Collection, Mapping
 
 from depthgauge.report.paper.numbers import UNKNOWN, points, spread, with_bounds
 from depthgauge.results.rule import RuleResult
 from depthgauge.results.study import StudyResult
 from depthgauge.verdict.diagnostics import DIAGNOSTICS
+from depthgauge.verdict.intervals import Interval
 from depthgauge.verdict.thresholds import Thresholds
 
 
@@ -28,10 +28,10 @@ def gain(view: RuleResult) -> str:
     return with_bounds(intervals(view, "D3").get("depth_gain"), points)
 
 
-def intervals(view: RuleResult, name: str) -> dict[str, Any]:
+def intervals(view: RuleResult, name: str) -> Mapping[str, Interval]:
     """The intervals of a diagnostic."""
-    found: dict[str, Any] = {d.name: d.intervals for d in view.findings}
-    return dict(found.get(name, {}))
+    found = view.finding(name)
+    return found.intervals if found else {}
 
 
 def findings(view: RuleResult) -> list[str]:
@@ -53,18 +53,16 @@ def basis_words(views: Collection[RuleResult]) -> str:
 
 def task_words(study: StudyResult) -> str:
     """The task and its part that accuracies are of."""
-    task = study.base.get("task", {})
-    words = [task.get("name", UNKNOWN) + ",", task.get("evaluated_on", ""), "accuracy in %"]
-    return " ".join(word for word in words if word)
+    task = study.config.task
+    return f"{task.name}, {task.evaluated_on} accuracy in %"
 
 
 def accuracy_words(study: StudyResult) -> str:
     """What accuracies and gains in a table are."""
     several = any(view.accuracy.n > 1 for view in study.rules.values())
     spreads = "mean ± sample standard deviation over n seeds" if several else "of one seed"
-    gains = [
-        intervals(view, "D3").get("depth_gain", {"n": 0})["n"] for view in study.rules.values()
-    ]
+    found = [intervals(view, "D3").get("depth_gain") for view in study.rules.values()]
+    gains = [gained.n for gained in found if gained is not None]
     with_interval = any(n > 1 for n in gains)
     interval = f", with its {level(study.thresholds)} interval" if with_interval else ""
     gained = f"; gain in points {pairing_words(study)}{interval}" if any(gains) else ""
@@ -73,7 +71,6 @@ def accuracy_words(study: StudyResult) -> str:
 
 def pairing_words(study: StudyResult) -> str:
     """What the gain is a difference of."""
-    given = study.audit["config"].get("frozen_acc") if study.audit else None
-    if given:
+    if study.config.frozen_acc:
         return "over the frozen accuracy given for each rule, not paired by seed"
     return "over the frozen blocks of the same rule, paired by seed"

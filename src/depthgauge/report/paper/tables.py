@@ -15,7 +15,7 @@ from depthgauge.report.paper.rule_words import (
     gain,
     task_words,
 )
-from depthgauge.results.rule import Rung
+from depthgauge.results.rung import Rung
 from depthgauge.results.study import StudyResult
 
 
@@ -67,7 +67,7 @@ def ladder_table(study: StudyResult) -> PaperTable:
     rows = [
         [method, *(_rung(ladder.get(k), seeds) for k in ks)]
         for method, ladder in ladders.items()
-        if any(rung.runs or rung.lost for rung in ladder.values())
+        if any(rung.accuracies or rung.lost for rung in ladder.values())
     ]
     caption = (
         f"Depth-utility ladder: {task_words(study)} with the last k blocks trained, mean ± sample "
@@ -80,16 +80,16 @@ def ladder_table(study: StudyResult) -> PaperTable:
 def _rung(rung: Rung | None, seeds: int) -> str:
     if rung is None:
         return UNKNOWN
-    n = len(rung.runs)
+    n = len(rung.accuracies)
     notes = [f"n = {n}"] if 0 < n < seeds else []
     notes += [f"{rung.lost} lost"] if rung.lost else []
-    shown = spread({"mean": rung.mean, "std": rung.std})
+    shown = spread(rung.spread)
     return shown + (f" ({', '.join(notes)})" if notes else "")
 
 
 def utility_table(study: StudyResult) -> PaperTable:
     """For each rule, how many of its networks each way of reporting walks back."""
-    utility = study.audit["decision_utility"] if study.audit else {}
+    utility = study.audit.decision_utility if study.audit else {}
     header = ["rule", *(name.removeprefix("accuracy + ").replace("mean ", "") for name in utility)]
     methods = list(dict.fromkeys(method for counts in utility.values() for method in counts))
     rows = [
@@ -103,7 +103,7 @@ def utility_table(study: StudyResult) -> PaperTable:
     return PaperTable("utility", study.name, caption, header, rows)
 
 
-def _count(counts: list[int] | None) -> str:
+def _count(counts: tuple[int, int] | None) -> str:
     return f"{counts[0]} of {counts[1]}" if counts and counts[1] else UNKNOWN
 
 

@@ -9,7 +9,7 @@ from depthgauge.report.paper.numbers import exact, points
 from depthgauge.report.paper.rule_words import pairing_words
 from depthgauge.report.paper.section import APPLIES, AVOIDED, NOT_MEASURED, Item
 from depthgauge.report.recipe_words import recipe_words
-from depthgauge.results.rule import RuleResult, gain_of_bp
+from depthgauge.results.rule import RuleResult
 from depthgauge.results.study import StudyResult
 from depthgauge.verdict.thresholds import Thresholds
 
@@ -21,8 +21,8 @@ def traps_of_judging(study: StudyResult) -> list[Item]:
     items.append(_thresholds(study))
     words = recipe_words(study.audit) if study.audit else []
     if study.audit and words:
-        settings = study.audit.get("settings", {}).values()
-        mark = AVOIDED if all(rule["survives"] for rule in settings) else APPLIES
+        survives = [rule.survives for rule in study.audit.settings.values()]
+        mark = AVOIDED if all(survives) else APPLIES
         items.append(Item("Settings and controls", " ".join(words), mark))
     return items
 
@@ -47,10 +47,10 @@ def _basis(views: Collection[RuleResult]) -> Item:
     return Item("Basis of the verdicts", text, mark if parts else NOT_MEASURED)
 
 
-def _baseline(study: StudyResult) -> Item:
+def _baseline(study: StudyResult, views: Collection[RuleResult]) -> Item:
     label = "Frozen baseline"
-    with_one = [view.label for view in study.rules.values() if view.frozen.n]
-    without = [view.label for view in study.rules.values() if not view.frozen.n]
+    with_one = [view.label for view in views if view.frozen.n]
+    without = [view.label for view in views if not view.frozen.n]
     if not with_one:
         return Item(label, "no rule has one, so what depth gains is not known", NOT_MEASURED)
     pairing = pairing_words(study)
@@ -63,7 +63,7 @@ def _baseline(study: StudyResult) -> Item:
 def _depth_helps(study: StudyResult) -> Item:
     """D3 asks nothing where backpropagation does not gain from depth either."""
     label, needed = "Depth can help", study.thresholds.depth_gain
-    gain = gain_of_bp(study)
+    gain = study.bp_gain
     if gain is None:
         text = "not known: backpropagation has no gain over a frozen baseline here"
         return Item(label, text, NOT_MEASURED)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from depthgauge.diagnosis.report import Report
 from depthgauge.report.paper.numbers import exact, significant
 from depthgauge.report.paper.section import APPLIES, AVOIDED, NOT_MEASURED, Item
 from depthgauge.results.network import NetworkResult
@@ -16,7 +16,7 @@ PUBLISHED_BATCH = 128
 def traps_of_measuring(study: StudyResult) -> list[Item]:
     """Norms, batch sizes, cosines, precision, feedback, layers, null."""
     networks = [network for view in study.rules.values() for network in view.networks]
-    audited = [network for network in networks if network.report is not None]
+    audited = [network.report for network in networks if network.report is not None]
     return [
         _norms(networks, audited),
         _batch_size(study, networks),
@@ -28,9 +28,9 @@ def traps_of_measuring(study: StudyResult) -> list[Item]:
     ]
 
 
-def _norms(networks: Sequence[NetworkResult], audited: Sequence[NetworkResult]) -> Item:
+def _norms(networks: Sequence[NetworkResult], audited: Sequence[Report]) -> Item:
     text = "Euclidean, over the features of each sample; medians over samples"
-    on = sorted({_readings(network)["scale"]["measured_on"] for network in audited})
+    on = sorted({report.scale.measured_on for report in audited})
     if on:
         text += f" ({' or '.join(on)})"
     return Item("Norms", text, _if_any(networks))
@@ -51,22 +51,22 @@ def _if_any(networks: Sequence[NetworkResult]) -> str:
     return AVOIDED if any(n.gradient is not None for n in networks) else NOT_MEASURED
 
 
-def _cosines(audited: Sequence[NetworkResult]) -> Item:
+def _cosines(audited: Sequence[Report]) -> Item:
     if not audited:
         return Item("Cosines", "none was read: there is no audit", NOT_MEASURED)
     text = "norms are never clamped in a cosine; a vector of exactly zero has none"
-    aligned = [_readings(n)["alignment"] for n in audited if "alignment" in _readings(n)]
+    aligned = [report.alignment for report in audited if report.alignment]
     if aligned:
-        zero = sum(sum(reading.get("undefined", ())) for reading in aligned)
+        zero = sum(sum(reading.undefined) for reading in aligned)
         text += f"; {zero:,} are left out of Γ" if zero else "; Γ met none such"
     return Item("Cosines", text, AVOIDED)
 
 
-def _precision(study: StudyResult, audited: Sequence[NetworkResult]) -> Item:
+def _precision(study: StudyResult, audited: Sequence[Report]) -> Item:
     trained = sorted({run.config.recipe.dtype for run in study.runs})
     text = f"trained in {' and '.join(trained)}; " if trained else ""
-    read = [_readings(network)["numerics"] for network in audited]
-    cosines = [reading["value"] for reading in read if reading["value"] is not None]
+    read = [report.numerics for report in audited]
+    cosines = [reading.value for reading in read if reading.value is not None]
     if not cosines:
         return Item("Precision", f"{text}D2n was not measured", NOT_MEASURED)
     asked, least = study.thresholds.numerics, min(cosines)
@@ -75,42 +75,38 @@ def _precision(study: StudyResult, audited: Sequence[NetworkResult]) -> Item:
         f"{significant(least)} over {_count(len(cosines), 'network')}; at least "
         f"{exact(asked)} is asked"
     )
-    half = {kind for reading in read for kind in reading.get("of_native", {})}
+    half = {kind for reading in read for kind in reading.of_native}
     if half:
         text += f"; networks that use {' and '.join(sorted(half))} were measured in float32"
     return Item("Precision", text, AVOIDED if least >= asked else APPLIES)
 
 
-def _feedback(audited: Sequence[NetworkResult]) -> Item:
+def _feedback(audited: Sequence[Report]) -> Item:
     """Feedback that is not saved with the checkpoint cannot be had back."""
     if not audited:
         return Item("Feedback", "no credit was read: there is no audit", NOT_MEASURED)
-    without = [network for network in audited if "alignment" not in _readings(network)]
+    without = [report for report in audited if report.alignment is None]
     read = len(audited) - len(without)
     text = f"the credit of {read} of {_count(len(audited), 'audited network')} could be read"
     if without:
-        methods = ", ".join(dict.fromkeys(network.label for network in without))
+        methods = ", ".join(dict.fromkeys(report.method_name for report in without))
         return Item("Feedback", f"{text}; Γ and ρ are n/a for {methods}", APPLIES)
     return Item("Feedback", f"{text} from what was saved with it", AVOIDED)
 
 
-def _layers(audited: Sequence[NetworkResult]) -> Item:
-    if any("alignment" in _readings(network) for network in audited):
+def _layers(audited: Sequence[Report]) -> Item:
+    if any(report.alignment for report in audited):
         return Item("Mean over layers", "Γ is given layer by layer, not as one mean", AVOIDED)
     return Item("Mean over layers", "Γ was not read", NOT_MEASURED)
 
 
-def _null(audited: Sequence[NetworkResult]) -> Item:
-    nulls = [_readings(n)["null"] for n in audited if _readings(n).get("null")]
+def _null(audited: Sequence[Report]) -> Item:
+    nulls = [report.null for report in audited if report.null]
     if not nulls:
         return Item("Null of Γ", "no alignment was set against fresh feedback", NOT_MEASURED)
-    draws = " or ".join(map(str, sorted({null["draws"] for null in nulls})))
+    draws = " or ".join(map(str, sorted({null.draws for null in nulls})))
     text = f"Γ of {_count(len(nulls), 'network')} is set against {draws} fresh feedbacks each"
     return Item("Null of Γ", text, AVOIDED)
-
-
-def _readings(network: NetworkResult) -> dict[str, Any]:
-    return dict(network.report["readings"]) if network.report else {}
 
 
 def _count(number: int, noun: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from depthgauge.report.paper.section import APPLIES, AVOIDED, NOT_MEASURED, Item
@@ -74,7 +74,7 @@ def _unfinished(study: StudyResult) -> Item:
         return Item(label, "no run was planned in this folder", NOT_MEASURED)
     if study.is_complete:
         return Item(label, "every planned run has ended", AVOIDED)
-    left = {s: n for s, n in study.counts.items() if s in ("running", "stopped", "not begun")}
+    left = {s: n for s, n in study.counts.items() if s in ("running", "stopped", "waiting")}
     states = ", ".join(f"{count} {state}" for state, count in left.items())
     text = f"{sum(left.values())} of {len(study.runs)} runs are left ({states}); means are over "
     return Item(label, f"{text}those that finished", APPLIES)
@@ -94,7 +94,7 @@ def _behind(study: StudyResult) -> Item:
         doubts.append(f"the commit of {unknown} was not recorded")
     if changed:
         doubts.append(f"{changed} ran from a checkout with changes")
-    audit = None if study.audit is None else _commit(study.audit["provenance"])
+    audit = None if study.audit is None else _commit(study.audit.provenance)
     if audit == "":
         doubts.append("the commit that the audit ran from was not recorded")
     elif audit is not None and audit.endswith(CHANGED):
@@ -104,5 +104,5 @@ def _behind(study: StudyResult) -> Item:
     return Item(label, f"{text}, each with the commit that it ran from", AVOIDED)
 
 
-def _commit(provenance: dict[str, Any]) -> str:
+def _commit(provenance: Mapping[str, Any]) -> str:
     return str(provenance.get("commit") or "")

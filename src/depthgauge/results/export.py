@@ -1,0 +1,31 @@
+"""A study's epochs as a file: CSV or Parquet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from depthgauge.results.frames import frame_of
+from depthgauge.results.study import StudyResult
+from depthgauge.store.files import write_atomically
+
+
+def write_epochs(study: StudyResult, path: Path, kind: str) -> None:
+    """Write one row for each run and epoch; `kind` is csv or parquet, which needs pyarrow."""
+    frame = frame_of(study, "epochs")
+
+    def write(temporary: Path) -> None:
+        if kind == "csv":
+            frame.to_csv(temporary, index=False)
+        else:
+            frame.to_parquet(temporary, index=False, engine="pyarrow")
+
+    write_atomically(path, write)
+
+
+def runs_with_lost_epochs(study: StudyResult) -> list[str]:
+    """Return the runs that are done and whose metrics have lost epochs."""
+    return [
+        run.identity
+        for run in study.runs
+        if run.is_done and len(run.epochs) != run.config.recipe.epochs + 1
+    ]
