@@ -13,6 +13,9 @@ from depthgauge.config import SCHEMA_VERSION, NetConfig, Recipe, SharedConfig
 from depthgauge.errors import UserError
 
 PUBLISHED_SEEDS = 3
+CROSS_CHECKS = "cross_checks"
+"""Figures that were published in another experiment."""
+
 ROUNDING = 0.0005
 """Published accuracies are printed with three digits: half of the last one."""
 
@@ -71,6 +74,12 @@ class PublishedComparison:
     figures: Mapping[str, Sequence[FigureComparison]]
     one_seed: Sequence[ReadingComparison] = ()
     verdicts: Sequence[VerdictComparison] = field(default=())
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was compared; cross-checks alone do not count."""
+        figures = [own for part, own in self.figures.items() if part != CROSS_CHECKS]
+        return not (any(figures) or self.one_seed or self.verdicts)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the comparison for a JSON document."""

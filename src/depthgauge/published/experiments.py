@@ -80,7 +80,7 @@ def comparisons_with_published(study: StudyResult) -> list[PublishedComparison]:
     if net != NetConfig(width=net.width, blocks=net.blocks):
         return []
     found = [one.compare(study) for one in EXPERIMENTS.values() if _repeats(study, net, one)]
-    return [one for one in found if any(one.figures.values()) or one.one_seed or one.verdicts]
+    return [comparison for comparison in found if not comparison.is_empty]
 
 
 def _repeats(study: StudyResult, net: NetConfig, experiment: Experiment) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 from depthgauge.config import NetConfig
 from depthgauge.errors import UserError
 from depthgauge.published.compare import (
+    CROSS_CHECKS,
     FigureComparison,
     PublishedComparison,
     compare_figure,
@@ -64,7 +65,7 @@ def compare_rungs(ladder: Ladder) -> PublishedComparison:
         if (values := list(rung.accuracies.values())) and str(rung.k) in figures.get(label, {})
     ]
     checks = _cross_checks(ladder, ladder.config.net, alike=not unlike)
-    return PublishedComparison(NAME, unlike, {"rungs": rungs, "cross_checks": checks})
+    return PublishedComparison(NAME, unlike, {"rungs": rungs, CROSS_CHECKS: checks})
 
 
 def _cross_checks(ladder: Ladder, net: NetConfig, *, alike: bool) -> list[FigureComparison]:

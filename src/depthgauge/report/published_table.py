@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from depthgauge.published.compare import FigureComparison, PublishedComparison
+from depthgauge.published.compare import CROSS_CHECKS, FigureComparison, PublishedComparison
 from depthgauge.report.audit_table import Table
 
 HEADER = ["measured", "n", "published", "difference", "95 % interval", ""]
@@ -61,7 +61,7 @@ def published_words(comparison: PublishedComparison) -> list[str]:
             f"Measured otherwise than published ({', '.join(comparison.unlike)}): the differences "
             "include that, so no interval is given."
         ]
-    parts = {part: own for part, own in comparison.figures.items() if part != "cross_checks"}
+    parts = {part: own for part, own in comparison.figures.items() if part != CROSS_CHECKS}
     several = sum(map(bool, parts.values())) > 1
     compared = [(part, figure) for part, own in parts.items() for figure in own]
     outside = [
