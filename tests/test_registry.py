@@ -18,7 +18,6 @@ from depthgauge.tasks.registry import find_task, load_task
 
 KINDS = (RULES, NETS, TASKS, GAUGES, DIAGNOSTICS, LOGGERS)
 TASK_FILE = '''
-import torch
 from depthgauge.tasks.base import Task
 from depthgauge.tasks.registry import load_task
 

@@ -92,7 +92,7 @@ def test_the_file_depends_on_what_is_used_alone(tmp_path):
     [
         ("np.ones(3)", "numpy.ndarray"),
         ("np.float64(3)", "numpy.float64"),
-        ("lambda x: x", "'<lambda>'"),
+        ("lambda x: x", "builtins.function"),
         ("(1, np.ones(3))", "builtins.tuple"),
         ("MyOptions()", "MyOptions"),
     ],
@@ -101,10 +101,9 @@ def test_a_name_that_cannot_come_along_is_refused(value, kind):
     cells = (*CELLS[:2], f"thing = {value}", FIRST.replace("{}", "thing"))
     with notebook(*cells) as names:
         told = refusal(names["Mine"])
-    if kind != "'<lambda>'":
-        assert told.startswith("Mine uses thing")
-        assert kind in told
-    assert "path/to/file.py:" in told
+    assert told.startswith("Mine uses thing, ")
+    assert kind in told
+    assert told.endswith("give path/to/file.py:Mine")
 
 
 def test_a_name_that_is_not_defined_is_refused():
@@ -183,7 +182,7 @@ class Thing:
 def test_decorators_defaults_annotations_aliases_and_submodules_in_a_fresh_process(tmp_path):
     with notebook(HARD) as names:
         path, _, name = standalone_source(names["Thing"]).save(tmp_path).rpartition(":")
-    code = f"from runpy import run_path; t = run_path({path!r})['{name}']; print(t.size, t().parse()[1])"
+    code = f"import runpy; t = runpy.run_path({path!r})['{name}']; print(t.size, t().parse()[1])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     pairs = "[Pair(left='a', right=[0]), Pair(left='a', right=[1])]"
