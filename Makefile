@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-all faults check catalogue bench screenshots clean browser
+.PHONY: demo test test-all faults check bench screenshots clean browser
 
 demo: $(READY)
 	$(BIN)/depthgauge audit --k all
@@ -22,10 +22,6 @@ check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-
-# What `depthgauge rules`, `nets` and `tasks` say, after a change of what they are about.
-catalogue: $(READY)
-	$(BIN)/python -m depthgauge.cli.catalogue
 
 bench: $(READY)
 	mkdir -p build && PYTHONPATH=benchmarks $(BIN)/python -m speed --json build/speed.json

@@ -9,8 +9,8 @@ import torch
 from checks import broken_rules
 
 from depthgauge.checks.check_rule import STAGES, check_rule
+from depthgauge.registry import RULES
 from depthgauge.rules.choice import choose_rule
-from depthgauge.rules.known import BUILT_IN
 from depthgauge.training.cohort import Cohort
 
 FOLDER = Path(__file__).parent
@@ -90,7 +90,7 @@ def outcomes_of(name: str):
     return check_rule(choose_rule(f"{FOLDER / 'broken_rules.py'}:{name}"))
 
 
-@pytest.mark.parametrize("rule", BUILT_IN)
+@pytest.mark.parametrize("rule", RULES.built_in)
 def test_a_built_in_rule_keeps_the_contract(rule):
     narrow = f"{rule}[hidden=16]" if "bridge" in rule else rule
     outcomes = check_rule(choose_rule(narrow))

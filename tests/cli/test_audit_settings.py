@@ -13,9 +13,10 @@ from cli.conftest import one_thread
 from store.small_runs_on_disk import contents
 from training.small_runs import make_task
 
+from depthgauge.registry import TASKS
 from depthgauge.studies import audit
 from depthgauge.tasks.base import hold_out_validation
-from depthgauge.tasks.registry import TASKS, TaskEntry
+from depthgauge.tasks.registry import TaskEntry
 
 TASK, HELD_OUT = make_task(), 20
 SMALL = ("--task", "tiny", "--width", 8, "--blocks", 2, "--epochs", 3, "--batch-size", 8)
@@ -41,7 +42,7 @@ class AtFirst(DFA):
 
 
 def use_tiny(patch: pytest.MonkeyPatch) -> None:
-    patch.setitem(TASKS, "tiny", TaskEntry("a few points", lambda: TASK, 3, 8))
+    patch.setitem(TASKS.built_in, "tiny", TaskEntry("a few points", lambda: TASK, 3, 8))
     patch.setattr(audit, "NULL_DRAWS", 3)
     patch.setattr(audit, "SAMPLES", 64)
 

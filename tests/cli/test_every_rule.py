@@ -11,8 +11,8 @@ from cli.audits import run_files
 from cli.commands import run
 from cli.conftest import one_thread
 
+from depthgauge import registry
 from depthgauge.rules.choice import choose_rule
-from depthgauge.rules.known import BUILT_IN
 from depthgauge.studies import audit
 
 NARROW = {
@@ -20,7 +20,7 @@ NARROW = {
     "credit_bridge": "credit_bridge[hidden=8,copies=2]",
     "ep": "ep[steps=2]",
 }
-RULES = [NARROW.get(name, name) for name in BUILT_IN]
+RULES = [NARROW.get(name, name) for name in registry.RULES.built_in]
 LABELS = [choose_rule(rule).label for rule in RULES]
 GRID = ("--task", "teacher", "--width", 8, "--blocks", 2, "--epochs", 2, "--batch-size", 1000)
 WITHOUT_FEEDBACK = {"bp", "ep[steps=2]"}

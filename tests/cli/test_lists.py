@@ -6,9 +6,8 @@ import os
 from pathlib import Path
 
 import pytest
-from cli.commands import run, run_apart
+from cli.commands import assert_bad_input, run, run_apart, write_rules
 
-from depthgauge.cli.catalogue import FILE, as_text
 from depthgauge.controls import CONTROLS
 
 EVERY_RULE = ["bp", "fa", "dfa", "state_bridge", "credit_bridge", "ep", "sdfa", "drtp"]
@@ -27,11 +26,10 @@ def test_a_list_as_text_and_as_json(command, names):
     assert (text.status, text.err) == (document.status, document.err) == (0, "")
     entries = {entry["name"]: entry for entry in document.document}
     assert set(names) <= set(entries)
-    first_words = [line.split()[0] for line in text.out.splitlines() if line[0] != " "]
-    assert [word for word in first_words if word != "any"] == list(entries)
-    for entry in entries.values():
-        assert entry["summary"]
-        assert entry["summary"] in text.out
+    lines = text.out.split("\n\n")[0].splitlines()
+    assert [line.split(maxsplit=1) for line in lines] == [
+        [name, entry["summary"]] for name, entry in entries.items()
+    ]
 
 
 def test_all_eight_rules_are_a_list_of_objects():
@@ -54,12 +52,20 @@ def test_backpropagation_has_nothing_to_choose():
 
 
 def test_people_are_told_what_else_goes_into_the_brackets():
-    lines = [line.split() for line in run("rules").out.splitlines()]
+    lines = [line.split() for line in run("rules", "dfa").out.splitlines()]
+    assert [line[0] for line in lines[1:3]] == ["normalise=sample", "epsilon=1e-06"]
     for option in ("learning_rate=0.001", "weight_decay=0.01", "penalty=0.0"):
         assert [line[0] for line in lines].count(option) == 1
     for control in CONTROLS:
         assert [line[0] for line in lines].count(control) == 1
-    assert not any("any" in line for line in map(str.split, run("nets").out.splitlines()))
+
+
+def test_one_rule_is_shown_by_its_name_or_its_file(tmp_path):
+    assert run("rules", "dfa", "--json").document in run("rules", "--json").document
+    assert run("rules", f"{write_rules(tmp_path)}:Mine").out.startswith(
+        "mine           every block"
+    )
+    assert_bad_input(run("rules", "sgd"), "'sgd'", "state_bridge")
 
 
 def test_rules_come_with_their_needs_and_options():
@@ -77,11 +83,9 @@ def test_tasks_come_with_what_fits_their_size():
     assert tasks["cifar10"]["epochs"] == 100
 
 
-def test_the_catalogue_says_what_the_classes_say():
-    assert FILE.read_text(encoding="utf-8") == as_text(), "`make catalogue` writes it anew"
-
-
-@pytest.mark.parametrize("command", [["rules"], ["rules", "--json"], ["nets"], ["tasks"]])
+@pytest.mark.parametrize(
+    "command", [["--help"], ["rules"], ["nets"], ["tasks"], ["tasks", "--json"]]
+)
 def test_a_list_does_not_wait_for_torch(command):
     done, modules = run_apart(*command)
     assert done == run(*command)

@@ -10,8 +10,9 @@ import pytest
 from cli.commands import assert_bad_input, run
 from training.small_runs import make_task
 
+from depthgauge.registry import TASKS
 from depthgauge.studies.published import published
-from depthgauge.tasks.registry import TASKS, TaskEntry
+from depthgauge.tasks.registry import TaskEntry
 
 COMMAND = ("reproduce", "memo-ladder", "--width", "512", "--blocks", "2", "--threads", "1")
 SMALL = ("--rules", "bp", "dfa", "--k", "0", "2", "--seeds", "1", "--epochs", "1")
@@ -20,7 +21,9 @@ SMALL = ("--rules", "bp", "dfa", "--k", "0", "2", "--seeds", "1", "--epochs", "1
 @pytest.fixture(autouse=True)
 def few_points(monkeypatch: pytest.MonkeyPatch) -> None:
     task = replace(make_task(), name="cifar10")
-    monkeypatch.setitem(TASKS, "cifar10", TaskEntry("a few points", lambda: task, 100, 256))
+    monkeypatch.setitem(
+        TASKS.built_in, "cifar10", TaskEntry("a few points", lambda: task, 100, 256)
+    )
 
 
 @pytest.fixture

@@ -11,9 +11,10 @@ from cli.commands import Done, assert_bad_input, run
 from cli.conftest import one_thread
 from training.small_runs import make_task
 
+from depthgauge.registry import TASKS
 from depthgauge.studies import audit
 from depthgauge.studies.published import published
-from depthgauge.tasks.registry import TASKS, TaskEntry
+from depthgauge.tasks.registry import TaskEntry
 
 COMMAND = ("reproduce", "main-audit", "--epochs", 1, "--threads", 1)
 AUDIT = published()["main_audit"]
@@ -25,7 +26,7 @@ def reproduced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Done, Path]:
     folder = tmp_path_factory.mktemp("reproduced") / "out"
     task = replace(make_task(), name="cifar10")
     with pytest.MonkeyPatch.context() as patch, one_thread():
-        patch.setitem(TASKS, "cifar10", TaskEntry("a few points", lambda: task, 100, 256))
+        patch.setitem(TASKS.built_in, "cifar10", TaskEntry("a few points", lambda: task, 100, 256))
         patch.setitem(AUDIT["config"], "epochs", 1)
         patch.setattr(audit, "NULL_DRAWS", 3)
         done = run(*COMMAND, "--seeds", 42, "--out", folder, "--json")
@@ -83,7 +84,9 @@ def test_the_comparison_is_written_down(reproduced):
 @pytest.mark.slow
 def test_another_recipe_is_compared_without_intervals(tmp_path, monkeypatch):
     task = replace(make_task(), name="cifar10")
-    monkeypatch.setitem(TASKS, "cifar10", TaskEntry("a few points", lambda: task, 100, 256))
+    monkeypatch.setitem(
+        TASKS.built_in, "cifar10", TaskEntry("a few points", lambda: task, 100, 256)
+    )
     done = run(*COMMAND, "--rules", "bp", "--seeds", 42, "--out", tmp_path / "out")
     assert done.status == 0
     assert "epochs 1 instead of 100" in done.out
@@ -92,7 +95,9 @@ def test_another_recipe_is_compared_without_intervals(tmp_path, monkeypatch):
 
 def test_a_network_that_was_not_published_is_refused_before_training(tmp_path, monkeypatch):
     task = replace(make_task(), name="cifar10")
-    monkeypatch.setitem(TASKS, "cifar10", TaskEntry("a few points", lambda: task, 100, 256))
+    monkeypatch.setitem(
+        TASKS.built_in, "cifar10", TaskEntry("a few points", lambda: task, 100, 256)
+    )
     done = run(*COMMAND, "--width", 8, "--out", tmp_path / "out")
     assert_bad_input(done, "--width 256")
     assert not (tmp_path / "out").exists()

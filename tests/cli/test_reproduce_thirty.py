@@ -11,10 +11,11 @@ from cli.commands import Done, assert_bad_input, run
 from cli.conftest import one_thread
 from training.small_runs import make_task
 
+from depthgauge.registry import TASKS
 from depthgauge.studies import audit
 from depthgauge.studies.published import published
 from depthgauge.studies.published_thirty import RULES
-from depthgauge.tasks.registry import TASKS, TaskEntry
+from depthgauge.tasks.registry import TaskEntry
 
 COMMAND = ("reproduce", "thirty-epochs", "--threads", 1)
 SMALL = ("--epochs", 1, "--width", 16, "--blocks", 2, "--seeds", 42)
@@ -31,7 +32,7 @@ def stand_in(monkeypatch):
 
 def use_a_few_points(patch: pytest.MonkeyPatch) -> None:
     task = replace(make_task(), name="cifar10")
-    patch.setitem(TASKS, "cifar10", TaskEntry("a few points", lambda: task, 100, 256))
+    patch.setitem(TASKS.built_in, "cifar10", TaskEntry("a few points", lambda: task, 100, 256))
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,9 @@ from training.small_runs import CLASSES, FEATURES, make_task
 
 from depthgauge.config import NetConfig
 from depthgauge.errors import UserError
-from depthgauge.nets.registry import find_net, initial_net
+from depthgauge.nets.registry import initial_net
 from depthgauge.nets.residual_mlp import ResidualMLP
+from depthgauge.registry import NETS
 from depthgauge.tasks.inputs import as_inputs
 from depthgauge.tasks.registry import load_task
 
@@ -64,9 +65,9 @@ def test_the_trace_is_the_recursion(residual_add):
 
 
 def test_a_net_is_found_by_name():
-    assert find_net("residual_mlp") is ResidualMLP
+    assert NETS.find("residual_mlp") == (ResidualMLP, "")
     with pytest.raises(UserError, match=r"'transformer'.*residual_mlp"):
-        find_net("transformer")
+        NETS.find("transformer")
 
 
 def test_a_net_is_built_from_its_configuration_and_seed():

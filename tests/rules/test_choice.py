@@ -6,8 +6,8 @@ import pytest
 
 from depthgauge.config import NetConfig, Recipe
 from depthgauge.controls import CONTROLS, wide_block_hidden
+from depthgauge.registry import RULES
 from depthgauge.rules.choice import choose_rule, option_names, with_options
-from depthgauge.rules.known import BUILT_IN
 
 NET = NetConfig(width=8, blocks=3)
 RECIPE = Recipe(epochs=7, batch_size=9, learning_rate=0.5, weight_decay=0.25)
@@ -90,7 +90,7 @@ def test_more_can_be_put_into_a_rules_brackets(text, more, expected):
 
 
 def test_every_option_that_can_be_chosen_can_be_typed_at_its_default():
-    for name in BUILT_IN:
+    for name in RULES.built_in:
         usual = choose_rule(name)
         defaults = usual.options.model_dump()
         typed = [f"{option}={defaults[option]}" for option in option_names(usual.rule_class)]

@@ -10,13 +10,12 @@ import pytest
 import torch
 
 from depthgauge.errors import UserError
-from depthgauge.rules import known, registry
+from depthgauge.registry import RULES
 from depthgauge.rules.bp import BP
 from depthgauge.rules.choice import choose_rule
 from depthgauge.rules.contract import Context, Rule
 from depthgauge.rules.dfa import DFA
 from depthgauge.rules.fa import FA
-from depthgauge.rules.known import known_rules
 
 EXAMPLES = Path(__file__).with_name("example_rules.py")
 
@@ -85,14 +84,12 @@ def test_an_edited_file_is_a_different_rule(rule_file):
 
 def install(monkeypatch, name: str, value: str) -> None:
     """Pretend that a third-party package offers a rule."""
-    point = EntryPoint(name, value, known.ENTRY_POINT_GROUP)
-    for module in (known, registry):
-        monkeypatch.setattr(module, "installed_rules", lambda: {name: point})
+    monkeypatch.setitem(RULES.installed, name, EntryPoint(name, value, RULES.group))
 
 
 def test_by_entry_point(monkeypatch):
     install(monkeypatch, "theirs", "rules.example_rules:OneByOneDFA")
-    assert known_rules().keys() >= {"bp", "fa", "dfa", "theirs"}
+    assert set(RULES.names) >= {"bp", "fa", "dfa", "theirs"}
     choice = choose_rule("theirs[normalise=batch]")
     assert issubclass(choice.rule_class, DFA)
     assert choice.label == "one_by_one_dfa[normalise=batch]"

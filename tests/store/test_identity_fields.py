@@ -14,9 +14,8 @@ from store.small_runs_on_disk import contents, finished, run_config
 from studies.small_grids import grid, plan, study_of
 
 from depthgauge.config import RuleConfig, RunConfig, TrainingOptions, identity_of
+from depthgauge.registry import RULES
 from depthgauge.rules.choice import choose_rule, option_names
-from depthgauge.rules.known import BUILT_IN
-from depthgauge.rules.registry import load_known
 from depthgauge.store.run_folder import RunFolder
 
 CONFIG = run_config().model_copy(
@@ -122,9 +121,9 @@ def test_the_identity_put_together_from_parts_is_the_hash_of_the_whole(variant):
 def rule_options() -> list[tuple[str, str, str]]:
     """Every option of every rule, and a value that is not its default."""
     found = []
-    for rule in BUILT_IN:
-        options = load_known(rule).Options
-        for name in option_names(load_known(rule)):
+    for rule in RULES.built_in:
+        options = RULES.find(rule)[0].Options
+        for name in option_names(RULES.find(rule)[0]):
             field = options.model_fields[name]
             found.append((rule, name, _valid_other(options, name, field.default, field.annotation)))
     return found
@@ -168,7 +167,7 @@ def test_every_option_of_every_rule_is_part_of_the_identity(rule, name, value):
 
 
 def test_options_that_are_in_no_run_are_not_forgotten():
-    for rule in BUILT_IN:
+    for rule in RULES.built_in:
         written = only(rule).rule.options
         assert set(option_names(choose_rule(rule).rule_class)) <= set(written)
 

@@ -15,6 +15,7 @@ from training.small_runs import make_task
 from depthgauge.config import NetConfig, Recipe
 from depthgauge.executors.job import Job
 from depthgauge.executors.work import Worker
+from depthgauge.registry import TASKS
 from depthgauge.rules.choice import RuleChoice, choose_rule
 from depthgauge.rules.contract import Rule
 from depthgauge.store.plan_files import CohortPlan
@@ -23,7 +24,7 @@ from depthgauge.studies import runner
 from depthgauge.studies.partition import plan_runs
 from depthgauge.studies.plan import Grid
 from depthgauge.studies.runner import Conditions, train_runs
-from depthgauge.tasks.registry import TASKS, TaskEntry
+from depthgauge.tasks.registry import TaskEntry
 
 TASK = make_task()
 NET = NetConfig(width=4, blocks=2)
@@ -90,7 +91,10 @@ def _known_here(planned: Grid) -> Iterator[None]:
         return choices[text] if text in choices else choose_rule(text)
 
     entry = TaskEntry("made for tests", lambda: TASK)
-    with patch.dict(TASKS, {TASK.name: entry}), patch.object(runner, "choose_rule", choose):
+    with (
+        patch.dict(TASKS.built_in, {TASK.name: entry}),
+        patch.object(runner, "choose_rule", choose),
+    ):
         yield
 
 

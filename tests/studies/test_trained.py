@@ -12,6 +12,7 @@ from training.small_runs import make_task
 
 from depthgauge.config import RuleConfig
 from depthgauge.errors import UserError
+from depthgauge.registry import TASKS
 from depthgauge.rules.dfa import DFA
 from depthgauge.rules.fa import FA
 from depthgauge.studies import load_trained as loading
@@ -123,7 +124,7 @@ def test_a_task_of_other_sizes_is_refused(features, classes):
 def test_a_run_knows_its_task_and_rule(run_folder, monkeypatch):
     asked = []
     monkeypatch.setattr(loading, "load_task", lambda name, validation: asked.append(name) or TASK)
-    monkeypatch.setattr(loading, "TASKS", {"tiny": None})
+    monkeypatch.setitem(TASKS.built_in, "tiny", "of no use")
     trained, task = load_trained(run_folder.path, None, None)
     assert asked == ["tiny"]
     assert task is TASK

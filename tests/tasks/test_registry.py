@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 
 from depthgauge.errors import UserError
-from depthgauge.tasks.registry import TASKS, load_task
+from depthgauge.registry import TASKS
+from depthgauge.tasks.registry import find_task, load_task
 
 
 def test_every_task_has_a_one_line_summary() -> None:
-    assert list(TASKS) == ["teacher", "digits", "cifar10", "cifar100"]
-    for entry in TASKS.values():
-        assert entry.summary
-        assert "\n" not in entry.summary
+    assert list(TASKS.built_in) == ["teacher", "digits", "cifar10", "cifar100"]
+    for name in TASKS.built_in:
+        assert find_task(name).summary == TASKS.summary(name)
+        assert "\n" not in TASKS.summary(name)
 
 
 @pytest.mark.parametrize("name", ["teacher", "digits"])
@@ -47,7 +48,7 @@ def test_validation_replaces_the_test_set() -> None:
 
 
 def test_an_unknown_name_lists_the_known_ones() -> None:
-    sentence = "no task 'mnist'; choose teacher, digits, cifar10, cifar100, or a path"
+    sentence = "no task called 'mnist'; there are: cifar10, cifar100, digits, teacher; your own"
     with pytest.raises(UserError, match=sentence):
         load_task("mnist")
 

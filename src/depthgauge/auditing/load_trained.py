@@ -13,9 +13,10 @@ from depthgauge.auditing.trained import (
     trained_run,
 )
 from depthgauge.errors import UserError
+from depthgauge.registry import TASKS
 from depthgauge.rules.choice import choose_rule
 from depthgauge.tasks.base import Task
-from depthgauge.tasks.registry import TASKS, load_task
+from depthgauge.tasks.registry import load_task
 
 
 def load_trained(
@@ -38,7 +39,7 @@ def load_trained(
         return trained, task
     folder = open_run(path)
     config = folder.config.task
-    if task_name is None and config.name not in TASKS:
+    if task_name is None and config.name not in TASKS.names:
         raise UserError(
             f"{path} was trained on data of its own, {config.name}; give the file with --task"
         )

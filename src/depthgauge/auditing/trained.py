@@ -18,10 +18,9 @@ from depthgauge.nets.factory import load_weights
 from depthgauge.nets.from_state_dict import residual_mlp_from
 from depthgauge.nets.registry import build_net
 from depthgauge.nets.residual_mlp import ResidualMLP
+from depthgauge.registry import RULES
 from depthgauge.rules.choice import choose_rule
 from depthgauge.rules.contract import Rule
-from depthgauge.rules.known import known_rules
-from depthgauge.rules.registry import find_rule
 from depthgauge.store.checkpoint import read_checkpoint
 from depthgauge.store.plain_checkpoint import read_plain_checkpoint
 from depthgauge.store.quarantine import DamagedError
@@ -62,9 +61,9 @@ def rule_of(config: RuleConfig) -> Rule | None:
     That is so for a rule from a user's own file, which a run does not keep, for an installed one
     whose package has another version now, and for one that has other options now.
     """
-    if config.name not in known_rules():
+    if config.name not in RULES.names:
         return None
-    rule_class, source = find_rule(config.name)
+    rule_class, source = RULES.find(config.name)
     if source != config.source:
         return None
     with suppress(ValidationError):

@@ -63,9 +63,9 @@ def _class_name(name: str) -> str:
 
 def _refuse_taken(name: str, class_name: str) -> None:
     """A name that other rules, Python or the template itself use would only confuse."""
+    from depthgauge.registry import RULES
     from depthgauge.rules import contract
-    from depthgauge.rules.known import known_rules
 
-    taken = name in known_rules() or keyword.iskeyword(class_name) or hasattr(contract, class_name)
+    taken = name in RULES.names or keyword.iskeyword(class_name) or hasattr(contract, class_name)
     if taken:
         raise UserError(f"the name {name!r} is taken; choose another, as in my_{name}")

@@ -189,13 +189,13 @@ def add_executor_options(parser: argparse.ArgumentParser) -> None:
 
 def build_grid(args: argparse.Namespace) -> Grid:
     """The grid that the options describe."""
-    from depthgauge.nets.registry import find_net
+    from depthgauge.registry import NETS
     from depthgauge.rules.choice import choose_rule
     from depthgauge.studies.plan import Grid
     from depthgauge.studies.vary import check_variations, settings_of, with_controls
     from depthgauge.tasks.registry import load_task
 
-    find_net(args.net)
+    NETS.find(args.net)
     check_variations(args.rules, args.vary)
     texts = [setting for rule in args.rules for setting in settings_of(rule, args.vary)]
     rules = [choose_rule(text) for text in with_controls(texts, args.controls)]

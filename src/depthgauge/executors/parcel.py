@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from depthgauge.errors import UserError
-from depthgauge.rules.registry import file_of_rule, from_file
+from depthgauge.registry import file_of, in_file
 from depthgauge.store.files import write_bytes
 from depthgauge.store.plan_files import CohortPlan, PlanFile, PlannedRule
 from depthgauge.store.run_paths import NAMES, RESULT
@@ -36,7 +36,7 @@ def pack(study: StudyFolder, cohort: CohortPlan) -> Parcel:
     plan = study.plan_files.read()
     rules = {}
     for rule in cohort.rules:
-        path = file_of_rule(rule.typed)
+        path = file_of(rule.typed)
         if path is not None:
             rules[rule.typed] = path.read_bytes()
     files: Files = {}
@@ -123,10 +123,10 @@ def _files_of(run: Path) -> Files:
 
 def _beside(rule: PlannedRule, source: bytes | None, folder: Path) -> PlannedRule:
     """The rule, read from a file beside the study if it came in one."""
-    path = file_of_rule(rule.typed)
+    path = file_of(rule.typed)
     if source is None or path is None:
         return rule
     local = folder / "rules" / path.name
     local.parent.mkdir(exist_ok=True)
     local.write_bytes(source)
-    return PlannedRule(config=rule.config, typed=from_file(rule.typed, local))
+    return PlannedRule(config=rule.config, typed=in_file(rule.typed, local))

@@ -1,4 +1,4 @@
-"""The networks there are, by name, and a network as its seed makes it."""
+"""A network by the name in its configuration, as its seed makes it."""
 
 from __future__ import annotations
 
@@ -7,21 +7,24 @@ import torch
 from depthgauge.config import NetConfig
 from depthgauge.errors import UserError
 from depthgauge.nets.residual_mlp import ResidualMLP
+from depthgauge.registry import NETS
 from depthgauge.tasks.base import Task
 
-NETS: dict[str, type[ResidualMLP]] = {"residual_mlp": ResidualMLP}
 
-
-def find_net(name: str) -> type[ResidualMLP]:
-    """The network class called `name`."""
-    if name not in NETS:
-        raise UserError(f"there is no net called {name!r}; there are: {', '.join(sorted(NETS))}")
-    return NETS[name]
+def checked(candidate: object, reference: str) -> type[ResidualMLP]:
+    """Return the candidate if it can be trained; `reference` is how the user named it."""
+    if candidate is not ResidualMLP:
+        raise UserError(
+            f"the net {reference} cannot be trained: training knows residual_mlp alone; "
+            "`depthgauge diagnose --net` reads any network"
+        )
+    return ResidualMLP
 
 
 def build_net(config: NetConfig, task: Task) -> ResidualMLP:
     """A network for `task`, drawn from torch's global random state."""
-    return find_net(config.name)(
+    net_class, _ = NETS.find(config.name)
+    return net_class(
         task.input_dim,
         config.width,
         task.num_classes,

@@ -47,6 +47,8 @@ class ResidualMLP(nn.Module):
         hidden: width between a block's two Linears; d if it is not given.
     """
 
+    summary = "h_0 = embed(x), h_{l+1} = h_l + block_l(h_l), logits = out_head(out_ln(h_L))."
+
     def __init__(
         self,
         input_dim: int,

@@ -17,8 +17,8 @@ from pydantic import BaseModel, ValidationError
 from depthgauge.config import NetConfig, Recipe, TrainingOptions
 from depthgauge.controls import CONTROLS
 from depthgauge.errors import UserError
+from depthgauge.registry import RULES
 from depthgauge.rules.contract import Rule, RuleOptions
-from depthgauge.rules.registry import find_rule
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class RuleChoice:
     """A rule class with validated options, ready to be put into a run's configuration.
 
     `text` is how the user wrote it. `source` tells rules of the same name apart (see
-    `find_rule`). `training` has the options of training that were given, `control` the control.
+    `Kind.find`). `training` has the options of training that were given, `control` the control.
     """
 
     rule_class: type[Rule]
@@ -76,7 +76,7 @@ class _Parts(NamedTuple):
 def choose_rule(text: str) -> RuleChoice:
     """The rule that `text` names, with the options in its brackets."""
     parts = _take_apart(text)
-    rule_class, source = find_rule(parts.reference)
+    rule_class, source = RULES.find(parts.reference)
     own = {n: v for n, v in parts.options.items() if n not in TrainingOptions.model_fields}
     _check_names(rule_class, own)
     _check_words(rule_class, parts.words)

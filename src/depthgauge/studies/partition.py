@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from itertools import islice
 
-from depthgauge.rules.registry import file_of_rule, from_file
+from depthgauge.registry import file_of, in_file
 from depthgauge.store.plan_files import CohortPlan, Plan, PlanFile, PlannedRule
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.studies.plan import Grid, PlannedRun
@@ -117,8 +117,8 @@ def _begun(study: StudyFolder, run: PlannedRun) -> Position | None:
 
 def _wherever_typed(rule: str) -> str:
     """The rule as any process finds it: files by their whole path."""
-    path = file_of_rule(rule)
-    return rule if path is None else from_file(rule, path.resolve())
+    path = file_of(rule)
+    return rule if path is None else in_file(rule, path.resolve())
 
 
 def _cohort(runs: Sequence[PlannedRun]) -> CohortPlan:

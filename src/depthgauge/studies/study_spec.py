@@ -18,7 +18,7 @@ from pydantic import (
 from depthgauge.config import Engine, NetConfig, Precision
 from depthgauge.defaults import DEFAULT_RULES
 from depthgauge.errors import UserError
-from depthgauge.nets.registry import find_net
+from depthgauge.registry import NETS
 from depthgauge.rules.choice import choose_rule
 from depthgauge.studies.vary import check_variations, with_controls
 from depthgauge.tasks.registry import find_task
@@ -60,7 +60,7 @@ class StudySpec(BaseModel):
 
     command: Literal["audit", "ladder"] = Field(description="what is done with the runs")
     task: Annotated[str, _checked(find_task)] | None = Field(None, description="name, or .npz")
-    net: Annotated[str, _checked(find_net)] | None = None
+    net: Annotated[str, _checked(NETS.find)] | None = None
     width: Whole | None = Field(None, description="width of the stream")
     blocks: Annotated[int, Field(ge=0)] | None = Field(None, description="number of blocks L")
     rules: Annotated[list[str], Some, _checked(_check_rules)] | None = None

@@ -1,12 +1,18 @@
-"""The tasks by name, each loaded only when it is asked for."""
+"""A task by its name or the user's own; its data are loaded only when they are asked for."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from depthgauge.errors import UserError
-from depthgauge.tasks.base import Task, hold_out_validation
+from depthgauge.errors import UserError, one_line
+from depthgauge.registry import TASKS, load
+
+if TYPE_CHECKING:
+    from depthgauge.tasks.base import Task
 
 
 @dataclass(frozen=True)
@@ -20,7 +26,7 @@ class TaskEntry:
 
 
 def load_task(name: str, validation: int = 0) -> Task:
-    """The task called `name`, or the one in the file `name` if that ends in `.npz`.
+    """Load the task that `name` names, a path that ends in `.npz` or `file.py:function` too.
 
     With `validation` > 0 it is judged on that many training samples, and its test set is left out.
     """
@@ -30,61 +36,72 @@ def load_task(name: str, validation: int = 0) -> Task:
             "give a number of training samples to hold out, or 0 to use the test set"
         )
     task = find_task(name).load()
-    return hold_out_validation(task, validation) if validation else task
+    if not validation:
+        return task
+    held_out: Task = load("depthgauge.tasks.base:hold_out_validation")(task, validation)
+    return held_out
 
 
 def find_task(name: str) -> TaskEntry:
-    """The entry of a named task, or one made for the user's own arrays."""
-    if name in TASKS:
-        return TASKS[name]
+    """Return the entry of a named task, or one made for the user's own arrays or function."""
     if name.endswith(".npz"):
-        return TaskEntry(f"the arrays in {name}", lambda: _arrays(name))
-    raise UserError(
-        f"there is no task {name!r}; choose {', '.join(TASKS)}, or a path that ends in .npz"
-    )
+        return TaskEntry(
+            f"the arrays in {name}", lambda: load("depthgauge.tasks.arrays:load_arrays")(name)
+        )
+    return TASKS.find(name)[0]
 
 
-def _arrays(path: str) -> Task:
-    from depthgauge.tasks.arrays import load_arrays
-
-    return load_arrays(path)
-
-
-def _teacher() -> Task:
-    from depthgauge.tasks.teacher import load_teacher
-
-    return load_teacher()
-
-
-def _digits() -> Task:
-    from depthgauge.tasks.digits import load_digits
-
-    return load_digits()
+def checked(candidate: object, reference: str) -> TaskEntry:
+    """Return the candidate as an entry; `reference` is how the user named it."""
+    if isinstance(candidate, TaskEntry):
+        return candidate
+    if not inspect.isfunction(candidate):
+        raise UserError(
+            f"{reference} is not a task: it must be a function without arguments that returns a "
+            "depthgauge.tasks.base.Task"
+        )
+    summary = (inspect.getdoc(candidate) or f"what {reference} returns").splitlines()[0]
+    return TaskEntry(summary, lambda: _call(candidate, reference))
 
 
-def _cifar10() -> Task:
-    from depthgauge.tasks.cifar import load_cifar10
+def _call(function: Callable[[], object], reference: str) -> Task:
+    """Call a user's function, and refuse what is not a task."""
+    try:
+        task: Any = function()
+    except Exception as error:
+        raise UserError(f"{reference} cannot make its task: {one_line(error)}") from error
+    if not isinstance(task, load("depthgauge.tasks.base:Task")):
+        raise UserError(
+            f"{reference} returns {type(task).__name__}, not a depthgauge.tasks.base.Task"
+        )
+    made: Task = task
+    return made
 
-    return load_cifar10()
+
+def _load(where: str) -> Task:
+    """Import a task's loader, and with it torch, and call it."""
+    task: Task = load(where)()
+    return task
 
 
-def _cifar100() -> Task:
-    from depthgauge.tasks.cifar import load_cifar100
-
-    return load_cifar100()
-
-
-TASKS: dict[str, TaskEntry] = {
-    "teacher": TaskEntry(
-        "random points labelled by a random deep network; embedded, needs depth, the default",
-        _teacher,
-        epochs=20,
-    ),
-    "digits": TaskEntry("1,797 handwritten digits of 8×8 pixels; bundled, easy", _digits),
-    "cifar10": TaskEntry(
-        "60,000 colour photographs of 32×32 pixels, 10 classes", _cifar10, epochs=100, width=256
-    ),
-    "cifar100": TaskEntry(
-        "60,000 colour photographs of 32×32 pixels, 100 classes", _cifar100, epochs=100, width=256
-    ),
-}
+TEACHER = TaskEntry(
+    "random points labelled by a random deep network; embedded, needs depth, the default",
+    partial(_load, "depthgauge.tasks.teacher:load_teacher"),
+    epochs=20,
+)
+DIGITS = TaskEntry(
+    "1,797 handwritten digits of 8×8 pixels; bundled, easy",
+    partial(_load, "depthgauge.tasks.digits:load_digits"),
+)
+CIFAR10 = TaskEntry(
+    "60,000 colour photographs of 32×32 pixels, 10 classes",
+    partial(_load, "depthgauge.tasks.cifar:load_cifar10"),
+    epochs=100,
+    width=256,
+)
+CIFAR100 = TaskEntry(
+    "60,000 colour photographs of 32×32 pixels, 100 classes",
+    partial(_load, "depthgauge.tasks.cifar:load_cifar100"),
+    epochs=100,
+    width=256,
+)

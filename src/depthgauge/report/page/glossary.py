@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from depthgauge.errors import UserError
+from depthgauge.registry import RULES
 from depthgauge.results.study import StudyResult
-from depthgauge.rules.known import known_rules
-from depthgauge.rules.registry import find_rule
 
 WORDS = (
     ("the question", "whether the residual blocks between embedding and readout are trained by "
@@ -45,9 +44,9 @@ def glossary(study: StudyResult) -> list[tuple[str, str]]:
 def _rules(names: Sequence[str]) -> list[tuple[str, str]]:
     found = []
     for name in dict.fromkeys(names):
-        if name in known_rules():
+        if name in RULES.names:
             try:
-                found.append((name, f"{find_rule(name)[0].summary}."))
+                found.append((name, f"{RULES.find(name)[0].summary}."))
             except UserError:
                 continue
     return found

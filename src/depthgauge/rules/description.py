@@ -1,0 +1,65 @@
+"""Say of a rule what it needs and what can be chosen about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypedDict
+
+from pydantic import BaseModel
+
+from depthgauge.config import TrainingOptions
+from depthgauge.controls import CONTROLS
+from depthgauge.rules.choice import option_names
+from depthgauge.rules.contract import Rule
+
+
+class OptionDescription(TypedDict):
+    """One thing that may stand in a rule's brackets; a control has no value, so no default."""
+
+    name: str
+    default: object
+    description: str
+
+
+class RuleDescription(TypedDict):
+    """A rule with its options, as `depthgauge rules --json` prints it."""
+
+    name: str
+    summary: str
+    needs: list[str]
+    options: list[OptionDescription]
+
+
+def describe_rule(rule: type[Rule]) -> RuleDescription:
+    """Describe one rule with the options that can be chosen."""
+    return {
+        "name": rule.name,
+        "summary": rule.summary,
+        "needs": sorted(rule.needs),
+        "options": _describe(rule.Options, option_names(rule)),
+    }
+
+
+def describe_training() -> list[OptionDescription]:
+    """Describe the options of training, which go into the brackets of any rule."""
+    return _describe(TrainingOptions, TrainingOptions.model_fields)
+
+
+def describe_controls() -> list[OptionDescription]:
+    """Describe the controls, which go into the brackets of any rule."""
+    return [
+        {"name": name, "default": None, "description": control.summary}
+        for name, control in CONTROLS.items()
+    ]
+
+
+def _describe(model: type[BaseModel], names: Iterable[str]) -> list[OptionDescription]:
+    fields = {name: model.model_fields[name] for name in names}
+    return [
+        {
+            "name": name,
+            "default": field.get_default(call_default_factory=True),
+            "description": field.description or "",
+        }
+        for name, field in fields.items()
+    ]

@@ -1,0 +1,1 @@
+"""Python text of users: files that are imported, notebook classes that become files."""

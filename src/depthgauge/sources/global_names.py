@@ -1,0 +1,47 @@
+"""Read off a definition's text which names it expects to find around it."""
+
+from __future__ import annotations
+
+import ast
+import symtable
+from typing import Any
+
+
+def global_names(text: str) -> set[str]:
+    """Return the names that are neither local nor assigned in the text, builtins included."""
+    names: set[str] = set()
+    tables = [symtable.symtable(text, "<source>", "exec")]
+    while tables:
+        table = tables.pop()
+        tables += table.get_children()
+        symbols = table.get_symbols()
+        names |= {s.get_name() for s in symbols if s.is_referenced() and s.is_global()}
+    return names
+
+
+def annotation_names(text: str) -> set[str]:
+    """Return the global names that stand in annotations alone."""
+    bare = _WithoutAnnotations().visit(ast.parse(text))
+    return global_names(text) - global_names(ast.unparse(ast.fix_missing_locations(bare)))
+
+
+def dotted_names(text: str) -> set[str]:
+    """Return the chains of attributes in the text, such as `torch.nn.functional`."""
+    nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Attribute)]
+    return {ast.unparse(node) for node in nodes}
+
+
+class _WithoutAnnotations(ast.NodeTransformer):
+    """Drops what `from __future__ import annotations` leaves unevaluated."""
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        node.annotation = None
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        node.returns = None
+        return self.generic_visit(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
+        value = node.value or ast.Constant(None)
+        return ast.copy_location(ast.Assign([node.target], value), node)
