@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import FrozenInstanceError, asdict, fields
 
 import pytest
 
 from depthgauge.errors import UserError
 from depthgauge.verdict.thresholds import Thresholds, thresholds_from
 
-NAMES = [field.name for field in fields(Thresholds)]
+NAMES = list(Thresholds())
 
 
 def test_they_are_the_ones_of_the_protocol():
-    assert asdict(Thresholds()) == {
+    assert dict(Thresholds()) == {
         "growth": 50.0,
         "gradient": pytest.approx(1e-7 * 128, rel=1e-12),
         "error_share": 1.4e-5,
@@ -49,7 +48,7 @@ def test_an_integer_will_do():
 
 
 def test_they_cannot_be_changed_afterwards():
-    with pytest.raises(FrozenInstanceError):
+    with pytest.raises(AttributeError):
         Thresholds().growth = 1.0
 
 

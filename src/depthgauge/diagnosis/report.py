@@ -8,23 +8,18 @@ from typing import Any
 
 from depthgauge.config import SCHEMA_VERSION
 from depthgauge.diagnosis.text import diagnosis_text
-from depthgauge.gauges.alignment import AlignmentReading
-from depthgauge.gauges.depth import DepthReading
-from depthgauge.gauges.nudging import NudgingReading
+from depthgauge.diagnostics.readings import seed_readings
+from depthgauge.gauges.network_readings import NetworkReadings
 from depthgauge.gauges.null import NullReading
-from depthgauge.gauges.numerics import NumericsReading
 from depthgauge.gauges.reading import Reading
-from depthgauge.gauges.reference import ReferenceReading
-from depthgauge.gauges.scale import ScaleReading
 from depthgauge.store.files import finite
-from depthgauge.verdict.diagnostics import SeedReadings
 from depthgauge.verdict.judge import Verdict
 from depthgauge.verdict.sensitivity import StableRange
 from depthgauge.verdict.thresholds import Thresholds
 
 
-@dataclass(frozen=True)
-class Report:
+@dataclass(frozen=True, kw_only=True)
+class Report(NetworkReadings):
     """Every reading of one network, and the verdict they come to.
 
     `str()` is a page for an appendix; `to_dict()` and `to_json()` have everything.
@@ -35,19 +30,6 @@ class Report:
     judgement: Verdict
     thresholds: Thresholds
     sensitivity: list[StableRange]
-    scale: ScaleReading
-    reference: ReferenceReading
-    numerics: NumericsReading
-    stability: Reading
-    depth: DepthReading
-    lesion: Reading
-    accuracy: Reading
-    alignment: AlignmentReading | None = None
-    alignment_record: AlignmentReading | None = None
-    perturbation: Reading | None = None
-    perturbation_record: Reading | None = None
-    nudging: NudgingReading | None = None
-    null: NullReading | None = None
     remarks: tuple[str, ...] = ()
     source: dict[str, Any] = field(default_factory=dict)
 
@@ -87,9 +69,9 @@ class Report:
         return self.depth.accuracy
 
     @property
-    def seed_readings(self) -> SeedReadings:
-        """What a verdict over several seeds needs of this network."""
-        return seed_readings(self.scale, self.reference, self.numerics, self.depth)
+    def seed_readings(self) -> dict[str, float | None]:
+        """What a verdict over several seeds needs of this network, by name."""
+        return seed_readings(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain values; what is not finite becomes None."""
@@ -107,14 +89,15 @@ class Report:
             "bp_grad_norms": self.bp_grad_norms,
             "bp_grad_norms_n128": self.bp_grad_norms_n128,
             "cross_batch_stability": self.cross_batch_stability,
-            "diagnostics": [asdict(diagnostic) for diagnostic in self.judgement.diagnostics],
+            "diagnostics": [finding.to_dict() for finding in self.judgement.findings],
+            "besides": [finding.to_dict() for finding in self.judgement.besides],
             "readings": {
                 field.name: asdict(value)
                 for field in fields(self)
                 if is_dataclass(value := getattr(self, field.name))
                 and isinstance(value, Reading | NullReading)
             },
-            "thresholds": asdict(self.thresholds),
+            "thresholds": dict(self.thresholds),
             "sensitivity": [asdict(stable) for stable in self.sensitivity],
             "remarks": list(self.remarks),
             "source": self.source,
@@ -128,16 +111,3 @@ class Report:
 
     def __str__(self) -> str:
         return diagnosis_text(self)
-
-
-def seed_readings(
-    scale: ScaleReading, reference: ReferenceReading, numerics: NumericsReading, depth: DepthReading
-) -> SeedReadings:
-    """The readings that a verdict rests on."""
-    return SeedReadings(
-        growth=scale.growth,
-        gradient=reference.gradient,
-        error_share=reference.share,
-        numerics=numerics.value,
-        depth_gain=depth.value,
-    )

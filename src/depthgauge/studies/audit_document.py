@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 from depthgauge.config import SCHEMA_VERSION
 from depthgauge.diagnosis.report import Report
+from depthgauge.diagnostics.readings import diverged_readings
 from depthgauge.store.files import finite
 from depthgauge.studies.audit import Audited, depth_gain_of_bp
 from depthgauge.studies.spread import mean_and_spread
-from depthgauge.verdict.diagnostics import SeedReadings
 from depthgauge.verdict.judge import judge
 from depthgauge.verdict.sensitivity import sensitivity
 from depthgauge.verdict.thresholds import Thresholds
 from depthgauge.verdict.utility import Evidence, walked_back
-
-DIVERGED = SeedReadings(growth=math.inf, gradient=0.0, error_share=0.0)
-"""A run that diverged: its stream has grown without bound, and no gradient is left."""
 
 
 def audit_document(
@@ -46,7 +42,7 @@ def audit_document(
     document: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
         "config": config | {"bp_depth_gain": bp_gain},
-        "thresholds": asdict(thresholds),
+        "thresholds": dict(thresholds),
         "provenance": provenance,
         "reports": {
             one.subject.key: one.report.to_dict() for one in audited if one.report is not None
@@ -128,7 +124,7 @@ def _verdict(
 ) -> dict[str, Any]:
     accuracies = [one.subject.accuracy for one in runs if one.subject.accuracy is not None]
     frozen = [one.subject.frozen for one in runs if one.subject.frozen is not None]
-    seeds = [DIVERGED if one.report is None else one.report.seed_readings for one in runs]
+    seeds = [one.report.seed_readings if one.report else diverged_readings() for one in runs]
     verdict = judge(seeds, thresholds, bp_gain)
     return {
         "rule": runs[0].subject.rule,
@@ -141,7 +137,7 @@ def _verdict(
         "verdict_in_words": str(verdict),
         "fired": list(verdict.fired),
         "single_seed": verdict.single_seed,
-        "diagnostics": [asdict(diagnostic) for diagnostic in verdict.diagnostics],
+        "diagnostics": [finding.to_dict() for finding in verdict.findings],
         "sensitivity": [asdict(r) for r in sensitivity(seeds, thresholds, bp_gain)],
     }
 
@@ -155,13 +151,12 @@ def _utility(
     table: dict[str, dict[str, list[int]]] = {}
     for method, runs in by_method.items():
         evidence = [
-            Evidence(None, chance, None, None, DIVERGED, bp_gain)
+            Evidence(None, chance, None, diverged_readings(), bp_gain)
             if one.report is None
             else Evidence(
                 accuracy=one.subject.accuracy,
                 chance=chance,
                 alignment=one.report.alignment.over_all if one.report.alignment else None,
-                stability=one.report.cross_batch_stability,
                 readings=one.report.seed_readings,
                 bp_gain=bp_gain,
             )

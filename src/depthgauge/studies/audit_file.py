@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ValidationError
 
+from depthgauge.diagnostics.finding import Outcome
 from depthgauge.errors import UserError
 from depthgauge.store.files import read_json
-from depthgauge.verdict.diagnostics import Finding
 from depthgauge.verdict.judge import Word
 from depthgauge.verdict.thresholds import Thresholds
 
@@ -50,7 +50,7 @@ class _Row(BaseModel):
 
 class _Diagnostic(BaseModel):
     name: str
-    finding: Finding
+    finding: Outcome
     intervals: dict[str, dict[str, float | None]]
     sentence: str
 
@@ -86,7 +86,7 @@ def read_audit(path: Path) -> dict[str, Any] | None:
     try:
         _AuditFile.model_validate(audit)
         Thresholds(**audit["thresholds"])
-    except (ValidationError, TypeError) as error:
+    except (ValidationError, UserError) as error:
         raise UserError(
             f"{path} is not an audit of this version; nothing was changed: audit the study again"
         ) from error

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from depthgauge.diagnostics.readings import diverged_readings
 from depthgauge.studies.gathered import Gathered, GatheredRun
-from depthgauge.verdict.diagnostics import SeedReadings
 from depthgauge.verdict.over_training import from_metrics
 from depthgauge.verdict.thresholds import Thresholds
 
@@ -42,11 +42,17 @@ class ReadNetwork:
     diverged: bool
 
     @property
-    def seed_readings(self) -> SeedReadings:
+    def seed_readings(self) -> dict[str, float | None]:
         """What a verdict needs of it; one that diverged has grown without bound."""
         if self.growth is None or self.gradient is None:
-            return SeedReadings(growth=math.inf, gradient=0.0, error_share=0.0)
-        return SeedReadings(self.growth, self.gradient, self.error_share, None, self.gain)
+            return diverged_readings()
+        return {
+            "growth": self.growth,
+            "gradient": self.gradient,
+            "error_share": self.error_share,
+            "stability": self.stability,
+            "depth_gain": self.gain,
+        }
 
     @property
     def gain(self) -> float | None:
@@ -151,9 +157,9 @@ def _recorded(run: GatheredRun, frozen: GatheredRun | None, thresholds: Threshol
         frozen_run=frozen.identity if frozen else None,
         accuracy=run.accuracy,
         frozen=frozen.accuracy if frozen and learns else None,
-        growth=last.growth if last else None,
-        gradient=last.gradient if last else None,
-        error_share=last.error_share if last else None,
+        growth=last.values["growth"] if last else None,
+        gradient=last.values["gradient"] if last else None,
+        error_share=last.values["error_share"] if last else None,
         stability=None,
         first_fired=run.first_fired(thresholds),
         report=None,

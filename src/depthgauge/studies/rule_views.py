@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from depthgauge.controls import control_in
+from depthgauge.diagnostics.intervals import Interval, interval
 from depthgauge.studies.gathered import Gathered, GatheredRun
 from depthgauge.studies.read_networks import (
     ReadNetwork,
@@ -16,7 +17,6 @@ from depthgauge.studies.read_networks import (
     recorded_networks,
 )
 from depthgauge.studies.spread import mean_and_spread
-from depthgauge.verdict.intervals import Interval, interval
 from depthgauge.verdict.judge import judge
 from depthgauge.verdict.thresholds import Thresholds
 
@@ -147,8 +147,8 @@ def _by_record(
     if not seeds:
         return _Judged(NOT_JUDGED, f"{NOT_JUDGED}: no run with all blocks trained is done")
     verdict = judge(seeds, thresholds, bp_gain)
-    diagnostics = [asdict(diagnostic) for diagnostic in verdict.diagnostics]
-    untold = verdict.diagnostics[1].finding == "untested"
+    diagnostics = [finding.to_dict() for finding in verdict.findings]
+    untold = verdict.findings[1].untested
     if untold and verdict.word != "walk back":
         why = f"{NOT_JUDGED}: D2 cannot be told"
         return _Judged(NOT_JUDGED, why, (), diagnostics, verdict.single_seed)

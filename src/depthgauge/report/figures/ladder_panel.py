@@ -10,12 +10,12 @@ from typing import Any
 from pydantic import BaseModel, NonNegativeInt, TypeAdapter, ValidationError
 
 from depthgauge.controls import control_in
+from depthgauge.diagnostics.intervals import Interval, interval
 from depthgauge.errors import UserError
 from depthgauge.report.figures.text import study_title
 from depthgauge.studies.gathered import Gathered
 from depthgauge.studies.ladder import read_ladder
 from depthgauge.studies.rule_views import LADDER_ERROR_RATE, RuleView, Rung
-from depthgauge.verdict.intervals import Interval, interval
 
 OTHER_BLOCKS = ("shallow", "wide_block")
 """Controls whose networks have another number of blocks, which k does not count."""

@@ -25,7 +25,7 @@ def page_data(study: Gathered, views: Sequence[RuleView]) -> dict[str, Any]:
     document: dict[str, Any] = {
         "blocks": study.base.get("net", {}).get("blocks"),
         "chance": study.chance,
-        "thresholds": asdict(study.thresholds),
+        "thresholds": dict(study.thresholds),
         "rules": [
             {
                 "method": view.method,

@@ -30,7 +30,6 @@ from depthgauge.studies.counterparts import (
 from depthgauge.studies.gathered import Gathered, gather
 from depthgauge.studies.read_networks import audit_as_called
 from depthgauge.studies.rule_views import RuleView, rule_views
-from depthgauge.verdict.diagnostics import DIAGNOSTICS
 
 
 def write_study_page(folder: Path, output: Path | None = None) -> Path:
@@ -51,7 +50,7 @@ def study_page(study: Gathered) -> str:
         "meanings": words.MEANINGS,
         "shown_word": words.shown_word,
         "glossary": glossary(study),
-        "level": f"{100 * (1 - study.thresholds.error_rate / DIAGNOSTICS):.1f}",
+        "level": f"{100 * (1 - study.thresholds.error_rate_of_each):.1f}",
         "error_rate": f"{100 * study.thresholds.error_rate:g}",
         "ladder_words": ladder_words(_ladder(views), study.thresholds),
         "diagnostics": words.DIAGNOSTICS,

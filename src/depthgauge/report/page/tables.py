@@ -94,7 +94,7 @@ def runs_table(study: Gathered) -> PageTable:
 
 def _run_cells(run: GatheredRun, thresholds: Thresholds) -> list[Cell]:
     readings = from_metrics(run.lines)
-    last = readings[-1] if readings else None
+    last = readings[-1].values if readings else {}
     fired = run.first_fired(thresholds)
     seconds, commit = run.provenance.get("wall_seconds"), run.provenance.get("commit") or ""
     accuracy = run.lines[-1]["accuracy"] if run.lines else None
@@ -109,8 +109,8 @@ def _run_cells(run: GatheredRun, thresholds: Thresholds) -> list[Cell]:
         Cell(run.state),
         Cell(f"{epoch} of {run.config.recipe.epochs}", order=epoch),
         Cell(percent(shown) + so_far, run.identity, order=_order(shown)),
-        Cell(_short(last.growth if last else None), order=_order(last and last.growth)),
-        Cell(_short(last.gradient if last else None), order=_order(last and last.gradient)),
+        Cell(_short(last.get("growth")), order=_order(last.get("growth"))),
+        Cell(_short(last.get("gradient")), order=_order(last.get("gradient"))),
         *(Cell(_epoch(fired, name), order=_order(fired.get(name))) for name in ("D1", "D2")),
         Cell("–" if seconds is None else f"{seconds:.0f} s", order=_order(seconds)),
         Cell(commit[:7] or "–"),

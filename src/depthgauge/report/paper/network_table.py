@@ -69,6 +69,6 @@ def _verdict(network: ReadNetwork, view: RuleView, thresholds: Thresholds) -> st
         applies = depth["finding"] != "untested" or not depth["intervals"]
         found = judge([network.seed_readings], thresholds, None if applies else 0.0)
         word, fired = found.word, found.fired
-        if found.diagnostics[1].finding == "untested" and not fired:
+        if found.findings[1].untested and not fired:
             return NOT_JUDGED
     return word + (f" ({', '.join(fired)})" if fired else "")

@@ -8,13 +8,12 @@ from typing import Any
 from depthgauge.report.paper.numbers import UNKNOWN, points, spread, with_bounds
 from depthgauge.studies.gathered import Gathered
 from depthgauge.studies.rule_views import RuleView
-from depthgauge.verdict.diagnostics import DIAGNOSTICS
 from depthgauge.verdict.thresholds import Thresholds
 
 
 def level(thresholds: Thresholds) -> str:
     """The level of one diagnostic's interval, in per cent."""
-    return f"{100 * (1 - thresholds.error_rate / DIAGNOSTICS):.3g} %"
+    return f"{100 * (1 - thresholds.error_rate_of_each):.3g} %"
 
 
 def frozen(view: RuleView) -> str:
