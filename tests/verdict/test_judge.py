@@ -11,6 +11,7 @@ from verdict.simulated_seeds import LIMITS, as_seeds, changed, studies, words
 
 from depthgauge.diagnostics.contract import Readings
 from depthgauge.diagnostics.intervals import MOST_SEEDS, seeds_to_settle
+from depthgauge.errors import UserError
 from depthgauge.verdict.judge import judge
 from depthgauge.verdict.thresholds import Thresholds
 
@@ -142,6 +143,11 @@ def test_where_no_share_of_the_error_was_recorded_a_low_gradient_cannot_be_told(
     assert "was not recorded" in found.sentence
     assert judge(with_values("error_share", shares, calm)).word == "no alarm, depth untested"
     assert judge(with_values("error_share", shares, DEGENERATE)).fired == ("D1", "D3")
+
+
+def test_a_reading_that_no_diagnostic_asks_for_is_refused():
+    with pytest.raises(UserError, match="no diagnostic reads 'grwth'; there are: growth"):
+        judge([HEALTHY, {**HEALTHY, "grwth": 1.0}])
 
 
 def test_without_a_frozen_baseline_depth_is_untested():
