@@ -10,8 +10,8 @@ from typing import Any
 
 from scipy import stats
 
+from depthgauge.diagnostics.intervals import interval
 from depthgauge.studies.paired import ERROR_RATE, Difference, paired
-from depthgauge.verdict.intervals import interval
 
 
 @dataclass(frozen=True)

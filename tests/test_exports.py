@@ -11,6 +11,7 @@ import pytest
 import depthgauge
 
 HOMES = {
+    "Finding": "depthgauge.diagnostics.finding",
     "Layout": "depthgauge.nets.layout",
     "judge": "depthgauge.verdict.judge",
     "Report": "depthgauge.diagnosis.report",

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from depthgauge.diagnosis.diagnose import diagnose
     from depthgauge.diagnosis.report import Report
     from depthgauge.diagnosis.watch import watch
+    from depthgauge.diagnostics.finding import Finding
     from depthgauge.errors import UserError
     from depthgauge.nets.layout import Layout
     from depthgauge.verdict.judge import judge
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
+    "Finding",
     "Layout",
     "Report",
     "Thresholds",
@@ -29,6 +31,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Finding": "depthgauge.diagnostics.finding",
     "Layout": "depthgauge.nets.layout",
     "Report": "depthgauge.diagnosis.report",
     "Thresholds": "depthgauge.verdict.thresholds",

@@ -10,7 +10,6 @@ import pytest
 from cli.audits import find_run, read, run_audit, run_files
 from cli.commands import SMALL, assert_bad_input, run
 
-from depthgauge.verdict.diagnostics import SeedReadings
 from depthgauge.verdict.judge import judge
 from depthgauge.verdict.thresholds import Thresholds
 
@@ -82,13 +81,13 @@ def test_the_verdict_over_seeds_is_that_of_judge(audited):
             report = document["reports"][f"{method}_s{row['seed']}"]
             norms = report["residual_norms"]
             readings.append(
-                SeedReadings(
-                    growth=max(after / before for before, after in pairwise(norms)),
-                    gradient=report["bp_grad_norms"][-1],
-                    error_share=report["readings"]["reference"]["over_error"],
-                    numerics=report["readings"]["numerics"]["value"],
-                    depth_gain=row["acc"] - row["frozen_acc"],
-                )
+                {
+                    "growth": max(after / before for before, after in pairwise(norms)),
+                    "gradient": report["bp_grad_norms"][-1],
+                    "error_share": report["readings"]["reference"]["over_error"],
+                    "numerics": report["readings"]["numerics"]["value"],
+                    "depth_gain": row["acc"] - row["frozen_acc"],
+                }
             )
         verdict = judge(readings, Thresholds(), bp_gain)
         assert entry["verdict"] == verdict.word

@@ -16,7 +16,6 @@ from depthgauge.gauges.reading import Gauge, Reading
 from depthgauge.nets.opened import OpenedNet
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.seen_batch import SeenBatch
-from depthgauge.verdict.diagnostics import SeedReadings
 from depthgauge.verdict.judge import judge
 
 Batch = tuple[Tensor, Tensor]
@@ -152,4 +151,5 @@ def stream_times(net: ResidualMLP, factor: float) -> ResidualMLP:
 
 def fires(gradient: float, share: float, numerics: float | None = None) -> bool:
     """Whether D2 fires on such readings, the network being healthy otherwise."""
-    return "D2" in judge([SeedReadings(1.0, gradient, share, numerics)]).fired
+    readings = {"growth": 1.0, "gradient": gradient, "error_share": share, "numerics": numerics}
+    return "D2" in judge([readings]).fired

@@ -145,7 +145,7 @@ def test_depth_is_judged_by_what_bp_gains_from_it():
         trained = Trained(net, None, None, "")
         dfa = replace(make_subject("dfa", 0.4, 0.4), trained=trained)
         (_, one) = audit([bp, dfa], TASK, Thresholds())
-        assert one.report.judgement.diagnostics[2].finding == finding
+        assert one.report.judgement.findings[2].outcome == finding
 
 
 def test_of_networks_trained_in_bf16_the_gradient_is_looked_at_in_bf16_too():

@@ -63,9 +63,7 @@ def test_the_verdict_over_seeds_is_the_one_of_judge():
         assert entry["verdict_in_words"] == str(verdict)
         assert entry["fired"] == list(verdict.fired)
         assert entry["single_seed"] is False
-        assert [d["finding"] for d in entry["diagnostics"]] == [
-            d.finding for d in verdict.diagnostics
-        ]
+        assert [d["finding"] for d in entry["diagnostics"]] == [d.outcome for d in verdict.findings]
     assert document["verdicts"]["bp"]["verdict"] == "trustworthy"
     assert document["verdicts"]["dfa"]["verdict_in_words"] == "walk back (D1, D2, D3)"
     assert document["verdicts"]["bp"]["acc"] == {

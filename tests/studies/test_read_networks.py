@@ -13,11 +13,11 @@ from studies.audited_networks import audited
 from studies.compared_studies import write_study
 from studies.metrics_lines import lines_in
 
+from depthgauge.diagnostics.readings import diverged_readings
 from depthgauge.store.files import finite
 from depthgauge.studies.audit_document import audit_document
 from depthgauge.studies.gathered import gather
 from depthgauge.studies.read_networks import audited_networks, recorded_networks
-from depthgauge.verdict.diagnostics import SeedReadings
 from depthgauge.verdict.thresholds import Thresholds
 
 LADDER = {0: {1: 0.25, 2: 0.375}, 1: {1: 0.3}, 2: {1: 0.5, 2: 0.75, 3: 0.5}}
@@ -49,7 +49,13 @@ def test_the_last_epoch_of_each_full_run_paired_with_its_frozen_one(tmp_path):
         assert network.gradient == last["g_norm"][-1] == 0.25
         assert network.error_share == last["g_over_e"] == 0.125
         assert (network.stability, network.report, network.diverged) == (None, None, False)
-        assert network.seed_readings == SeedReadings(10.0, 0.25, 0.125, None, network.gain)
+        assert network.seed_readings == {
+            "growth": 10.0,
+            "gradient": 0.25,
+            "error_share": 0.125,
+            "stability": None,
+            "depth_gain": network.gain,
+        }
     assert [n.frozen_run for n in networks] == [identity("dfa", 0, 1), identity("dfa", 0, 2), None]
 
 
@@ -85,7 +91,7 @@ def test_a_run_that_diverged_has_grown_without_bound(tmp_path):
     (network,) = recorded_networks(gather(folder), "dfa")
     assert network.diverged
     assert (network.growth, network.gradient, network.accuracy, network.gain) == (None,) * 4
-    assert network.seed_readings == SeedReadings(math.inf, 0.0, 0.0)
+    assert network.seed_readings == diverged_readings()
     assert network.first_fired["D1"] == 1
 
 
@@ -144,7 +150,7 @@ def test_an_audited_run_that_diverged(tmp_path):
     (network,) = audited_networks(study, audit(audited("dfa", 1, None, 0.25)), "dfa")
     assert network.diverged
     assert (network.growth, network.gradient, network.stability, network.report) == (None,) * 4
-    assert network.seed_readings == SeedReadings(math.inf, 0.0, 0.0)
+    assert network.seed_readings == diverged_readings()
 
 
 @pytest.mark.parametrize("growth", [math.inf, 2.0], ids=["infinite", "of what is finite"])
@@ -156,7 +162,7 @@ def test_an_audited_stream_without_bound_was_read(tmp_path, growth):
     document["reports"]["dfa_s1"]["residual_norms"][-1] = None
     (network,) = audited_networks(study, document, "dfa")
     assert (network.growth, network.gradient) == (math.inf, 0.0)
-    assert network.seed_readings.depth_gain == 0.25
+    assert network.seed_readings["depth_gain"] == 0.25
 
 
 def test_an_audited_stream_that_is_zero_does_not_grow(tmp_path):

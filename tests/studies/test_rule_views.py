@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import statistics
-from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
 
@@ -20,7 +19,6 @@ from depthgauge.studies.audit_document import audit_document
 from depthgauge.studies.gathered import gather
 from depthgauge.studies.read_networks import audit_as_called
 from depthgauge.studies.rule_views import RuleView, rule_views
-from depthgauge.verdict.diagnostics import SeedReadings
 from depthgauge.verdict.judge import judge
 from depthgauge.verdict.thresholds import Thresholds
 
@@ -34,7 +32,7 @@ def views(folder: Path) -> dict[str, RuleView]:
     return {view.method: view for view in rule_views(gather(folder))}
 
 
-def read_by_hand(folder: Path, rule: str) -> list[SeedReadings]:
+def read_by_hand(folder: Path, rule: str) -> list[dict[str, float | None]]:
     """The readings of the last epochs of the runs with all (two) blocks trained."""
     configs = {p.parent: json.loads(p.read_text()) for p in folder.glob("runs/*/config.json")}
     own = {
@@ -43,13 +41,12 @@ def read_by_hand(folder: Path, rule: str) -> list[SeedReadings]:
         if config["rule"]["label"] == rule
     }
     return [
-        SeedReadings(
-            max(b / a for a, b in pairwise(line["h_norm"])),
-            line["g_norm"][-1],
-            line.get("g_over_e"),
-            None,
-            line["accuracy"] - own[seed, 0]["accuracy"] if (seed, 0) in own else None,
-        )
+        {
+            "growth": max(b / a for a, b in pairwise(line["h_norm"])),
+            "gradient": line["g_norm"][-1],
+            "error_share": line.get("g_over_e"),
+            "depth_gain": line["accuracy"] - own[seed, 0]["accuracy"] if (seed, 0) in own else None,
+        }
         for (seed, k), line in sorted(own.items())
         if k == 2
     ]
@@ -73,12 +70,12 @@ def read_by_hand(folder: Path, rule: str) -> list[SeedReadings]:
 def test_the_verdict_is_that_of_the_last_epochs(tmp_path, rule, rungs, readings):
     rules = {"bp": SEVERAL, rule: rungs}
     folder = write_study(tmp_path / "s", rules, readings={"bp": HEALTHY, rule: readings})
-    gain = statistics.fmean(one.depth_gain for one in read_by_hand(folder, "bp"))
+    gain = statistics.fmean(one["depth_gain"] for one in read_by_hand(folder, "bp"))
     expected = judge(read_by_hand(folder, rule), Thresholds(), gain)
     view = views(folder)[rule]
     assert (view.verdict, view.in_words) == (expected.word, str(expected))
     assert (view.fired, view.single_seed) == (expected.fired, expected.single_seed)
-    assert view.diagnostics == tuple(asdict(d) for d in expected.diagnostics)
+    assert view.diagnostics == tuple(d.to_dict() for d in expected.findings)
     assert view.basis == "training record"
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from depthgauge.verdict.diagnostics import SeedReadings
+from depthgauge.diagnostics.contract import Readings
 from depthgauge.verdict.thresholds import Thresholds
 
 Array = NDArray[np.float64]
-LIMITS: dict[str, float] = asdict(Thresholds())
+LIMITS: dict[str, float] = dict(Thresholds())
 ERROR_NORM = LIMITS["gradient"] / LIMITS["error_share"]
 """‖e‖ at which both floors of D2 say the same."""
 
@@ -143,12 +143,15 @@ def _side(values: Array, threshold: float | Array, rate: float) -> NDArray[np.in
     return np.where(distance > error, 1, np.where(distance < -error, -1, 0))
 
 
-def as_seeds(readings: Mapping[str, Array], row: int = 0) -> list[SeedReadings]:
+def as_seeds(readings: Mapping[str, Array], row: int = 0) -> list[Readings]:
     """One simulated study as the package takes it."""
     columns = zip(*(values[row] for values in readings.values()), strict=True)
-    return [
-        SeedReadings(**dict(zip(readings, map(float, column), strict=True))) for column in columns
-    ]
+    return [dict(zip(readings, map(float, column), strict=True)) for column in columns]
+
+
+def changed(seed: Readings, **readings: float | None) -> Readings:
+    """The same network with some readings that are others."""
+    return {**seed, **readings}
 
 
 @st.composite

@@ -3,37 +3,46 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from verdict.simulated_seeds import LIMITS, as_seeds, studies, words
+from verdict.simulated_seeds import LIMITS, as_seeds, changed, studies, words
 
-from depthgauge.verdict.diagnostics import SeedReadings
-from depthgauge.verdict.intervals import MOST_SEEDS, seeds_to_settle
+from depthgauge.diagnostics.contract import Readings
+from depthgauge.diagnostics.intervals import MOST_SEEDS, seeds_to_settle
+from depthgauge.errors import UserError
 from depthgauge.verdict.judge import judge
 from depthgauge.verdict.thresholds import Thresholds
 
-HEALTHY = SeedReadings(1.0, 0.047, 0.052, numerics=1.0, depth_gain=0.226)
-DEGENERATE = SeedReadings(694.0, 5.4e-7, 5.9e-7, numerics=1.0, depth_gain=-0.043)
+HEALTHY = {
+    "growth": 1.0,
+    "gradient": 0.047,
+    "error_share": 0.052,
+    "numerics": 1.0,
+    "depth_gain": 0.226,
+}
+DEGENERATE = {
+    "growth": 694.0,
+    "gradient": 5.4e-7,
+    "error_share": 5.9e-7,
+    "numerics": 1.0,
+    "depth_gain": -0.043,
+}
 READINGS = ("growth", "gradient", "error_share")
 
 
-def spread_out(seed: SeedReadings, factors=(0.9, 1.0, 1.1)) -> list[SeedReadings]:
+def spread_out(seed: Readings, factors=(0.9, 1.0, 1.1)) -> list[Readings]:
     """The same network with every reading of D1 and D2 times each factor."""
-    return [
-        replace(seed, **{name: factor * getattr(seed, name) for name in READINGS})
-        for factor in factors
-    ]
+    return [changed(seed, **{name: factor * seed[name] for name in READINGS}) for factor in factors]
 
 
-def with_values(name: str, values: list[float], seed: SeedReadings = HEALTHY) -> list[SeedReadings]:
-    return [replace(seed, **{name: value}) for value in values]
+def with_values(name: str, values: list[float], seed: Readings = HEALTHY) -> list[Readings]:
+    return [changed(seed, **{name: value}) for value in values]
 
 
-def diagnostic(name: str, seeds: list[SeedReadings], **options):
-    return next(d for d in judge(seeds, **options).diagnostics if d.name == name)
+def diagnostic(name: str, seeds: list[Readings], **options):
+    return next(d for d in judge(seeds, **options).findings if d.id == name)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 10])
@@ -58,7 +67,7 @@ def test_published_bp_is_trustworthy_and_published_dfa_is_walked_back_by_all_thr
 )
 @pytest.mark.parametrize("n", [1, 3])
 def test_one_that_fires_is_enough_and_is_named(change, fired, n):
-    verdict = judge([replace(HEALTHY, **change)] * n)
+    verdict = judge([changed(HEALTHY, **change)] * n)
     assert (verdict.word, verdict.fired) == ("walk back", fired)
 
 
@@ -75,38 +84,38 @@ def test_one_that_fires_is_enough_and_is_named(change, fired, n):
     ],
 )
 def test_a_reading_at_its_threshold_or_one_low_reading_of_two_does_not_fire(change):
-    assert judge([replace(HEALTHY, **change)]).word == "trustworthy"
+    assert judge([changed(HEALTHY, **change)]).word == "trustworthy"
 
 
 @given(st.floats(1e-3, 1e6))
 def test_one_seed_exactly_at_the_threshold_of_growth_passes_whatever_it_is(threshold):
-    seed = replace(HEALTHY, growth=threshold)
+    seed = changed(HEALTHY, growth=threshold)
     assert judge([seed], Thresholds(growth=threshold)).word == "trustworthy"
 
 
 @given(st.floats(1e-9, 1e-3))
 def test_one_seed_exactly_at_both_floors_passes_whatever_they_are(floor):
-    seed = replace(HEALTHY, gradient=floor, error_share=floor)
+    seed = changed(HEALTHY, gradient=floor, error_share=floor)
     assert judge([seed], Thresholds(gradient=floor, error_share=floor)).word == "trustworthy"
 
 
 def test_a_confident_healthy_network_has_a_small_gradient_but_lets_the_error_through():
-    confident = spread_out(replace(HEALTHY, gradient=1e-8))
+    confident = spread_out(changed(HEALTHY, gradient=1e-8))
     assert judge(confident).word == "trustworthy"
-    assert judge(spread_out(replace(HEALTHY, gradient=1e-8, error_share=1e-8))).fired == ("D2",)
+    assert judge(spread_out(changed(HEALTHY, gradient=1e-8, error_share=1e-8))).fired == ("D2",)
 
 
 def test_a_gradient_that_is_numerically_wrong_in_every_seed_fires_d2_alone():
     verdict = judge(with_values("numerics", [0.5, 0.9, -0.1]))
     assert (verdict.word, verdict.fired) == ("walk back", ("D2",))
-    assert "numerically wrong in 3 of 3 seeds" in verdict.diagnostics[1].sentence
+    assert "numerically wrong in 3 of 3 seeds" in verdict.findings[1].sentence
 
 
 @pytest.mark.parametrize("others", [None, 1.0])
 def test_a_gradient_that_is_numerically_wrong_in_some_seeds_is_unclear(others):
     verdict = judge(with_values("numerics", [0.5, others, others]))
     assert (verdict.word, verdict.unclear) == ("inconclusive", ("D2",))
-    assert "numerically wrong in 1 of 3 seeds" in verdict.diagnostics[1].sentence
+    assert "numerically wrong in 1 of 3 seeds" in verdict.findings[1].sentence
 
 
 def test_more_seeds_cannot_settle_numerics_that_differ_between_seeds():
@@ -114,62 +123,67 @@ def test_more_seeds_cannot_settle_numerics_that_differ_between_seeds():
 
 
 def test_numerically_wrong_in_some_seeds_does_not_hide_that_both_readings_are_low():
-    seeds = with_values("numerics", [0.5, 1.0, 1.0], replace(DEGENERATE, growth=1.0))
+    seeds = with_values("numerics", [0.5, 1.0, 1.0], changed(DEGENERATE, growth=1.0))
     assert "D2" in judge(seeds).fired
 
 
 @pytest.mark.parametrize("n", [1, 3])
 def test_where_no_share_of_the_error_was_recorded_a_gradient_that_is_not_low_passes(n):
     found = diagnostic("D2", with_values("error_share", [None] * n))
-    assert (found.finding, set(found.intervals)) == ("passes", {"gradient"})
+    assert (found.outcome, set(found.intervals)) == ("passes", {"gradient"})
     assert judge(with_values("error_share", [None] * n)).word == "trustworthy"
 
 
 @pytest.mark.parametrize("shares", [[None], [None, None], [5.9e-7, None]])
 def test_where_no_share_of_the_error_was_recorded_a_low_gradient_cannot_be_told(shares):
     """Not even if other seeds have it, and whatever the gradient's numerics."""
-    calm = replace(DEGENERATE, growth=1.0, depth_gain=0.2)
+    calm = changed(DEGENERATE, growth=1.0, depth_gain=0.2)
     found = diagnostic("D2", with_values("error_share", shares, calm))
-    assert (found.finding, found.more_seeds) == ("untested", None)
+    assert (found.outcome, found.more_seeds) == ("untested", None)
     assert "was not recorded" in found.sentence
     assert judge(with_values("error_share", shares, calm)).word == "no alarm, depth untested"
     assert judge(with_values("error_share", shares, DEGENERATE)).fired == ("D1", "D3")
 
 
+def test_a_reading_that_no_diagnostic_asks_for_is_refused():
+    with pytest.raises(UserError, match="no diagnostic reads 'grwth'; there are: growth"):
+        judge([HEALTHY, {**HEALTHY, "grwth": 1.0}])
+
+
 def test_without_a_frozen_baseline_depth_is_untested():
-    verdict = judge(spread_out(replace(HEALTHY, depth_gain=None)))
+    verdict = judge(spread_out(changed(HEALTHY, depth_gain=None)))
     assert verdict.word == "no alarm, depth untested"
-    assert verdict.diagnostics[2].finding == "untested"
-    assert "not measured" in verdict.diagnostics[2].sentence
+    assert verdict.findings[2].outcome == "untested"
+    assert "not measured" in verdict.findings[2].sentence
 
 
 @pytest.mark.parametrize("gain", [-0.04, 0.02, 0.3])
 def test_d3_is_not_applicable_where_bp_gains_less_than_two_points(gain):
-    seeds = spread_out(replace(HEALTHY, depth_gain=gain))
+    seeds = spread_out(changed(HEALTHY, depth_gain=gain))
     verdict = judge(seeds, bp_gain=0.0199)
     assert verdict.word == "no alarm, depth untested"
-    assert "not applicable, backpropagation itself gains only 2.0" in str(verdict.diagnostics[2])
+    assert "not applicable, backpropagation itself gains only 2.0" in str(verdict.findings[2])
 
 
 @pytest.mark.parametrize("bp_gain", [None, 0.02, 0.226])
 def test_d3_applies_where_bp_gains_two_points_or_where_its_gain_is_not_known(bp_gain):
-    assert judge([replace(HEALTHY, depth_gain=0.0)] * 3, bp_gain=bp_gain).fired == ("D3",)
+    assert judge([changed(HEALTHY, depth_gain=0.0)] * 3, bp_gain=bp_gain).fired == ("D3",)
 
 
 def test_the_other_diagnostics_still_fire_where_depth_is_untested():
-    untested = replace(DEGENERATE, depth_gain=None)
+    untested = changed(DEGENERATE, depth_gain=None)
     assert judge([untested] * 3).fired == ("D1", "D2")
     assert judge([DEGENERATE] * 3, bp_gain=0.0).fired == ("D1", "D2")
 
 
 def test_one_clear_alarm_outweighs_what_is_unclear():
-    seeds = with_values("depth_gain", [-0.1, 0.0, 0.1], replace(HEALTHY, growth=694.0))
+    seeds = with_values("depth_gain", [-0.1, 0.0, 0.1], changed(HEALTHY, growth=694.0))
     verdict = judge(seeds)
     assert (verdict.word, verdict.fired, verdict.unclear) == ("walk back", ("D1",), ("D3",))
 
 
 def test_what_is_unclear_outweighs_what_is_untested():
-    seeds = with_values("growth", [10.0, 60.0, 90.0], replace(HEALTHY, depth_gain=None))
+    seeds = with_values("growth", [10.0, 60.0, 90.0], changed(HEALTHY, depth_gain=None))
     assert judge(seeds).word == "inconclusive"
 
 
@@ -177,7 +191,7 @@ def test_what_is_unclear_outweighs_what_is_untested():
 def test_each_interval_is_at_a_third_of_the_error_rate(distance, finding):
     """Half widths at n = 3 and std 0.01: 0.0248 at 1 − 0.05, 0.0442 at 1 − 0.05/3."""
     gains = [0.02 + distance + 5e-5 + shift for shift in (-0.01, 0.0, 0.01)]
-    assert diagnostic("D3", with_values("depth_gain", gains)).finding == finding
+    assert diagnostic("D3", with_values("depth_gain", gains)).outcome == finding
 
 
 @pytest.mark.parametrize(
@@ -187,9 +201,9 @@ def test_each_interval_is_at_a_third_of_the_error_rate(distance, finding):
         ([HEALTHY] * 3, "trustworthy"),
         ([DEGENERATE], "walk back (D1, D2, D3, single seed)"),
         ([DEGENERATE] * 3, "walk back (D1, D2, D3)"),
-        ([replace(HEALTHY, growth=60.0)] * 2, "walk back (D1)"),
-        ([replace(HEALTHY, depth_gain=None)], "no alarm, depth untested (single seed)"),
-        ([replace(HEALTHY, depth_gain=None)] * 3, "no alarm, depth untested"),
+        ([changed(HEALTHY, growth=60.0)] * 2, "walk back (D1)"),
+        ([changed(HEALTHY, depth_gain=None)], "no alarm, depth untested (single seed)"),
+        ([changed(HEALTHY, depth_gain=None)] * 3, "no alarm, depth untested"),
         (
             with_values("depth_gain", [0.05, 0.07, 0.09]),
             "inconclusive (D3: about 1 more seed needed)",
@@ -204,7 +218,7 @@ def test_each_interval_is_at_a_third_of_the_error_rate(distance, finding):
         ),
         (
             [
-                replace(HEALTHY, depth_gain=gain, growth=growth)
+                changed(HEALTHY, depth_gain=gain, growth=growth)
                 for gain, growth in ((0.03, 10.0), (0.05, 25.0), (0.07, 62.5))
             ],
             "inconclusive (D1, D3: about 11 more seeds needed)",
@@ -216,9 +230,9 @@ def test_how_it_is_said(seeds, said):
 
 
 def test_one_frozen_baseline_among_several_seeds_is_marked_as_a_single_seed():
-    seeds = [HEALTHY, *[replace(HEALTHY, depth_gain=None)] * 2]
+    seeds = [HEALTHY, *[changed(HEALTHY, depth_gain=None)] * 2]
     assert str(judge(seeds)) == "trustworthy (single seed)"
-    assert judge(seeds).diagnostics[2].intervals["depth_gain"].n == 1
+    assert judge(seeds).findings[2].intervals["depth_gain"].n == 1
 
 
 @pytest.mark.parametrize(
@@ -229,16 +243,16 @@ def test_one_frozen_baseline_among_several_seeds_is_marked_as_a_single_seed():
     ],
 )
 def test_the_sentences_hold_the_readings_and_the_thresholds(seed, parts):
-    sentences = " ".join(d.sentence for d in judge([seed]).diagnostics)
+    sentences = " ".join(d.sentence for d in judge([seed]).findings)
     assert all(part in sentences for part in parts)
-    several = " ".join(d.sentence for d in judge(spread_out(seed)).diagnostics)
+    several = " ".join(d.sentence for d in judge(spread_out(seed)).findings)
     assert several.count("[") == 4
 
 
 @pytest.mark.parametrize("growths", [[20.0, 30.0, 60.0], [40.0, 90.0, 300.0]])
 def test_how_many_more_seeds_d1_needs(growths):
     found = diagnostic("D1", with_values("growth", growths))
-    assert found.finding == "straddles"
+    assert found.outcome == "straddles"
     assert found.more_seeds == seeds_to_settle(growths, 50.0, 0.05 / 3, log=True) > 1
 
 
@@ -270,36 +284,36 @@ def test_as_many_more_seeds_as_are_said_settle_d2_and_two_fewer_do_not(gradient,
 
     def found(n: int):
         pairs = zip(around(*gradient, n), around(*share, n), strict=True)
-        return diagnostic("D2", [replace(HEALTHY, gradient=g, error_share=s) for g, s in pairs])
+        return diagnostic("D2", [changed(HEALTHY, gradient=g, error_share=s) for g, s in pairs])
 
     now = found(4)
-    assert now.finding == "straddles"
+    assert now.outcome == "straddles"
     if now.more_seeds is None:
-        assert found(4 + MOST_SEEDS).finding == "straddles"
+        assert found(4 + MOST_SEEDS).outcome == "straddles"
     else:
         even = now.more_seeds + now.more_seeds % 2
-        assert found(4 + even).finding != "straddles"
-        assert found(4 + even - 2).finding == "straddles"
+        assert found(4 + even).outcome != "straddles"
+        assert found(4 + even - 2).outcome == "straddles"
 
 
 @pytest.mark.parametrize("dead", [1, 2])
 def test_a_seed_without_any_gradient_does_not_count_as_a_healthy_one(dead):
     """One with a gradient of 1e-300 makes D2 unclear; none at all cannot be better."""
     for tiny in (1e-300, 0.0):
-        seeds = [replace(HEALTHY, gradient=tiny, error_share=tiny)] * dead
-        assert diagnostic("D2", seeds + [HEALTHY] * (3 - dead)).finding != "passes", tiny
+        seeds = [changed(HEALTHY, gradient=tiny, error_share=tiny)] * dead
+        assert diagnostic("D2", seeds + [HEALTHY] * (3 - dead)).outcome != "passes", tiny
 
 
 @pytest.mark.parametrize("burst", [1, 2])
 def test_a_seed_whose_stream_grows_without_bound_does_not_count_as_a_healthy_one(burst):
     for huge in (1e300, math.inf):
-        seeds = [replace(HEALTHY, growth=huge)] * burst + [HEALTHY] * (3 - burst)
-        assert diagnostic("D1", seeds).finding != "passes", huge
+        seeds = [changed(HEALTHY, growth=huge)] * burst + [HEALTHY] * (3 - burst)
+        assert diagnostic("D1", seeds).outcome != "passes", huge
 
 
 def test_a_dead_seed_does_not_hide_that_the_others_have_no_gradient_either():
-    dead = replace(HEALTHY, gradient=0.0, error_share=0.0)
-    low = spread_out(replace(HEALTHY, gradient=1e-8, error_share=1e-8))
+    dead = changed(HEALTHY, gradient=0.0, error_share=0.0)
+    low = spread_out(changed(HEALTHY, gradient=1e-8, error_share=1e-8))
     assert judge([dead, *low]).fired == ("D2",)
 
 
@@ -307,11 +321,11 @@ def test_a_dead_seed_does_not_hide_that_the_others_have_no_gradient_either():
 @given(studies(most_seeds=1), st.none() | st.floats(0, 0.1))
 def test_one_seed_gives_the_word_of_its_point_values_and_is_never_inconclusive(study, bp_gain):
     (seed,) = as_seeds(study)
-    low = seed.gradient < LIMITS["gradient"] and seed.error_share < LIMITS["error_share"]
-    tested = seed.depth_gain is not None and (bp_gain is None or bp_gain >= 0.02)
-    idle = tested and seed.depth_gain < LIMITS["depth_gain"]
+    low = seed["gradient"] < LIMITS["gradient"] and seed["error_share"] < LIMITS["error_share"]
+    tested = seed.get("depth_gain") is not None and (bp_gain is None or bp_gain >= 0.02)
+    idle = tested and seed["depth_gain"] < LIMITS["depth_gain"]
     word = "trustworthy" if tested else "no alarm, depth untested"
-    if seed.growth > LIMITS["growth"] or low or idle:
+    if seed["growth"] > LIMITS["growth"] or low or idle:
         word = "walk back"
     assert judge([seed], bp_gain=bp_gain).word == word
     assert judge([seed], bp_gain=bp_gain).single_seed
@@ -338,8 +352,7 @@ def test_the_order_of_seeds_is_irrelevant(study_and_permutation):
 def test_far_from_the_thresholds_scaling_never_changes_the_word(seed, factors, scales):
     seeds = spread_out(seed, factors)
     scaled = [
-        replace(s, **{n: c * getattr(s, n) for n, c in zip(READINGS, scales, strict=True)})
-        for s in seeds
+        changed(s, **{n: c * s[n] for n, c in zip(READINGS, scales, strict=True)}) for s in seeds
     ]
     assert judge(scaled).word == judge(seeds).word
     assert judge(scaled).word == ("trustworthy" if seed is HEALTHY else "walk back")

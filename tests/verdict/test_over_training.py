@@ -22,8 +22,13 @@ def line(epoch: int, h: list[float | None], g: list[float | None], **others) -> 
     return start | others
 
 
+def after(epoch: int, growth: float, gradient: float, share: float | None) -> EpochReadings:
+    values = {"growth": growth, "gradient": gradient, "error_share": share}
+    return EpochReadings(epoch, values)
+
+
 def healthy(epoch: int) -> EpochReadings:
-    return EpochReadings(epoch, 2.0, 1e-2, 1e-1)
+    return after(epoch, 2.0, 1e-2, 1e-1)
 
 
 def test_a_line_of_metrics_gives_growth_gradient_and_share():
@@ -32,8 +37,8 @@ def test_a_line_of_metrics_gives_growth_gradient_and_share():
         line(1, [2.0, 10.0, 12.0], [0.3, 0.2, 1e-7], g_over_e=1e-6),
     ]
     assert from_metrics(lines) == [
-        EpochReadings(0, 4.0, 0.1, 0.25),
-        EpochReadings(1, 5.0, 1e-7, 1e-6),
+        after(0, 4.0, 0.1, 0.25),
+        after(1, 5.0, 1e-7, 1e-6),
     ]
 
 
@@ -45,15 +50,15 @@ def test_readings_of_a_cohort_are_those_of_the_gauges(factor):
     (found,) = from_metrics([{"epoch": 4, "diverged": False, **norms}])
     scale, reference = read(net, [(x, y)], ScaleGauge()), read(net, [(x, y)], ReferenceGauge())
     assert found.epoch == 4
-    assert found.growth == pytest.approx(scale.value, rel=1e-5)
-    assert found.gradient == pytest.approx(reference.value, rel=1e-4)
-    assert found.error_share == pytest.approx(reference.over_error, rel=1e-4)
+    assert found.values["growth"] == pytest.approx(scale.value, rel=1e-5)
+    assert found.values["gradient"] == pytest.approx(reference.value, rel=1e-4)
+    assert found.values["error_share"] == pytest.approx(reference.over_error, rel=1e-4)
     assert first_fired([found]) == {"D1": None, "D2": 4 if factor > 1 else None}
 
 
 def test_older_runs_without_the_share_have_growth_but_no_d2():
     readings = from_metrics([line(3, [1.0, 1000.0], [1e-9, 1e-9])])
-    assert readings == [EpochReadings(3, 1000.0, 1e-9, None)]
+    assert readings == [after(3, 1000.0, 1e-9, None)]
     assert first_fired(readings) == {"D1": 3}
 
 
@@ -70,7 +75,7 @@ def test_older_runs_without_the_share_have_growth_but_no_d2():
 )
 def test_growth_is_that_of_the_scale_gauge_and_unbounded_where_not_finite(norms, growth):
     (found,) = from_metrics([line(0, norms, [0.1], g_over_e=0.1)])
-    assert found.growth == growth
+    assert found.values["growth"] == growth
 
 
 def test_a_run_that_diverged_keeps_what_fired_before_and_fires_the_rest():
@@ -81,7 +86,7 @@ def test_a_run_that_diverged_keeps_what_fired_before_and_fires_the_rest():
         line(3, [None, None], [None, None], diverged=True),
     ]
     readings = from_metrics(lines)
-    assert readings[2] == EpochReadings(2, math.inf, 0.0, 0.0)
+    assert readings[2] == after(2, math.inf, 0.0, 0.0)
     assert first_fired(readings) == {"D1": 1, "D2": 2}
 
 
@@ -97,16 +102,16 @@ def test_what_never_fires_has_no_epoch():
     ],
 )
 def test_what_was_never_read_is_left_out(growth, gradient, share, read):
-    fired = first_fired([EpochReadings(2, growth, gradient, share)])
+    fired = first_fired([after(2, growth, gradient, share)])
     assert fired == dict.fromkeys(read, 2)
 
 
 def test_each_has_the_first_epoch_at_which_it_fired_even_if_it_recovers():
     readings = [
         healthy(0),
-        EpochReadings(1, 60.0, 1e-2, 1e-1),
-        EpochReadings(2, 2.0, 1e-6, 1e-6),
-        EpochReadings(3, 70.0, 1e-8, 1e-8),
+        after(1, 60.0, 1e-2, 1e-1),
+        after(2, 2.0, 1e-6, 1e-6),
+        after(3, 70.0, 1e-8, 1e-8),
         healthy(4),
     ]
     assert first_fired(readings) == {"D1": 1, "D2": 2}
@@ -125,12 +130,12 @@ def test_each_has_the_first_epoch_at_which_it_fired_even_if_it_recovers():
     ],
 )
 def test_d2_needs_both_readings_below_their_floors(gradient, share, fires):
-    assert first_fired([EpochReadings(5, 1.0, gradient, share)])["D2"] == (5 if fires else None)
+    assert first_fired([after(5, 1.0, gradient, share)])["D2"] == (5 if fires else None)
 
 
 @pytest.mark.parametrize(("growth", "fires"), [(50.0, False), (50.1, True), (torch.inf, True)])
 def test_d1_fires_above_its_threshold(growth, fires):
-    assert first_fired([EpochReadings(0, growth, 1.0, 1.0)])["D1"] == (0 if fires else None)
+    assert first_fired([after(0, growth, 1.0, 1.0)])["D1"] == (0 if fires else None)
 
 
 def test_the_thresholds_may_be_others():

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from verdict.simulated_seeds import LIMITS, as_seeds, studies, words
+from verdict.simulated_seeds import LIMITS, as_seeds, changed, studies, words
 
-from depthgauge.verdict.diagnostics import SeedReadings
 from depthgauge.verdict.judge import judge
 from depthgauge.verdict.sensitivity import StableRange, sensitivity
 from depthgauge.verdict.thresholds import Thresholds
@@ -21,8 +19,20 @@ GRID = STEP ** np.arange(-2000, 2001)
 """Multiples of a threshold, from 6e-18 to 2e17."""
 
 bp_gains = st.none() | st.floats(0.001, 0.5)
-HEALTHY = SeedReadings(1.0, 0.047, 0.052, numerics=1.0, depth_gain=0.226)
-DEGENERATE = SeedReadings(694.0, 5.4e-7, 5.9e-7, numerics=1.0, depth_gain=-0.043)
+HEALTHY = {
+    "growth": 1.0,
+    "gradient": 0.047,
+    "error_share": 0.052,
+    "numerics": 1.0,
+    "depth_gain": 0.226,
+}
+DEGENERATE = {
+    "growth": 694.0,
+    "gradient": 5.4e-7,
+    "error_share": 5.9e-7,
+    "numerics": 1.0,
+    "depth_gain": -0.043,
+}
 
 
 def by_scan(study, name: str, bp_gain: float | None) -> tuple[float, float]:
@@ -63,7 +73,7 @@ def test_the_word_is_the_same_inside_and_another_just_outside(study, bp_gain, wh
     now = judge(seeds, bp_gain=bp_gain).word
 
     def word_at(name: str, value: float) -> str:
-        return judge(seeds, replace(Thresholds(), **{name: value}), bp_gain).word
+        return judge(seeds, Thresholds(**{name: value}), bp_gain).word
 
     for found in sensitivity(seeds, bp_gain=bp_gain):
         low = found.used * 1e-12 if found.low is None else found.low
@@ -94,7 +104,7 @@ def test_where_three_diagnostics_fire_no_single_threshold_changes_the_word():
 
 
 def test_where_only_d2_fires_each_of_its_floors_matters():
-    seed = replace(DEGENERATE, growth=1.0, depth_gain=0.2)
+    seed = changed(DEGENERATE, growth=1.0, depth_gain=0.2)
     growth, gradient, share, _, gain = sensitivity([seed])
     assert (growth.low, growth.high) == (gain.low, gain.high) == (None, None)
     assert (gradient.low, gradient.high) == (pytest.approx(5.4e-7), None)
@@ -102,7 +112,7 @@ def test_where_only_d2_fires_each_of_its_floors_matters():
 
 
 def test_a_gradient_that_is_numerically_wrong_makes_the_threshold_of_numerics_matter():
-    numerics = sensitivity([replace(HEALTHY, numerics=0.98)])[3]
+    numerics = sensitivity([changed(HEALTHY, numerics=0.98)])[3]
     assert (numerics.low, numerics.high) == (pytest.approx(0.98), None)
 
 
@@ -112,7 +122,7 @@ def test_a_threshold_of_depth_above_the_gain_of_bp_makes_d3_not_applicable():
 
 
 def test_a_gain_that_was_not_measured_makes_the_threshold_of_depth_irrelevant():
-    gain = sensitivity([replace(HEALTHY, depth_gain=None)], bp_gain=0.1)[-1]
+    gain = sensitivity([changed(HEALTHY, depth_gain=None)], bp_gain=0.1)[-1]
     assert (gain.low, gain.high) == (None, None)
 
 
@@ -122,7 +132,7 @@ def test_thresholds_of_ones_own_are_the_ones_that_are_moved():
 
 
 def test_seeds_that_agree_on_nothing_do_not_break_it():
-    seeds = [replace(HEALTHY, growth=g, gradient=1 / g) for g in (1e-150, 1e150)]
+    seeds = [changed(HEALTHY, growth=g, gradient=1 / g) for g in (1e-150, 1e150)]
     growth = sensitivity(seeds)[0]
     assert (growth.low, growth.high) == (None, None)
 
@@ -133,8 +143,8 @@ def test_seeds_that_agree_on_nothing_do_not_break_it():
 def test_an_end_at_the_limits_of_floating_point_does_not_break_it(name, center, log_spread):
     """The lower end is about 1e-320, the upper one about 1e308."""
     readings = [math.exp(center - log_spread), math.exp(center + log_spread)]
-    seeds = [replace(HEALTHY, error_share=1e-9, **{name: reading}) for reading in readings]
+    seeds = [changed(HEALTHY, error_share=1e-9, **{name: reading}) for reading in readings]
     found = {r.threshold: r for r in sensitivity(seeds)}[name]
-    ends = judge(seeds).diagnostics[0 if name == "growth" else 1].intervals[name]
+    ends = judge(seeds).findings[0 if name == "growth" else 1].intervals[name]
     assert 0 < ends.low < ends.high < math.inf
     assert (found.low, found.high) == (ends.low, ends.high)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 import math
-from dataclasses import FrozenInstanceError, asdict, fields
+from pickle import dumps, loads
 
 import pytest
 
 from depthgauge.errors import UserError
 from depthgauge.verdict.thresholds import Thresholds, thresholds_from
 
-NAMES = [field.name for field in fields(Thresholds)]
+NAMES = list(Thresholds())
 
 
 def test_they_are_the_ones_of_the_protocol():
-    assert asdict(Thresholds()) == {
+    assert dict(Thresholds()) == {
         "growth": 50.0,
         "gradient": pytest.approx(1e-7 * 128, rel=1e-12),
         "error_share": 1.4e-5,
@@ -49,8 +50,28 @@ def test_an_integer_will_do():
 
 
 def test_they_cannot_be_changed_afterwards():
-    with pytest.raises(FrozenInstanceError):
+    with pytest.raises(AttributeError):
         Thresholds().growth = 1.0
+
+
+def test_they_are_a_mapping_with_attributes_that_is_equal_by_value():
+    used = Thresholds(growth=7.0)
+    assert (used["growth"], used.growth, used.stability) == (7.0, 7.0, 0.30)
+    assert {**used} == dict(used)
+    assert Thresholds(**used) == used == Thresholds().replace(growth=7.0) != Thresholds()
+    assert len({used, Thresholds(growth=7.0), Thresholds()}) == 2
+    assert eval(repr(used)) == used
+    with pytest.raises(AttributeError, match="grwth"):
+        _ = used.grwth
+
+
+@pytest.mark.parametrize("through", [copy.copy, copy.deepcopy, lambda t: loads(dumps(t))])
+def test_they_can_be_copied_and_sent_to_another_process(through):
+    assert through(Thresholds(growth=7.0)) == Thresholds(growth=7.0)
+
+
+def test_each_of_the_diagnostics_that_count_has_an_equal_share_of_the_error_rate():
+    assert Thresholds().error_rate_of_each == 0.05 / 3
 
 
 def test_those_that_are_given_by_name():

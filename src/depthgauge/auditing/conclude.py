@@ -10,8 +10,8 @@ from depthgauge.auditing.networks import NetworkUnderAudit
 from depthgauge.auditing.read import ReadNetwork
 from depthgauge.config import SharedConfig
 from depthgauge.diagnosis.report import Report
+from depthgauge.diagnostics.readings import diverged_readings
 from depthgauge.results.audit import Audit, AuditedNetwork, RuleVerdict, Selection, ShallowRule
-from depthgauge.results.network import DIVERGED
 from depthgauge.results.spread import Spread
 from depthgauge.verdict.judge import judge
 from depthgauge.verdict.sensitivity import sensitivity
@@ -84,7 +84,9 @@ def _verdict(
     read: Sequence[ReadNetwork], thresholds: Thresholds, bp_gain: float | None
 ) -> RuleVerdict:
     networks = [one.network for one in read]
-    seeds = [DIVERGED if one.report is None else one.report.seed_readings for one in read]
+    seeds = [
+        diverged_readings() if one.report is None else one.report.seed_readings for one in read
+    ]
     verdict = judge(seeds, thresholds, bp_gain)
     return RuleVerdict(
         rule=networks[0].rule,
@@ -94,7 +96,8 @@ def _verdict(
         accuracy=Spread.of(network.accuracy for network in networks),
         frozen=Spread.of(network.frozen for network in networks),
         word=verdict.word,
-        findings=verdict.diagnostics,
+        findings=verdict.findings,
+        besides=verdict.besides,
         sensitivity=tuple(sensitivity(seeds, thresholds, bp_gain)),
     )
 
@@ -116,12 +119,11 @@ def _utility(
 def _evidence(one: ReadNetwork, chance: float, bp_gain: float | None) -> Evidence:
     report = one.report
     if report is None:
-        return Evidence(None, chance, None, None, DIVERGED, bp_gain)
+        return Evidence(None, chance, None, diverged_readings(), bp_gain)
     return Evidence(
         accuracy=one.network.accuracy,
         chance=chance,
         alignment=report.alignment.over_all if report.alignment else None,
-        stability=report.cross_batch_stability,
         readings=report.seed_readings,
         bp_gain=bp_gain,
     )

@@ -10,13 +10,15 @@ from torch import nn
 from depthgauge.diagnosis.credit_quality import credit_gauges, readings_of
 from depthgauge.diagnosis.precision import in_float32
 from depthgauge.diagnosis.remarks import LabelWatch
-from depthgauge.diagnosis.report import Report, seed_readings
+from depthgauge.diagnosis.report import Report
+from depthgauge.diagnostics.readings import seed_readings
 from depthgauge.errors import UserError
 from depthgauge.gauges.accuracy import AccuracyGauge
 from depthgauge.gauges.credit import Convention, CreditFunction
 from depthgauge.gauges.depth import read_depth
 from depthgauge.gauges.lesion import LesionGauge
 from depthgauge.gauges.measure import measure
+from depthgauge.gauges.network_readings import NetworkReadings
 from depthgauge.gauges.numerics import NumericsGauge
 from depthgauge.gauges.reference import ReferenceGauge
 from depthgauge.gauges.scale import ScaleGauge
@@ -87,14 +89,7 @@ def diagnose(  # noqa: PLR0917 – the order is part of the interface
     headline = headline_acc if headline_acc is not None else measured.value
     where = measured.measured_on if headline_acc is None else "as given"
     depth = read_depth(headline, frozen_baseline_acc, bp_depth_gain, where)
-    used = thresholds or Thresholds()
-    found = seed_readings(scale.reading(), reference.reading(), numerics.reading(), depth)
-    return Report(
-        method_name=method_name,
-        notes=notes,
-        judgement=judge([found], used, bp_depth_gain),
-        thresholds=used,
-        sensitivity=sensitivity([found], used, bp_depth_gain),
+    read = NetworkReadings(
         scale=scale.reading(),
         reference=reference.reading(),
         numerics=numerics.reading(),
@@ -102,8 +97,17 @@ def diagnose(  # noqa: PLR0917 – the order is part of the interface
         depth=depth,
         lesion=lesion.reading(),
         accuracy=measured,
-        remarks=(*remarks, *labels.remarks(measured, depth)),
         **readings_of(examined),
+    )
+    seed, used = seed_readings(read), thresholds or Thresholds()
+    return Report(
+        method_name=method_name,
+        notes=notes,
+        judgement=judge([seed], used, bp_depth_gain),
+        thresholds=used,
+        sensitivity=sensitivity([seed], used, bp_depth_gain),
+        remarks=(*remarks, *labels.remarks(measured, depth)),
+        **vars(read),
     )
 
 

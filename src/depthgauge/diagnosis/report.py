@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
@@ -14,23 +15,19 @@ from typing_extensions import Self
 
 from depthgauge.config import SCHEMA_VERSION
 from depthgauge.diagnosis.text import diagnosis_text
-from depthgauge.gauges.alignment import AlignmentReading
-from depthgauge.gauges.depth import DepthReading
-from depthgauge.gauges.nudging import NudgingReading
+from depthgauge.diagnostics.finding import Finding
+from depthgauge.diagnostics.readings import seed_readings
+from depthgauge.gauges.network_readings import NetworkReadings
 from depthgauge.gauges.null import NullReading
-from depthgauge.gauges.numerics import NumericsReading
 from depthgauge.gauges.reading import Reading
-from depthgauge.gauges.reference import ReferenceReading
-from depthgauge.gauges.scale import ScaleReading
 from depthgauge.json_values import plain
-from depthgauge.verdict.diagnostics import Diagnostic, SeedReadings
 from depthgauge.verdict.judge import Verdict
 from depthgauge.verdict.sensitivity import StableRange
 from depthgauge.verdict.thresholds import Thresholds
 
 
-@dataclass(frozen=True)
-class Report:
+@dataclass(frozen=True, kw_only=True)
+class Report(NetworkReadings):
     """Every reading of one network, and the verdict they come to.
 
     `str()` is a page for an appendix; `to_dict()` and `to_json()` have everything.
@@ -41,19 +38,6 @@ class Report:
     judgement: Verdict
     thresholds: Thresholds
     sensitivity: list[StableRange]
-    scale: ScaleReading
-    reference: ReferenceReading
-    numerics: NumericsReading
-    stability: Reading
-    depth: DepthReading
-    lesion: Reading
-    accuracy: Reading
-    alignment: AlignmentReading | None = None
-    alignment_published: AlignmentReading | None = None
-    perturbation: Reading | None = None
-    perturbation_published: Reading | None = None
-    nudging: NudgingReading | None = None
-    null: NullReading | None = None
     remarks: tuple[str, ...] = ()
     source: dict[str, Any] = field(default_factory=dict)
 
@@ -93,9 +77,9 @@ class Report:
         return self.depth.accuracy
 
     @property
-    def seed_readings(self) -> SeedReadings:
-        """What a verdict over several seeds needs of this network."""
-        return seed_readings(self.scale, self.reference, self.numerics, self.depth)
+    def seed_readings(self) -> dict[str, float | None]:
+        """What a verdict over several seeds needs of this network, by name."""
+        return seed_readings(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain values; what is not finite by its name."""
@@ -114,9 +98,10 @@ class Report:
                 "bp_grad_norms": self.bp_grad_norms,
                 "bp_grad_norms_n128": self.bp_grad_norms_n128,
                 "cross_batch_stability": self.cross_batch_stability,
-                "diagnostics": self.judgement.diagnostics,
+                "findings": self.judgement.findings,
+                "besides": self.judgement.besides,
                 "readings": self.readings,
-                "thresholds": self.thresholds,
+                "thresholds": dict(self.thresholds),
                 "sensitivity": self.sensitivity,
                 "remarks": self.remarks,
                 "source": self.source,
@@ -144,8 +129,9 @@ class Report:
             notes=stored["notes"],
             judgement=Verdict(
                 stored["verdict"],
-                TypeAdapter(tuple[Diagnostic, ...]).validate_python(stored["diagnostics"]),
+                FINDINGS.validate_python(stored["findings"]),
                 seeds=1,
+                besides=FINDINGS.validate_python(stored["besides"]),
             ),
             thresholds=Thresholds(**stored["thresholds"]),
             sensitivity=TypeAdapter(list[StableRange]).validate_python(stored["sensitivity"]),
@@ -162,17 +148,10 @@ class Report:
         return diagnosis_text(self)
 
 
-def seed_readings(
-    scale: ScaleReading, reference: ReferenceReading, numerics: NumericsReading, depth: DepthReading
-) -> SeedReadings:
-    """The readings that a verdict rests on."""
-    return SeedReadings(
-        growth=scale.growth,
-        gradient=reference.gradient,
-        error_share=reference.share,
-        numerics=numerics.value,
-        depth_gain=depth.value,
-    )
+NUMERICALLY_WRONG = re.compile(r"numerically wrong in (\d+) of (\d+) seeds")
+"""How the first version told it: in the sentence alone."""
+
+FINDINGS = TypeAdapter(tuple[Finding, ...])
 
 
 @cache
@@ -193,14 +172,27 @@ def _lifted(document: Mapping[str, Any]) -> dict[str, Any]:
     scale["residual_norms"] = [_unbounded(norm) for norm in scale["residual_norms"]]
     for name in ("over_error", "error"):
         reference[name] = reference[name] if reference[name] is not None else math.inf
-    for diagnostic in (found := [dict(one) for one in document["diagnostics"]]):
-        diagnostic["intervals"] = lifted_intervals(diagnostic["intervals"])
-    return dict(document) | {"readings": readings, "diagnostics": found}
+    findings = document.get("findings", document.get("diagnostics", ()))
+    lifted = {
+        "readings": readings,
+        "findings": [lifted_finding(finding) for finding in findings],
+        "besides": [lifted_finding(finding) for finding in document.get("besides", ())],
+    }
+    return dict(document) | lifted
 
 
-def lifted_intervals(intervals: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Return intervals whose ends are numbers, where an earlier version wrote null for infinity."""
-    return {name: _lifted_interval(ends) for name, ends in intervals.items()}
+def lifted_finding(finding: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a finding in today's form: id and outcome had other names in earlier versions."""
+    new = dict(finding)
+    for before, after in (("name", "id"), ("finding", "outcome")):
+        if before in new:
+            new[after] = new.pop(before)
+    told = NUMERICALLY_WRONG.search(new["sentence"])
+    if told and not new.get("facts"):
+        new["facts"] = {"numerically_wrong": int(told[1]), "seeds": int(told[2])}
+    return new | {
+        "intervals": {name: _lifted_interval(ends) for name, ends in new["intervals"].items()}
+    }
 
 
 def _lifted_interval(ends: Mapping[str, Any]) -> dict[str, Any]:

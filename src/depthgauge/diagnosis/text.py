@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from depthgauge import __version__
 from depthgauge.gauges.reading import Reading
+from depthgauge.verdict.judge import Verdict
 from depthgauge.verdict.sensitivity import StableRange
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def diagnosis_text(report: Report) -> str:
     parts = [
         [f"{report.method_name}: {report.judgement}"],
         [report.notes] if report.notes else [],
-        [f"{d.name}  {d.finding:9} {d.sentence}" for d in report.judgement.diagnostics],
+        list(_findings(report.judgement)),
         list(_numbers(report)),
         list(_layers(report)),
         list(_robustness(report)),
@@ -34,19 +34,23 @@ def diagnosis_text(report: Report) -> str:
     return "\n\n".join("\n".join(part) for part in parts if part)
 
 
+def _findings(verdict: Verdict) -> Iterator[str]:
+    for finding in verdict.findings:
+        yield f"{finding.id}  {finding.outcome:9} {finding.sentence}"
+    for finding in verdict.besides:
+        yield f"{finding.id} {finding.outcome:9} {finding.sentence}; never a verdict by itself"
+
+
 def _numbers(report: Report) -> Iterator[str]:
     yield _line("accuracy", report.accuracy)
     if report.headline_acc is not None and report.headline_acc != report.accuracy.value:
         yield f"{'headline accuracy':{LABEL}}{report.headline_acc:.4f}"
     if report.frozen_baseline_acc is not None:
         yield f"{'frozen baseline':{LABEL}}{report.frozen_baseline_acc:.4f}"
-    yield _line("D2n numerics", report.numerics)
+    yield _line(report.numerics.name, report.numerics)
     for precision, cosines in report.numerics.of_native.items():
         yield f"{f'D2n in {precision}':{LABEL}}{_cells(cosines)}"
-    drift = report.stability.value is not None and (
-        report.stability.value > report.thresholds.stability
-    )
-    yield _line("D2s stability", report.stability) + ("  drift rather than noise" if drift else "")
+    yield _line(report.stability.name, report.stability)
     if report.null is not None:
         deep = report.null.deep
         yield (
@@ -111,7 +115,7 @@ def in_words(stable: StableRange) -> str:
 
 def _conventions(report: Report) -> Iterator[str]:
     yield f"Measured by depthgauge {__version__}; thresholds: " + ", ".join(
-        f"{name} {value:g}" for name, value in asdict(report.thresholds).items()
+        f"{name} {value:g}" for name, value in report.thresholds.items()
     )
     readings = (
         report.scale,

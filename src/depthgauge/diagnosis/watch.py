@@ -21,6 +21,9 @@ from depthgauge.nets.sample_loss import Loss, cross_entropy
 from depthgauge.verdict.over_training import EpochReadings, first_fired
 from depthgauge.verdict.thresholds import Thresholds
 
+WATCHED = ("growth", "gradient", "error_share")
+"""What the diagnostics need of a step."""
+
 
 @dataclass(frozen=True)
 class Watched:
@@ -76,9 +79,10 @@ class Watch:
 
     @property
     def first_fired(self) -> dict[str, int | None]:
-        """The step at which D1 and D2 first fired, None where they never have; empty at first."""
+        """The step at which each first fired, None where it never has; empty at first."""
         readings = [
-            EpochReadings(w.step, w.growth, w.gradient, w.error_share) for w in self.history
+            EpochReadings(w.step, {name: getattr(w, name) for name in WATCHED})
+            for w in self.history
         ]
         return first_fired(readings, self._thresholds)
 

@@ -33,7 +33,9 @@ def _run_row(network: NetworkResult) -> list[str]:
         percent(network.accuracy),
         _short(report.residual_norms[-1] if report else None),
         _short(report.bp_grad_norms[-1] if report else None),
-        "–" if network.stability is None else f"{network.stability:.3f}",
+        "–"
+        if network.readings.get("stability") is None
+        else f"{network.readings.get('stability'):.3f}",
         percent(network.frozen),
         word + (f" ({', '.join(fired)})" if fired else ""),
     ]

@@ -16,7 +16,7 @@ def audit_words(study: StudyResult) -> list[str]:
     for label, entry in audit.verdicts.items():
         if entry.control:
             continue
-        words += [f"{label} {d.name} {d.finding}: {d.sentence}." for d in entry.findings]
+        words += [f"{label} {d.id} {d.outcome}: {d.sentence}." for d in entry.findings]
         ranges = [f"{stable.threshold} {in_words(stable)}" for stable in entry.sensitivity]
         if ranges:
             words.append(

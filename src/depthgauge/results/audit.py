@@ -16,11 +16,11 @@ from pydantic import (
 
 from depthgauge.config import SharedConfig
 from depthgauge.diagnosis.report import Report
+from depthgauge.diagnostics.finding import Finding
 from depthgauge.json_values import plain
 from depthgauge.results.audit_before import lifted_audit
 from depthgauge.results.run import RunResult
 from depthgauge.results.spread import Spread
-from depthgauge.verdict.diagnostics import Diagnostic
 from depthgauge.verdict.judge import Verdict, Word
 from depthgauge.verdict.sensitivity import StableRange
 from depthgauge.verdict.thresholds import Thresholds
@@ -83,13 +83,15 @@ class RuleVerdict(_Part):
     accuracy: Spread
     frozen: Spread
     word: Word
-    findings: tuple[Diagnostic, ...]
+    findings: tuple[Finding, ...]
+    besides: tuple[Finding, ...] = ()
+    """Findings of the diagnostics that are never a verdict by themselves."""
     sensitivity: tuple[StableRange, ...]
 
     @property
     def verdict(self) -> Verdict:
         """The verdict as an object."""
-        return Verdict(self.word, self.findings, len(self.seeds))
+        return Verdict(self.word, self.findings, len(self.seeds), self.besides)
 
     @computed_field  # type: ignore[prop-decorator]
     @property

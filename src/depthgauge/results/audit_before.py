@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from depthgauge.diagnosis.report import lifted_intervals
+from depthgauge.diagnosis.report import lifted_finding
 
 
 def lifted_audit(old: Mapping[str, Any]) -> dict[str, Any]:
@@ -40,10 +40,7 @@ def _verdict(entry: Mapping[str, Any]) -> dict[str, Any]:
         "accuracy": entry["acc"],
         "frozen": entry["frozen_acc"],
         "word": entry["verdict"],
-        "findings": [
-            dict(one) | {"intervals": lifted_intervals(one["intervals"])}
-            for one in entry["diagnostics"]
-        ],
+        "findings": [lifted_finding(one) for one in entry["diagnostics"]],
         "sensitivity": entry["sensitivity"],
     }
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from depthgauge.verdict.intervals import Interval, interval
+from depthgauge.diagnostics.intervals import Interval, interval
 
 ERROR_RATE = 0.05
 

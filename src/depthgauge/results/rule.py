@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
 from depthgauge.controls import control_in
+from depthgauge.diagnostics.finding import Finding
+from depthgauge.diagnostics.registry import counting
 from depthgauge.results.audit import Audit
 from depthgauge.results.network import NetworkResult, audited_network, trained_network
 from depthgauge.results.run import RunResult
 from depthgauge.results.rung import Rung, rungs_of
 from depthgauge.results.spread import Spread
-from depthgauge.verdict.diagnostics import Diagnostic
 from depthgauge.verdict.judge import Verdict, judge
 from depthgauge.verdict.sensitivity import StableRange
 from depthgauge.verdict.thresholds import Thresholds
@@ -53,13 +54,13 @@ class RuleResult:
     unread: int = 0
 
     @property
-    def findings(self) -> tuple[Diagnostic, ...]:
+    def findings(self) -> tuple[Finding, ...]:
         """What each diagnostic found over seeds."""
-        return self.verdict.diagnostics
+        return self.verdict.findings
 
-    def finding(self, name: str) -> Diagnostic | None:
+    def finding(self, name: str) -> Finding | None:
         """Return what one diagnostic found; None where it did not look."""
-        return next((found for found in self.findings if found.name == name), None)
+        return next((found for found in self.findings if found.id == name), None)
 
     @property
     def blocks(self) -> int | None:
@@ -128,7 +129,7 @@ def _rule(
         verdict, basis, sensitivity = entry.verdict, AUDIT, entry.sensitivity
         unread = max(0, len(trained) - len(networks))
     elif not runs[0].config.net.blocks:
-        verdict = Verdict("no blocks", (), 0, "nothing to judge")
+        verdict = Verdict("no blocks", (), 0, reason="nothing to judge")
     else:
         verdict = _by_training(trained, thresholds, bp_gain)
     reached = [one.accuracy for one in networks or runs]
@@ -136,7 +137,7 @@ def _rule(
         label=label,
         control=runs[0].control if runs else control_in(label),
         verdict=verdict,
-        basis=basis if verdict.diagnostics else "nothing",
+        basis=basis if verdict.findings else "nothing",
         accuracy=Spread.of(reached if networks or verdict.word == "no blocks" else []),
         frozen=Spread.of(network.frozen for network in networks),
         networks=networks,
@@ -159,13 +160,20 @@ def networks_of(runs: Sequence[RunResult], thresholds: Thresholds) -> tuple[Netw
 def _by_training(
     networks: Sequence[NetworkResult], thresholds: Thresholds, bp_gain: float | None
 ) -> Verdict:
-    """Judge by what training wrote down. If D2 is undecided, only a fired alarm gives a word."""
+    """Judge by what training wrote down. If a recorded reading is undecided, only an alarm
+    of others gives a word.
+    """
     if not networks:
-        return Verdict("not judged", (), 0, "no run with all blocks trained is done")
-    verdict = judge([network.seed_readings for network in networks], thresholds, bp_gain)
-    untold = verdict.diagnostics[1].finding == "untested"
+        return Verdict("not judged", (), 0, reason="no run with all blocks trained is done")
+    verdict = judge([network.readings for network in networks], thresholds, bp_gain)
+    untold = [
+        finding.id
+        for finding, diagnostic in zip(verdict.findings, counting(), strict=True)
+        if finding.untested and diagnostic.recorded
+    ]
     if untold and verdict.word != "walk back":
-        return Verdict("not judged", verdict.diagnostics, verdict.seeds, "D2 cannot be told")
+        reason = f"{', '.join(untold)} cannot be told"
+        return replace(verdict, word="not judged", reason=reason)
     return verdict
 
 

@@ -7,9 +7,9 @@ from functools import cached_property
 
 from pydantic import BaseModel, ConfigDict, NonNegativeInt, computed_field
 
+from depthgauge.diagnostics.intervals import Interval, interval
 from depthgauge.results.run import RunResult
 from depthgauge.results.spread import Spread
-from depthgauge.verdict.intervals import Interval, interval
 
 ERROR_RATE = 0.05
 

@@ -1,4 +1,4 @@
-"""The verdict: three diagnostics, each with confidence, and one word."""
+"""The verdict: every diagnostic with confidence, and one word."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from depthgauge.verdict.diagnostics import (
-    Diagnostic,
-    SeedReadings,
-    depth_over_seeds,
-    reference_over_seeds,
-    scale_over_seeds,
-)
+from depthgauge.diagnostics.case import Case
+from depthgauge.diagnostics.contract import Readings
+from depthgauge.diagnostics.finding import Finding
+from depthgauge.diagnostics.registry import diagnostics, quantities
+from depthgauge.errors import UserError
 from depthgauge.verdict.thresholds import Thresholds
 
 Word = Literal[
@@ -28,28 +26,37 @@ Word = Literal[
 
 @dataclass(frozen=True)
 class Verdict:
-    """A word, and why; `reason` says it where there was nothing to judge."""
+    """A word, and why.
+
+    Attributes:
+        word: what it comes to.
+        findings: of the diagnostics that count.
+        seeds: how many networks were judged.
+        besides: findings of the diagnostics that are never a verdict by themselves.
+        reason: why there was nothing to judge, where that is so.
+    """
 
     word: Word
-    diagnostics: tuple[Diagnostic, ...]
+    findings: tuple[Finding, ...]
     seeds: int
+    besides: tuple[Finding, ...] = ()
     reason: str = ""
 
     @property
     def fired(self) -> tuple[str, ...]:
         """The diagnostics that fired."""
-        return tuple(d.name for d in self.diagnostics if d.finding == "fires")
+        return tuple(finding.id for finding in self.findings if finding.fires)
 
     @property
     def unclear(self) -> tuple[str, ...]:
         """The diagnostics whose interval straddles the threshold."""
-        return tuple(d.name for d in self.diagnostics if d.finding == "straddles")
+        return tuple(finding.id for finding in self.findings if finding.straddles)
 
     @property
     def single_seed(self) -> bool:
         """Whether the word rests on point values somewhere."""
-        tested = [d for d in self.diagnostics if d.finding != "untested"]
-        return any(i.n == 1 for d in tested for i in d.intervals.values())
+        tested = [finding for finding in self.findings if not finding.untested]
+        return any(i.n == 1 for finding in tested for i in finding.intervals.values())
 
     def __str__(self) -> str:
         if self.reason:
@@ -65,37 +72,45 @@ class Verdict:
 
 
 def judge(
-    seeds: Sequence[SeedReadings],
+    seeds: Sequence[Readings],
     thresholds: Thresholds | None = None,
     bp_gain: float | None = None,
 ) -> Verdict:
-    """The verdict over seeds.
+    """Return the verdict over seeds, from the readings of one network for each.
 
-    *walk back* if any of D1, D2, D3 fires with confidence; else *inconclusive* if the interval of
-    any straddles its threshold; else *trustworthy* if all three pass, or *no alarm, depth untested*
-    if D3 was not measured, or does not apply because backpropagation gains nothing either
-    (`bp_gain`). Each interval is at 1 − error_rate/3, so that the three together keep the rate.
-    One seed: the same words by the point values.
+    *walk back* if any diagnostic that counts fires with confidence; else *inconclusive* if the
+    interval of any straddles its threshold; else *trustworthy* if all pass, or *no alarm, depth
+    untested* if one was not measured, or does not apply: depth utility does not where
+    backpropagation gains nothing either (`bp_gain`). The error rate is shared equally among the
+    diagnostics that count, so that all intervals together keep it. One seed: the same words by
+    the point values.
     """
-    t = thresholds or Thresholds()
-    found = (
-        scale_over_seeds(seeds, t),
-        reference_over_seeds(seeds, t),
-        depth_over_seeds(seeds, t, bp_gain),
-    )
-    findings = {diagnostic.finding for diagnostic in found}
+    used = thresholds or Thresholds()
+    _check_names(seeds)
+    case = Case(seeds, used, used.error_rate_of_each, bp_gain)
+    found = [(diagnostic, diagnostic.decide(case)) for diagnostic in diagnostics()]
+    findings = tuple(finding for diagnostic, finding in found if diagnostic.counts)
+    besides = tuple(finding for diagnostic, finding in found if not diagnostic.counts)
+    outcomes = {finding.outcome for finding in findings}
     word: Word = "trustworthy"
-    if "fires" in findings:
+    if "fires" in outcomes:
         word = "walk back"
-    elif "straddles" in findings:
+    elif "straddles" in outcomes:
         word = "inconclusive"
-    elif "untested" in findings:
+    elif "untested" in outcomes:
         word = "no alarm, depth untested"
-    return Verdict(word, found, len(seeds))
+    return Verdict(word, findings, len(seeds), besides)
+
+
+def _check_names(seeds: Sequence[Readings]) -> None:
+    """Refuse a reading that no diagnostic asks for: most likely it is misspelt."""
+    known = quantities()
+    for name in (name for seed in seeds for name in seed if name not in known):
+        raise UserError(f"no diagnostic reads {name!r}; there are: {', '.join(known)}")
 
 
 def _more_seeds(verdict: Verdict) -> str:
-    counts = [d.more_seeds for d in verdict.diagnostics if d.finding == "straddles"]
+    counts = [finding.more_seeds for finding in verdict.findings if finding.straddles]
     if any(count is None for count in counts):
         return "many more seeds needed"
     most = max(count for count in counts if count is not None)

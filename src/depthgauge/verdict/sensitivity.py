@@ -4,20 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
-from depthgauge.verdict.diagnostics import SeedReadings
+from depthgauge.diagnostics.contract import Readings, Threshold
+from depthgauge.diagnostics.registry import counting
 from depthgauge.verdict.judge import Verdict, judge
 from depthgauge.verdict.thresholds import Thresholds
-
-MOVED = {
-    "growth": "D1",
-    "gradient": "D2",
-    "error_share": "D2",
-    "numerics": "D2",
-    "depth_gain": "D3",
-}
 
 
 @dataclass(frozen=True)
@@ -34,35 +27,34 @@ class StableRange:
 
 
 def sensitivity(
-    seeds: Sequence[SeedReadings],
+    seeds: Sequence[Readings],
     thresholds: Thresholds | None = None,
     bp_gain: float | None = None,
 ) -> list[StableRange]:
-    """One range for each threshold of D1, D2 and D3, the others staying as they are.
+    """Return one range for each threshold that counts, the others staying as they are.
 
-    The word can change only where a threshold crosses the end of an interval, so it is enough to
-    ask once between any two neighbouring ends.
+    The word can change only where a threshold crosses the end of an interval, or what
+    backpropagation gains, so it is enough to ask once between any two neighbouring ones.
     """
     used = thresholds or Thresholds()
     now = judge(seeds, used, bp_gain)
-    return [_range(name, seeds, used, bp_gain, now) for name in MOVED]
+    moved = [threshold for diagnostic in counting() for threshold in diagnostic.thresholds]
+    return [_range(threshold, seeds, used, bp_gain, now) for threshold in moved]
 
 
 def _range(
-    name: str,
-    seeds: Sequence[SeedReadings],
+    threshold: Threshold,
+    seeds: Sequence[Readings],
     used: Thresholds,
     bp_gain: float | None,
     now: Verdict,
 ) -> StableRange:
-    value = getattr(used, name)
-    ends = _ends(name, now, bp_gain)
-    if name == "numerics":
-        ends = [seed.numerics for seed in seeds if seed.numerics is not None]
-    edges = sorted({e for e in ends if 0 < e < math.inf and e != value})
+    name, value = threshold.name, used[threshold.name]
+    ends = _ends(threshold, seeds, now)
+    edges = sorted({e for e in (*ends, bp_gain) if e is not None and 0 < e < math.inf} - {value})
 
     def same(low: float, high: float) -> bool:
-        moved = replace(used, **{name: _between(low, high)})
+        moved = used.replace(**{name: _between(low, high)})
         return judge(seeds, moved, bp_gain).word == now.word
 
     below = [0.0, *(e for e in edges if e < value), value]
@@ -80,13 +72,13 @@ def _range(
     return StableRange(name, value, low or None, None if high == math.inf else high)
 
 
-def _ends(name: str, verdict: Verdict, bp_gain: float | None) -> list[float]:
-    diagnostic = next(d for d in verdict.diagnostics if d.name == MOVED[name])
-    ends = [bp_gain] if name == "depth_gain" and bp_gain is not None else []
-    for key, interval in diagnostic.intervals.items():
-        if key == name:
-            ends += [interval.low, interval.high]
-    return ends
+def _ends(threshold: Threshold, seeds: Sequence[Readings], verdict: Verdict) -> list[float | None]:
+    """Return the ends of the interval; of a quantity without one, the reading of every seed."""
+    name = threshold.quantity.name
+    for finding in verdict.findings:
+        if name in finding.intervals:
+            return [finding.intervals[name].low, finding.intervals[name].high]
+    return [seed.get(name) for seed in seeds]
 
 
 def _between(low: float, high: float) -> float:

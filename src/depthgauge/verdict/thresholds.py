@@ -1,60 +1,93 @@
-"""The thresholds of the protocol, in one place."""
+"""The thresholds of every diagnostic, in one place."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+import textwrap
+from collections.abc import Iterator, Mapping
 
+from depthgauge.diagnostics.registry import counting, thresholds
 from depthgauge.errors import UserError
 
+ERROR_RATE = 0.05
 
-@dataclass(frozen=True)
-class Thresholds:
-    """Where each diagnostic fires.
 
-    Attributes:
-        growth: D1 fires above this largest ratio of neighbouring medians of ‖h‖. Published
-            networks: healthy at most 11, degenerate at least 694.
-        gradient: D2 needs the median ‖g_L‖, per sample, below this: 1e-7 for the mean loss of a
-            batch of 128. Published: healthy at least 1.0e-4, degenerate at most 4.2e-9 (both
-            for a batch of 128).
-        error_share: D2 also needs the median ‖g_L‖/‖e‖ below this: the error is there but does not
-            come through. Without it a confident, healthy network would be flagged.
-        numerics: D2 fires alone where the cosine of the measured gradient with the float64 one is
-            below this.
-        stability: D2s is said to be drift above this; never a verdict by itself.
-        depth_gain: D3 fires below this gain in accuracy; it is not applicable where backpropagation
-            itself gains less.
-        error_rate: how often the three diagnostics together may be wrong over seeds.
+class Thresholds(Mapping[str, float]):
+    """Where each diagnostic fires: a mapping of names to numbers, which are attributes too.
+
+    Those that are not given have the protocol's value. Names, values and meanings are those that
+    the diagnostics declare.
     """
 
-    growth: float = 50.0
-    gradient: float = 1.28e-5
-    error_share: float = 1.4e-5
-    numerics: float = 0.99
-    stability: float = 0.30
-    depth_gain: float = 0.02
-    error_rate: float = 0.05
+    __slots__ = ("_values",)
 
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
+    def __init__(self, **given: float) -> None:
+        usual = {threshold.name: threshold.default for threshold in thresholds()}
+        self._values: dict[str, float] = {**usual, "error_rate": ERROR_RATE}
+        for name, value in given.items():
+            if name not in self._values:
+                known = ", ".join(self._values)
+                raise UserError(f"there is no threshold {name!r}; there are: {known}")
             if not isinstance(value, int | float) or not value > 0:
-                raise UserError(f"the threshold {field.name} must be a number above 0: {value!r}")
-        if self.error_rate >= 1:
-            raise UserError(f"the error rate must be below 1: {self.error_rate!r}")
+                raise UserError(f"the threshold {name} must be a number above 0: {value!r}")
+            self._values[name] = value
+        if self["error_rate"] >= 1:
+            raise UserError(f"the error rate must be below 1: {self['error_rate']!r}")
+
+    @property
+    def error_rate_of_each(self) -> float:
+        """The error rate of one diagnostic's interval, so that all together keep `error_rate`."""
+        return self["error_rate"] / len(counting())
+
+    def replace(self, **moved: float) -> Thresholds:
+        """Return the same thresholds but for those that are given."""
+        return Thresholds(**{**self, **moved})
+
+    def __getitem__(self, name: str) -> float:
+        return self._values[name]
+
+    def __getattr__(self, name: str) -> float:
+        if name.startswith("_") or name not in self._values:
+            raise AttributeError(f"there is no threshold {name!r}")
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.items()))
+
+    def __repr__(self) -> str:
+        return f"Thresholds({', '.join(f'{name}={value!r}' for name, value in self.items())})"
+
+
+def meanings() -> dict[str, str]:
+    """Return what each threshold means, by its name."""
+    declared = {threshold.name: threshold.meaning for threshold in thresholds()}
+    together = "how often the diagnostics together may be wrong over seeds."
+    return {**declared, "error_rate": together}
+
+
+def _documented(name: str, meaning: str) -> str:
+    return textwrap.fill(
+        f"{name}: {meaning}", 96, initial_indent=" " * 8, subsequent_indent=" " * 12
+    )
+
+
+Thresholds.__doc__ = f"{Thresholds.__doc__}\n    Attributes:\n" + "\n".join(
+    _documented(name, meaning) for name, meaning in meanings().items()
+)
 
 
 def thresholds_from(given: Mapping[str, float]) -> Thresholds:
-    """The protocol's, with those that were given by name.
+    """Return the protocol's thresholds, with those that were given by name.
 
     They are written down as JSON, which has no infinity.
     """
-    known = [field.name for field in fields(Thresholds)]
     for name, value in given.items():
-        if name not in known:
-            raise UserError(f"there is no threshold {name!r}; there are: {', '.join(known)}")
         if value == math.inf:
             raise UserError(f"the threshold {name} must be finite; a large number does as well")
     return Thresholds(**given)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from depthgauge.verdict.diagnostics import SeedReadings
-from depthgauge.verdict.judge import judge
+from depthgauge.diagnostics.case import Case
+from depthgauge.diagnostics.contract import Diagnostic, Readings
+from depthgauge.diagnostics.registry import diagnostics
 from depthgauge.verdict.thresholds import Thresholds
 
 ABOVE_CHANCE = 0.02
@@ -22,8 +23,7 @@ class Evidence:
     accuracy: float | None
     chance: float
     alignment: float | None
-    stability: float | None
-    readings: SeedReadings
+    readings: Readings
     bp_gain: float | None = None
 
 
@@ -39,44 +39,36 @@ def _alignment(evidence: Evidence, _: Thresholds) -> bool | None:
     return None if evidence.alignment is None else evidence.alignment <= 0
 
 
-def _diagnostic(name: str) -> Fails:
-    def fails(evidence: Evidence, thresholds: Thresholds) -> bool | None:
-        verdict = judge([evidence.readings], thresholds, evidence.bp_gain)
-        (found,) = (d.finding for d in verdict.diagnostics if d.name == name)
-        return None if found == "untested" else found == "fires"
+def _diagnostic(diagnostic: Diagnostic) -> Fails:
+    def fails(evidence: Evidence, used: Thresholds) -> bool | None:
+        case = Case([evidence.readings], used, used.error_rate_of_each, evidence.bp_gain)
+        finding = diagnostic.decide(case)
+        return None if finding.untested else finding.fires
 
     return fails
 
 
-def _stability(evidence: Evidence, thresholds: Thresholds) -> bool | None:
-    return None if evidence.stability is None else evidence.stability > thresholds.stability
-
-
-_COMMON: tuple[Fails, ...] = (_accuracy, _alignment)
-_EACH: dict[str, Fails] = {
-    "D1": _diagnostic("D1"),
-    "D2": _diagnostic("D2"),
-    "D2s": _stability,
-    "D3": _diagnostic("D3"),
-}
-STRATEGIES: dict[str, tuple[Fails, ...]] = {
-    "accuracy": (_accuracy,),
-    "accuracy + mean Γ": _COMMON,
-    **{f"accuracy + mean Γ + {name}": (*_COMMON, fails) for name, fails in _EACH.items()},
-    "all": (*_COMMON, *_EACH.values()),
-}
-"""Seven ways of reporting, each with the evidence that it looks at."""
+def strategies() -> dict[str, tuple[Fails, ...]]:
+    """Return the ways of reporting, each with the evidence that it looks at."""
+    common: tuple[Fails, ...] = (_accuracy, _alignment)
+    each = {diagnostic.id: _diagnostic(diagnostic) for diagnostic in diagnostics()}
+    return {
+        "accuracy": (_accuracy,),
+        "accuracy + mean Γ": common,
+        **{f"accuracy + mean Γ + {name}": (*common, fails) for name, fails in each.items()},
+        "all": (*common, *each.values()),
+    }
 
 
 def walked_back(
     runs: Sequence[Evidence], thresholds: Thresholds | None = None
 ) -> dict[str, tuple[int, int]]:
-    """For each strategy, in how many of the runs some of its evidence fails, by point values.
+    """Count for each strategy in how many of the runs some of its evidence fails, by point values.
 
     Counted are the runs that can be decided: something fails, or everything was measured.
     """
     used, table = thresholds or Thresholds(), {}
-    for strategy, parts in STRATEGIES.items():
+    for strategy, parts in strategies().items():
         found = [[fails(run, used) for fails in parts] for run in runs]
         walked = sum(True in run for run in found)
         table[strategy] = (walked, walked + sum(not any(run) and None not in run for run in found))

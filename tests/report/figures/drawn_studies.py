@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 from depthgauge.config import NetConfig, Recipe, RuleConfig, RunConfig, TaskConfig
 from depthgauge.store.files import finite
 from depthgauge.studies.gathered import Gathered, GatheredRun, State
-from depthgauge.verdict.diagnostics import SeedReadings
 from depthgauge.verdict.judge import judge
 from depthgauge.verdict.thresholds import Thresholds
 
@@ -120,7 +118,7 @@ def make_audit(*networks: dict[str, Any], bp_gain: float | None = 0.3) -> dict[s
     audit: dict[str, Any] = finite(
         {
             "config": BASE | {"chance": 0.125, "bp_depth_gain": bp_gain},
-            "thresholds": asdict(Thresholds()),
+            "thresholds": dict(Thresholds()),
             "summary": rows,
             "reports": reports,
             "verdicts": {
@@ -133,7 +131,12 @@ def make_audit(*networks: dict[str, Any], bp_gain: float | None = 0.3) -> dict[s
 
 def _verdict(rows: Sequence[dict[str, Any]], bp_gain: float | None) -> dict[str, Any]:
     seeds = [
-        SeedReadings(row["growth"], row["g_L"], 0.5, None, row["acc"] - row["frozen_acc"])
+        {
+            "growth": row["growth"],
+            "gradient": row["g_L"],
+            "error_share": 0.5,
+            "depth_gain": row["acc"] - row["frozen_acc"],
+        }
         for row in rows
         if None not in (row["growth"], row["g_L"], row["acc"], row["frozen_acc"])
     ]
@@ -143,5 +146,5 @@ def _verdict(rows: Sequence[dict[str, Any]], bp_gain: float | None) -> dict[str,
         "verdict_in_words": str(found) if found else "diverged",
         "fired": list(found.fired) if found else [],
         "single_seed": bool(found and found.single_seed),
-        "diagnostics": [asdict(d) for d in found.diagnostics] if found else [],
+        "diagnostics": [d.to_dict() for d in found.findings] if found else [],
     }

@@ -10,6 +10,7 @@ from report.page.page_studies import BAD, DEAD, GOOD, HEALTHY, write_whole_study
 from store.small_runs_on_disk import BASE, run_config, started
 from studies.compared_studies import put_plan, write_audit, write_study
 
+from depthgauge.diagnostics.intervals import Interval
 from depthgauge.report.page.words import (
     DIAGNOSTICS,
     MEANINGS,
@@ -24,7 +25,6 @@ from depthgauge.report.page.words import (
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.studies.gathered import gather
 from depthgauge.studies.rule_views import NO_BLOCKS, NOT_JUDGED, RuleView, rule_views
-from depthgauge.verdict.intervals import Interval
 
 NOTHING = {"mean": None, "std": None, "n": 0}
 

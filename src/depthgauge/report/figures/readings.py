@@ -7,10 +7,10 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Literal
 
+from depthgauge.diagnostics.finding import Finding
 from depthgauge.report.figures.text import number
 from depthgauge.results.network import NetworkResult
 from depthgauge.results.rule import RuleResult
-from depthgauge.verdict.diagnostics import Diagnostic
 from depthgauge.verdict.thresholds import Thresholds
 
 
@@ -65,7 +65,7 @@ def _growth(t: Thresholds) -> Decisive:
     return Decisive(
         "D1 scale",
         f"growth at the steepest block\nfires above {number(t.growth)}",
-        lambda network: network.growth,
+        lambda network: network.readings.get("growth"),
         "above",
         t.growth,
         log=True,
@@ -77,7 +77,7 @@ def _gradient(t: Thresholds) -> Decisive:
     return Decisive(
         "D2 reference",
         r"$\Vert g_L\Vert$ of a sample" f"\nlow below {number(t.gradient)}",
-        lambda network: network.gradient,
+        lambda network: network.readings.get("gradient"),
         "below",
         t.gradient,
         log=True,
@@ -89,7 +89,7 @@ def _stability(t: Thresholds) -> Decisive:
     return Decisive(
         "D2s stability",
         f"cosine between batches\ndrift above {number(t.stability)}",
-        lambda network: network.stability,
+        lambda network: network.readings.get("stability"),
         "above",
         t.stability,
     )
@@ -98,7 +98,7 @@ def _stability(t: Thresholds) -> Decisive:
 def _gain(t: Thresholds, views: Collection[RuleResult]) -> Decisive:
     threshold = 100 * t.depth_gain
     found = (_finding(view, "depth_gain") for view in views)
-    applies = any(finding is not None and finding.finding != "untested" for finding in found)
+    applies = any(finding is not None and finding.outcome != "untested" for finding in found)
     fires = f"fires below {number(threshold)}" if applies else "not applicable on this task"
     return Decisive(
         "D3 depth utility",
@@ -111,5 +111,5 @@ def _gain(t: Thresholds, views: Collection[RuleResult]) -> Decisive:
     )
 
 
-def _finding(view: RuleResult, interval: str) -> Diagnostic | None:
+def _finding(view: RuleResult, interval: str) -> Finding | None:
     return next((found for found in view.findings if interval in found.intervals), None)

@@ -103,14 +103,14 @@ def _panels(t: Thresholds) -> tuple[_Panel, ...]:
         _Panel(
             "D1: growth of the stream at its steepest block",
             "growth",
-            lambda run: {r.epoch: r.growth for r in from_metrics(run.epochs)},
+            lambda run: {r.epoch: r.values["growth"] for r in from_metrics(run.epochs)},
             "D1",
             t.growth,
         ),
         _Panel(
             "D2: gradient of a sample at the last layer",
             r"$\Vert g_L\Vert$",
-            lambda run: {r.epoch: r.gradient for r in from_metrics(run.epochs)},
+            lambda run: {r.epoch: r.values["gradient"] for r in from_metrics(run.epochs)},
             "D2",
             t.gradient,
         ),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +68,7 @@ def _data(compared: Comparison) -> dict[str, Any]:
     shared = {"blocks": _common(parts, "blocks"), "chance": _common(parts, "chance")}
     empty = {"scalars": [], "start": [], "epochs": [], "layers": [], "values": ""}
     return shared | {
-        "thresholds": asdict(_thresholds(compared)),
+        "thresholds": dict(_thresholds(compared)),
         "rules": [rule | {"look": vars(found[rule["method"]])} for rule in named],
         "runs": [],
         "series": empty,

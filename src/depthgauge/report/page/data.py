@@ -18,6 +18,8 @@ from depthgauge.results.study import StudyResult
 from depthgauge.store.files import finite
 from depthgauge.verdict.thresholds import Thresholds
 
+READ = ("growth", "gradient", "stability")
+
 UNBOUNDED = "Infinity"
 """What JSON has no number for, as the page's script calls it."""
 
@@ -28,7 +30,7 @@ def page_data(study: StudyResult) -> dict[str, Any]:
     document: dict[str, Any] = {
         "blocks": study.config.net.blocks if study.config.net else None,
         "chance": study.chance,
-        "thresholds": asdict(study.thresholds),
+        "thresholds": dict(study.thresholds),
         "rules": [
             {
                 "method": view.label,
@@ -37,8 +39,8 @@ def page_data(study: StudyResult) -> dict[str, Any]:
                 "look": asdict(found[view.label]),
                 "ladder": [_rung(rung) for rung in view.ladder],
                 "diagnostics": {
-                    d.name: {
-                        "finding": d.finding,
+                    d.id: {
+                        "finding": d.outcome,
                         "intervals": {name: asdict(i) for name, i in d.intervals.items()},
                     }
                     for d in view.findings
@@ -66,9 +68,11 @@ def _rung(rung: Rung) -> dict[str, Any]:
 
 
 def _network(network: NetworkResult) -> dict[str, Any]:
-    names = ("seed", "run", "accuracy", "growth", "gradient", "stability", "gain", "diverged")
+    names = ("seed", "run", "accuracy", "gain", "diverged")
     read = {name: getattr(network, name) for name in names}
-    if read["growth"] == math.inf:
+    if not network.diverged:
+        read |= {name: network.readings.get(name) for name in READ}
+    if read.get("growth") == math.inf:
         read["growth"] = UNBOUNDED
     return read | _credit(network.report) | {"readings": _readings(network.report)}
 

@@ -10,12 +10,9 @@ from typing import Any
 import numpy as np
 
 from depthgauge.results.run import RunResult
-from depthgauge.verdict.over_training import EpochReadings, from_metrics
+from depthgauge.verdict.over_training import from_metrics
 
 SCALARS = ("accuracy", "train_loss", "growth", "gradient", "error_share")
-
-NOT_READ = EpochReadings(0, math.nan, math.nan, None)
-"""Of an epoch whose norms were not written down."""
 
 
 def packed_series(runs: Sequence[RunResult]) -> dict[str, Any]:
@@ -45,12 +42,12 @@ def _rows(run: RunResult) -> np.ndarray[Any, np.dtype[np.float64]]:
     layers = run.config.net.blocks + 1
     epochs = run.epochs[-1]["epoch"] + 1 if run.epochs else 0
     rows = np.full((epochs, len(SCALARS) + 2 * layers), math.nan)
-    readings = {read.epoch: read for read in from_metrics(run.epochs)}
+    readings = {read.epoch: read.values for read in from_metrics(run.epochs)}
     for line in run.epochs:
-        read = readings.get(line["epoch"], NOT_READ)
+        read = readings.get(line["epoch"], {})
         rows[line["epoch"]] = [
             *map(_number, (line["accuracy"], line.get("train_loss"))),
-            *(read.growth, read.gradient, _number(read.error_share)),
+            *(_number(read.get(name)) for name in SCALARS[2:]),
             *_layered(line.get("h_norm"), layers),
             *_layered(line.get("g_norm"), layers),
         ]

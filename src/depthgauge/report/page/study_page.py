@@ -22,7 +22,6 @@ from depthgauge.report.published_table import published_tables, published_words
 from depthgauge.results.ladder import Ladder
 from depthgauge.results.study import StudyResult
 from depthgauge.store.files import write_text
-from depthgauge.verdict.diagnostics import DIAGNOSTICS
 
 
 def write_study_page(study: StudyResult, output: Path | None = None) -> Path:
@@ -43,7 +42,7 @@ def study_page(study: StudyResult) -> str:
         "meanings": words.MEANINGS,
         "shown_word": words.shown_word,
         "glossary": glossary(study),
-        "level": f"{100 * (1 - study.thresholds.error_rate / DIAGNOSTICS):.1f}",
+        "level": f"{100 * (1 - study.thresholds.error_rate_of_each):.1f}",
         "error_rate": f"{100 * study.thresholds.error_rate:g}",
         "ladder_words": ladder_words(_several_rungs(study.ladder()), study.thresholds),
         "diagnostics": words.DIAGNOSTICS,

@@ -76,9 +76,9 @@ def network_table(views: Collection[RuleResult]) -> PageTable:
                 Cell("diverged" if network.diverged else percent(network.accuracy), network.run),
                 Cell(percent(network.frozen), network.frozen_run),
                 Cell("–" if gain is None else _minus(f"{gain:+.1f}"), network.run),
-                Cell(_short(network.growth), network.run),
-                Cell(_short(network.gradient), network.run),
-                Cell(_short(network.stability), network.run),
+                Cell(_short(network.readings.get("growth")), network.run),
+                Cell(_short(network.readings.get("gradient")), network.run),
+                Cell(_short(network.readings.get("stability")), network.run),
                 *(Cell(_epoch(network.first_fired, name), network.run) for name in ("D1", "D2")),
             ]
             rows.append([Cell(view.label), Cell(str(network.seed)), *values])
@@ -94,7 +94,7 @@ def runs_table(study: StudyResult) -> PageTable:
 
 def _run_cells(run: RunResult, thresholds: Thresholds) -> list[Cell]:
     readings = from_metrics(run.epochs)
-    last = readings[-1] if readings else None
+    last = readings[-1].values if readings else {}
     fired = run.first_fired(thresholds)
     seconds, commit = run.provenance.get("wall_seconds"), run.provenance.get("commit") or ""
     accuracy = run.epochs[-1]["accuracy"] if run.epochs else None
@@ -109,8 +109,8 @@ def _run_cells(run: RunResult, thresholds: Thresholds) -> list[Cell]:
         Cell(run.state),
         Cell(f"{epoch} of {run.config.recipe.epochs}", order=epoch),
         Cell(percent(shown) + so_far, run.identity, order=_order(shown)),
-        Cell(_short(last.growth if last else None), order=_order(last and last.growth)),
-        Cell(_short(last.gradient if last else None), order=_order(last and last.gradient)),
+        Cell(_short(last.get("growth")), order=_order(last.get("growth"))),
+        Cell(_short(last.get("gradient")), order=_order(last.get("gradient"))),
         *(Cell(_epoch(fired, name), order=_order(fired.get(name))) for name in ("D1", "D2")),
         Cell("–" if seconds is None else f"{seconds:.0f} s", order=_order(seconds)),
         Cell(commit[:7] or "–"),

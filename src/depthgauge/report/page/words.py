@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from depthgauge.config import Recipe, TaskConfig
+from depthgauge.diagnostics.finding import Finding
+from depthgauge.diagnostics.intervals import Interval
 from depthgauge.report.audit_table import percent
 from depthgauge.results.rule import RuleResult
 from depthgauge.results.study import StudyResult
-from depthgauge.verdict.diagnostics import Diagnostic
-from depthgauge.verdict.intervals import Interval
 
 
 @dataclass(frozen=True)
@@ -68,12 +68,12 @@ def shown_word(view: RuleResult) -> str:
 
 def evidence(view: RuleResult) -> str:
     """One sentence: what fired or is unclear, and what the blocks are worth."""
-    alarming = [d for d in view.findings if d.finding in ("fires", "straddles")]
-    parts = [_finding(d) for d in alarming if d.name != "D3"]
+    alarming = [d for d in view.findings if d.outcome in ("fires", "straddles")]
+    parts = [_finding(d) for d in alarming if d.id != "D3"]
     depth, reference = view.finding("D3"), view.finding("D2")
     if depth is not None:
         parts.append(_depth(depth))
-    if reference is not None and reference.finding == "untested":
+    if reference is not None and reference.outcome == "untested":
         parts.append("whether the gradient arrives cannot be told from what was recorded")
     elif not alarming and reference is not None:
         parts.append("its stream keeps its scale and the gradient arrives")
@@ -87,9 +87,9 @@ def evidence(view: RuleResult) -> str:
     return sentence[0].upper() + sentence[1:] + "."
 
 
-def _finding(diagnostic: Diagnostic) -> str:
-    fires = diagnostic.finding == "fires"
-    name = diagnostic.name
+def _finding(diagnostic: Finding) -> str:
+    fires = diagnostic.outcome == "fires"
+    name = diagnostic.id
     if name == "D1":
         growth = _interval(diagnostic.intervals["growth"], "{:.3g}")
         return f"the stream {'blows up' if fires else 'may blow up'}, {growth}-fold in one block"
@@ -103,7 +103,7 @@ def _finding(diagnostic: Diagnostic) -> str:
     return f"the gradient at the top is numerically wrong in {seeds}: {gradient}"
 
 
-def _depth(diagnostic: Diagnostic) -> str:
+def _depth(diagnostic: Finding) -> str:
     if "depth_gain" not in diagnostic.intervals:
         return "what its blocks are worth was not measured"
     found = diagnostic.intervals["depth_gain"]
@@ -113,7 +113,7 @@ def _depth(diagnostic: Diagnostic) -> str:
         "fires": f"{text}: {'too little' if found.center > 0 else 'no gain'}",
         "straddles": f"{text}: whether they help stays open",
         "untested": f"{text}, but depth does not help on this task",
-    }.get(diagnostic.finding, text)
+    }.get(diagnostic.outcome, text)
 
 
 def _interval(found: Interval, form: str, scale: float = 1.0) -> str:

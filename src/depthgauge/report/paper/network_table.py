@@ -21,9 +21,11 @@ def network_table(study: StudyResult) -> PaperTable:
             str(network.seed),
             percent(network.accuracy),
             significant(_stream(network, streams)),
-            significant(network.growth),
-            significant(network.gradient),
-            UNKNOWN if network.stability is None else f"{network.stability:.3f}",
+            significant(network.readings.get("growth")),
+            significant(network.readings.get("gradient")),
+            UNKNOWN
+            if network.readings.get("stability") is None
+            else f"{network.readings.get('stability'):.3f}",
             _verdict(network, view, study.thresholds),
         ]
         for view in study.rules.values()
@@ -62,9 +64,9 @@ def _verdict(network: NetworkResult, view: RuleResult, thresholds: Thresholds) -
         word, fired = network.report.judgement.word, network.report.judgement.fired
     else:
         depth = view.findings[2]
-        applies = depth.finding != "untested" or not depth.intervals
-        found = judge([network.seed_readings], thresholds, None if applies else 0.0)
+        applies = depth.outcome != "untested" or not depth.intervals
+        found = judge([network.readings], thresholds, None if applies else 0.0)
         word, fired = found.word, found.fired
-        if found.diagnostics[1].finding == "untested" and not fired:
+        if found.findings[1].untested and not fired:
             return "not judged"
     return word + (f" ({', '.join(fired)})" if fired else "")

@@ -6,8 +6,8 @@ import math
 import re
 from collections.abc import Callable
 
+from depthgauge.diagnostics.intervals import Interval
 from depthgauge.results.spread import Spread
-from depthgauge.verdict.intervals import Interval
 
 UNKNOWN = "–"
 INFINITE = "∞"

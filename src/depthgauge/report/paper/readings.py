@@ -49,7 +49,7 @@ def _verdict(view: RuleResult) -> str:
     """In words, with its basis and why something is untested."""
     basis = {"audit": ", by the audit", "training": ", by the metrics of training"}
     reasons = [
-        f"{d.name} untested, {powers(d.sentence)}" for d in view.findings if d.finding == "untested"
+        f"{d.id} untested, {powers(d.sentence)}" for d in view.findings if d.outcome == "untested"
     ]
     return "; ".join([str(view.verdict) + basis.get(view.basis, ""), *reasons])
 
@@ -74,7 +74,7 @@ def _confidence(study: StudyResult) -> list[Item]:
 
 def _rows(view: RuleResult, t: Thresholds) -> Iterator[list[str]]:
     """D1, D2, D3 with their intervals; D2n and D2s over the audited networks."""
-    found = {d.name: d.finding for d in view.findings}
+    found = {d.id: d.outcome for d in view.findings}
     for name, key, label, fires, shown in _READINGS:
         interval = intervals(view, name).get(key)
         if interval is not None or (name in found and key in _ALWAYS):

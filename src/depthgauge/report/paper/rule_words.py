@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from depthgauge.diagnostics.intervals import Interval
 from depthgauge.report.paper.numbers import UNKNOWN, points, spread, with_bounds
 from depthgauge.results.rule import RuleResult
 from depthgauge.results.study import StudyResult
-from depthgauge.verdict.diagnostics import DIAGNOSTICS
-from depthgauge.verdict.intervals import Interval
 from depthgauge.verdict.thresholds import Thresholds
 
 
 def level(thresholds: Thresholds) -> str:
     """The level of one diagnostic's interval, in per cent."""
-    return f"{100 * (1 - thresholds.error_rate / DIAGNOSTICS):.3g} %"
+    return f"{100 * (1 - thresholds.error_rate_of_each):.3g} %"
 
 
 def frozen(view: RuleResult) -> str:
@@ -36,7 +35,7 @@ def intervals(view: RuleResult, name: str) -> Mapping[str, Interval]:
 
 def findings(view: RuleResult) -> list[str]:
     """Of D1, D2 and D3."""
-    found = {d.name: d.finding for d in view.findings}
+    found = {d.id: d.outcome for d in view.findings}
     return [found.get(name, UNKNOWN) for name in ("D1", "D2", "D3")]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import asdict
 
 from depthgauge.report.paper.numbers import exact, points
 from depthgauge.report.paper.rule_words import pairing_words
@@ -74,7 +73,7 @@ def _depth_helps(study: StudyResult) -> Item:
 
 
 def _thresholds(study: StudyResult) -> Item:
-    used, usual = asdict(study.thresholds), asdict(Thresholds())
+    used, usual = dict(study.thresholds), dict(Thresholds())
     other = [
         f"{name} {exact(value)} (protocol {exact(usual[name])})"
         for name, value in used.items()

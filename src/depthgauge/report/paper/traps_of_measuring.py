@@ -48,7 +48,9 @@ def _batch_size(study: StudyResult, networks: Sequence[NetworkResult]) -> Item:
 
 def _if_any(networks: Sequence[NetworkResult]) -> str:
     """Where no network has been read yet, nothing has been measured."""
-    return AVOIDED if any(n.gradient is not None for n in networks) else NOT_MEASURED
+    return (
+        AVOIDED if any(n.readings.get("gradient") is not None for n in networks) else NOT_MEASURED
+    )
 
 
 def _cosines(audited: Sequence[Report]) -> Item:

@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from depthgauge.verdict.intervals import MOST_SEEDS, Interval, interval, seeds_to_settle
+from depthgauge.diagnostics.intervals import MOST_SEEDS, Interval, interval, seeds_to_settle
 
 RATE = 0.05 / 3
 several = st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=12)

@@ -1,0 +1,1 @@
+"""What each reading says: one file for each diagnostic, and the contract they keep."""

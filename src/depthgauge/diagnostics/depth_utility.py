@@ -1,0 +1,74 @@
+"""D3, depth utility: is training the blocks worth anything in accuracy?"""
+
+from __future__ import annotations
+
+from depthgauge.diagnostics.case import Case
+from depthgauge.diagnostics.contract import Chart, Column, Diagnostic, Quantity, Threshold
+from depthgauge.diagnostics.finding import Finding
+from depthgauge.diagnostics.wording import in_points
+
+GAIN = Quantity(
+    name="depth_gain",
+    label="gain",
+    from_network=lambda network: network.depth.value,
+    form="{:+.1f}",
+    factor=100,
+    unit="points",
+)
+
+LEAST = Threshold(
+    "depth_gain",
+    0.02,
+    GAIN,
+    "below",
+    "D3 fires below this gain in accuracy; it is not applicable where backpropagation itself "
+    "gains less.",
+)
+
+
+def _decide(case: Case) -> Finding:
+    """Compare the gain over the frozen baseline, paired by seed, where BP itself gains."""
+    gain, least = case.interval(GAIN), case.limit(LEAST)
+    if gain is None:
+        return Finding("D3", "untested", {}, "depth utility: not measured (no frozen baseline)")
+    if case.bp_gain is not None and case.bp_gain < least:
+        sentence = (
+            f"depth utility: not applicable, backpropagation itself gains only "
+            f"{100 * case.bp_gain:.1f} points on this task"
+        )
+        return Finding("D3", "untested", {"depth_gain": gain}, sentence)
+    outcome = case.side(gain, LEAST)
+    return Finding(
+        "D3",
+        outcome,
+        {"depth_gain": gain},
+        f"depth utility: training the blocks gains {in_points(gain)} points over the frozen "
+        f"baseline (threshold {100 * least:g})",
+        case.seeds_to_settle(LEAST) if outcome == "straddles" else None,
+    )
+
+
+def _in_words(finding: Finding) -> str:
+    gain = finding.intervals.get("depth_gain")
+    if gain is None:
+        return "what its blocks are worth was not measured"
+    text = f"training the blocks changes accuracy by {GAIN.show_interval(gain)} points"
+    return {
+        "fires": f"{text}: {'too little' if gain.center > 0 else 'no gain'}",
+        "straddles": f"{text}: whether they help stays open",
+        "untested": f"{text}, but depth does not help on this task",
+    }.get(finding.outcome, text)
+
+
+DEPTH_UTILITY = Diagnostic(
+    id="D3",
+    title="depth utility",
+    meaning="accuracy with all blocks trained, less that with frozen ones, paired by seed.",
+    fires_when="training the blocks gains less accuracy than the threshold",
+    quantities=(GAIN,),
+    thresholds=(LEAST,),
+    decide=_decide,
+    in_words=_in_words,
+    columns=(Column("gain, points", GAIN),),
+    chart=Chart("accuracy − frozen (points)", LEAST),
+)

@@ -1,0 +1,29 @@
+"""What one network gives the diagnostics, from its gauges, its metrics, or its divergence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from depthgauge.diagnostics.registry import quantities
+
+if TYPE_CHECKING:
+    from depthgauge.gauges.network_readings import NetworkReadings
+
+
+def seed_readings(network: NetworkReadings) -> dict[str, float | None]:
+    """Return what every diagnostic needs of a network that the gauges have read."""
+    return {name: quantity.from_network(network) for name, quantity in quantities().items()}
+
+
+def diverged_readings() -> dict[str, float | None]:
+    """Return what a network counts as whose training diverged: nothing of it can be measured."""
+    return {name: quantity.if_diverged for name, quantity in quantities().items()}
+
+
+def epoch_readings(line: Mapping[str, Any]) -> dict[str, float | None]:
+    """Return what one line of a run's metrics tells; what training does not record is left out."""
+    recorded = {name: q for name, q in quantities().items() if q.from_epoch is not None}
+    if line["diverged"]:
+        return {name: quantity.if_diverged for name, quantity in recorded.items()}
+    return {name: q.from_epoch(line) for name, q in recorded.items() if q.from_epoch is not None}

@@ -1,0 +1,148 @@
+"""D2, reference: is there a gradient left to be compared with?"""
+
+from __future__ import annotations
+
+from depthgauge.diagnostics.case import Case
+from depthgauge.diagnostics.contract import Chart, Column, Diagnostic, Quantity, Threshold
+from depthgauge.diagnostics.finding import Finding, Outcome
+from depthgauge.diagnostics.intervals import Interval
+from depthgauge.diagnostics.wording import plain
+
+GRADIENT = Quantity(
+    name="gradient",
+    label="‖g_L‖",
+    from_network=lambda network: network.reference.gradient,
+    from_epoch=lambda line: line["g_norm"][-1] or 0.0 if "g_norm" in line else None,
+    if_diverged=0.0,
+    log=True,
+    unit="of each sample's own loss",
+)
+SHARE = Quantity(
+    name="error_share",
+    label="‖g_L‖/‖e‖",
+    from_network=lambda network: network.reference.share,
+    from_epoch=lambda line: line["g_over_e"] or 0.0 if "g_over_e" in line else None,
+    if_diverged=0.0,
+    log=True,
+)
+NUMERICS = Quantity(
+    name="numerics",
+    label="numerics",
+    from_network=lambda network: network.numerics.value,
+    unit="cosine",
+)
+
+FLOOR = Threshold(
+    "gradient",
+    1.28e-5,
+    GRADIENT,
+    "below",
+    "D2 needs the median ‖g_L‖, per sample, below this: 1e-7 for the mean loss of a batch of 128. "
+    "Published: healthy at least 1.0e-4, degenerate at most 4.2e-9 (both for a batch of 128).",
+)
+SHARE_FLOOR = Threshold(
+    "error_share",
+    1.4e-5,
+    SHARE,
+    "below",
+    "D2 also needs the median ‖g_L‖/‖e‖ below this: the error is there but does not come through. "
+    "Without it a confident, healthy network would be flagged.",
+)
+LEAST_COSINE = Threshold(
+    "numerics",
+    0.99,
+    NUMERICS,
+    "below",
+    "D2 fires alone where the cosine of the measured gradient with the float64 one is below this.",
+)
+
+
+def _decide(case: Case) -> Finding:
+    """Fire where both readings are low, or the gradient is numerically wrong in every seed."""
+    gradient, share = case.interval(GRADIENT), case.interval(SHARE)
+    if gradient is None:
+        return Finding("D2", "untested", {}, "reference: not measured")
+    if share is None or len(case.values(SHARE)) < len(case.seeds):
+        return _without_shares(gradient, case)
+    wrong, seeds = sum(v < case.limit(LEAST_COSINE) for v in case.values(NUMERICS)), len(case.seeds)
+    sides = case.side(gradient, FLOOR), case.side(share, SHARE_FLOOR)
+    outcome: Outcome = "straddles"
+    if wrong == seeds or sides == ("fires", "fires"):
+        outcome = "fires"
+    elif not wrong and "passes" in sides:
+        outcome = "passes"
+    sentence = (
+        f"reference: the last gradient is {plain(gradient)} (floor {case.limit(FLOOR):g}), "
+        f"{plain(share)} of the error (floor {case.limit(SHARE_FLOOR):g})"
+    )
+    if wrong:
+        sentence += f"; numerically wrong in {wrong} of {seeds} seeds (cosine with the "
+        sentence += f"float64 gradient below {case.limit(LEAST_COSINE):g})"
+    return Finding(
+        "D2",
+        outcome,
+        {"gradient": gradient, "error_share": share},
+        sentence,
+        None if outcome != "straddles" or wrong else _seeds_to_settle(case, gradient, share),
+        {"numerically_wrong": wrong, "seeds": seeds},
+    )
+
+
+def _without_shares(gradient: Interval, case: Case) -> Finding:
+    """Let a gradient that is not low pass, where ‖g_L‖/‖e‖ is not known; a low one may be either.
+
+    A network that is right and sure of it has a low gradient too.
+    """
+    sentence = f"reference: the last gradient is {plain(gradient)} (floor {case.limit(FLOOR):g})"
+    if case.side(gradient, FLOOR) == "passes":
+        return Finding("D2", "passes", {"gradient": gradient}, sentence)
+    sentence += (
+        "; its share of the error was not recorded, so it cannot be told whether that is bad"
+    )
+    return Finding("D2", "untested", {"gradient": gradient}, sentence)
+
+
+def _seeds_to_settle(case: Case, gradient: Interval, share: Interval) -> int | None:
+    """Count the seeds for one reading to be clearly above, or else for both to be clearly below."""
+    counts, passing = [], []
+    for found, floor in ((gradient, FLOOR), (share, SHARE_FLOOR)):
+        more = case.seeds_to_settle(floor)
+        counts.append(more)
+        if more is not None and found.center >= case.limit(floor):
+            passing.append(more)
+    if passing:
+        return min(passing)
+    known = [more for more in counts if more is not None]
+    return max(known) if len(known) == len(counts) else None
+
+
+def _in_words(finding: Finding) -> str:
+    if finding.passes:
+        return "the gradient arrives"
+    if finding.untested:
+        return "whether the gradient arrives cannot be told from what was recorded"
+    gradient = GRADIENT.show_interval(finding.intervals["gradient"])
+    wrong, of = finding.facts.get("numerically_wrong", 0), finding.facts.get("seeds", 0)
+    if not wrong:
+        vanished = "has vanished" if finding.fires else "may have vanished"
+        return f"the gradient {vanished}: {gradient} at the top"
+    seeds = "every seed" if wrong == of else f"{wrong} of {of} seeds"
+    if finding.fires and wrong != of:
+        return f"the gradient has vanished, and is numerically wrong in {seeds}: {gradient}"
+    return f"the gradient at the top is numerically wrong in {seeds}: {gradient}"
+
+
+REFERENCE = Diagnostic(
+    id="D2",
+    title="reference",
+    meaning="the norm of the true gradient at the top of the stream, by itself and as a share of "
+    "the error: where both are below their floors, Γ compares with nothing.",
+    fires_when="both the gradient and its share of the error are below their floors, or the "
+    "gradient is numerically wrong in every seed",
+    quantities=(GRADIENT, SHARE, NUMERICS),
+    thresholds=(FLOOR, SHARE_FLOOR, LEAST_COSINE),
+    decide=_decide,
+    in_words=_in_words,
+    columns=(Column("‖g_L‖ (D2)", GRADIENT),),
+    chart=Chart("‖g_L‖ of a sample", FLOOR, "low"),
+)

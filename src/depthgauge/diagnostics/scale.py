@@ -1,0 +1,88 @@
+"""D1, scale: does the stream blow up in one block?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any
+
+from depthgauge.diagnostics.case import Case
+from depthgauge.diagnostics.contract import Chart, Column, Diagnostic, Quantity, Threshold
+from depthgauge.diagnostics.finding import Finding
+from depthgauge.diagnostics.wording import plain
+
+
+def _after_epoch(line: Mapping[str, Any]) -> float | None:
+    """Return the largest ratio of neighbouring norms.
+
+    A norm that is not finite is stored as null: the stream has grown without bound.
+    """
+    norms = line.get("h_norm")
+    if norms is None:
+        return None
+    if None in norms:
+        return math.inf
+    ratios = [b / a if a else math.inf for a, b in pairwise(norms) if a or b]
+    return max(ratios, default=0.0)
+
+
+GROWTH = Quantity(
+    name="growth",
+    label="growth",
+    from_network=lambda network: network.scale.growth,
+    from_epoch=_after_epoch,
+    if_diverged=math.inf,
+    log=True,
+    unit="times",
+)
+
+LIMIT = Threshold(
+    "growth",
+    50.0,
+    GROWTH,
+    "above",
+    "D1 fires above this largest ratio of neighbouring medians of ‖h‖. Published networks: healthy "
+    "at most 11, degenerate at least 694.",
+)
+
+
+def _decide(case: Case) -> Finding:
+    growth = case.interval(GROWTH)
+    if growth is None:
+        return Finding("D1", "untested", {}, "scale: not measured")
+    outcome = case.side(growth, LIMIT)
+    return Finding(
+        "D1",
+        outcome,
+        {"growth": growth},
+        f"scale: the stream grows {plain(growth)} times at its steepest block (threshold "
+        f"{case.limit(LIMIT):g})",
+        case.seeds_to_settle(LIMIT) if outcome == "straddles" else None,
+    )
+
+
+def _in_words(finding: Finding) -> str:
+    if finding.untested:
+        return "how its stream grows was not measured"
+    if finding.passes:
+        return "its stream keeps its scale"
+    growth = GROWTH.show_interval(finding.intervals["growth"])
+    blows_up = "blows up" if finding.fires else "may blow up"
+    return f"the stream {blows_up}, {growth}-fold in one block"
+
+
+SCALE = Diagnostic(
+    id="D1",
+    title="scale",
+    meaning="the largest growth of the stream's norm in one block. The LayerNorm before the "
+    "readout divides the scale out again, so accuracy need not suffer; but it divides the true "
+    "gradient by the same factor, and nothing measured against that gradient means much.",
+    fires_when="the stream grows by more than the threshold in one block",
+    quantities=(GROWTH,),
+    thresholds=(LIMIT,),
+    decide=_decide,
+    in_words=_in_words,
+    columns=(Column("growth (D1)", GROWTH),),
+    chart=Chart("growth at the steepest block", LIMIT),
+)

@@ -1,0 +1,64 @@
+"""D2s, stability: do different batches push the middle of the network the same way?"""
+
+from __future__ import annotations
+
+from depthgauge.diagnostics.case import Case
+from depthgauge.diagnostics.contract import Chart, Column, Diagnostic, Quantity, Threshold
+from depthgauge.diagnostics.finding import Finding
+from depthgauge.diagnostics.wording import plain
+
+COSINE = Quantity(
+    name="stability",
+    label="stability",
+    from_network=lambda network: network.stability.value,
+    unit="cosine",
+)
+
+LIMIT = Threshold(
+    "stability",
+    0.30,
+    COSINE,
+    "above",
+    "D2s is said to be drift above this; never a verdict by itself.",
+)
+
+
+def _decide(case: Case) -> Finding:
+    cosine = case.interval(COSINE)
+    if cosine is None:
+        return Finding("D2s", "untested", {}, "stability: not measured")
+    outcome = case.side(cosine, LIMIT)
+    return Finding(
+        "D2s",
+        outcome,
+        {"stability": cosine},
+        f"stability: the cosine between batches is {plain(cosine)} (drift rather than noise above "
+        f"{case.limit(LIMIT):g})",
+        case.seeds_to_settle(LIMIT) if outcome == "straddles" else None,
+    )
+
+
+def _in_words(finding: Finding) -> str:
+    if finding.untested:
+        return "whether batches agree was not measured"
+    cosine = COSINE.show_interval(finding.intervals["stability"])
+    return {
+        "fires": f"batches share one drift: their gradients have a cosine of {cosine}",
+        "straddles": f"batches may share one drift: their gradients have a cosine of {cosine}",
+    }.get(finding.outcome, "batches do not share one drift")
+
+
+STABILITY = Diagnostic(
+    id="D2s",
+    title="stability",
+    meaning="cosine between the mean gradients of different batches in the middle of the network: "
+    "drift rather than noise above its threshold. Never a verdict by itself.",
+    fires_when="the gradients of different batches agree more than the threshold says",
+    quantities=(COSINE,),
+    thresholds=(LIMIT,),
+    decide=_decide,
+    in_words=_in_words,
+    columns=(Column("stability (D2s)", COSINE),),
+    chart=Chart("cosine between batches", LIMIT, "drift"),
+    counts=False,
+)

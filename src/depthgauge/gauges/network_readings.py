@@ -1,0 +1,33 @@
+"""Everything that the gauges read off one network."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from depthgauge.gauges.alignment import AlignmentReading
+from depthgauge.gauges.depth import DepthReading
+from depthgauge.gauges.nudging import NudgingReading
+from depthgauge.gauges.null import NullReading
+from depthgauge.gauges.numerics import NumericsReading
+from depthgauge.gauges.reading import Reading
+from depthgauge.gauges.reference import ReferenceReading
+from depthgauge.gauges.scale import ScaleReading
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkReadings:
+    """The reading of every gauge; None for those of credit where none was given."""
+
+    scale: ScaleReading
+    reference: ReferenceReading
+    numerics: NumericsReading
+    stability: Reading
+    depth: DepthReading
+    lesion: Reading
+    accuracy: Reading
+    alignment: AlignmentReading | None = None
+    alignment_published: AlignmentReading | None = None
+    perturbation: Reading | None = None
+    perturbation_published: Reading | None = None
+    nudging: NudgingReading | None = None
+    null: NullReading | None = None

@@ -1,0 +1,185 @@
+"""What the diagnostics of the package declare, and what they say of the same network."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from depthgauge.diagnostics.contract import Diagnostic
+from depthgauge.diagnostics.depth_utility import DEPTH_UTILITY, GAIN
+from depthgauge.diagnostics.finding import Finding
+from depthgauge.diagnostics.intervals import Interval
+from depthgauge.diagnostics.readings import diverged_readings, epoch_readings
+from depthgauge.diagnostics.reference import GRADIENT, REFERENCE
+from depthgauge.diagnostics.registry import counting, diagnostics
+from depthgauge.diagnostics.scale import GROWTH, SCALE
+from depthgauge.diagnostics.stability import STABILITY
+from depthgauge.verdict.judge import judge
+from depthgauge.verdict.thresholds import Thresholds
+
+HEALTHY = {
+    "growth": 1.0,
+    "gradient": 0.05,
+    "error_share": 0.05,
+    "numerics": 1.0,
+    "stability": 0.1,
+    "depth_gain": 0.2,
+}
+DEGENERATE = {
+    "growth": 694.0,
+    "gradient": 5e-7,
+    "error_share": 5e-7,
+    "numerics": 0.5,
+    "stability": 0.9,
+    "depth_gain": -0.04,
+}
+BLOCKS_CHANGE = "training the blocks changes accuracy by"
+each = pytest.mark.parametrize("one", diagnostics(), ids=lambda one: one.id)
+
+
+def test_these_are_there_in_this_order_and_stability_does_not_count():
+    assert [one.name for one in diagnostics()] == [
+        "D1 scale",
+        "D2 reference",
+        "D2s stability",
+        "D3 depth utility",
+    ]
+    assert [one.id for one in counting()] == ["D1", "D2", "D3"]
+
+
+@each
+def test_columns_charts_and_thresholds_are_of_its_own_quantities(one: Diagnostic):
+    assert {threshold.quantity for threshold in one.thresholds} == set(one.quantities)
+    assert {column.quantity for column in one.columns} <= set(one.quantities)
+    assert one.chart is not None
+    assert one.chart.threshold in one.thresholds
+
+
+def found_by(one: Diagnostic, readings: dict[str, float | None]) -> Finding:
+    verdict = judge([readings])
+    return next(f for f in (*verdict.findings, *verdict.besides) if f.id == one.id)
+
+
+@each
+def test_the_side_that_it_declares_as_bad_is_the_one_on_which_it_fires(one: Diagnostic):
+    for threshold in one.thresholds:
+        bad, limit = DEGENERATE[threshold.quantity.name], Thresholds()[threshold.name]
+        assert (bad > limit) == (threshold.fires == "above")
+    bad, good = found_by(one, DEGENERATE), found_by(one, HEALTHY)
+    assert (bad.outcome, bad.fires, bad.passes) == ("fires", True, False)
+    assert (good.outcome, good.fires, good.passes) == ("passes", False, True)
+
+
+@each
+def test_what_was_not_read_is_untested_and_said_to_be(one: Diagnostic):
+    found = found_by(one, {})
+    assert (found.untested, found.intervals) == (True, {})
+    assert "not measured" in found.sentence
+    assert one.in_words(found)
+
+
+def test_a_network_that_diverged_has_grown_without_bound_and_has_no_gradient():
+    assert diverged_readings() == {
+        "growth": math.inf,
+        "gradient": 0.0,
+        "error_share": 0.0,
+        "numerics": None,
+        "stability": None,
+        "depth_gain": None,
+    }
+
+
+def test_a_line_of_metrics_without_norms_tells_nothing():
+    unread = dict.fromkeys(("growth", "gradient", "error_share"))
+    assert epoch_readings({"epoch": 0, "diverged": False}) == unread
+
+
+@pytest.mark.parametrize(
+    ("one", "change", "words"),
+    [
+        (SCALE, {}, "its stream keeps its scale"),
+        (SCALE, {"growth": 1234.0}, "the stream blows up, 1,230-fold in one block"),
+        (REFERENCE, {}, "the gradient arrives"),
+        (
+            REFERENCE,
+            {"gradient": 1e-8, "error_share": 1e-8},
+            "the gradient has vanished: 1e-8 at the top",
+        ),
+        (
+            REFERENCE,
+            {"numerics": 0.5},
+            "the gradient at the top is numerically wrong in every seed: 0.05",
+        ),
+        (
+            REFERENCE,
+            {"gradient": 1e-8, "error_share": None},
+            "whether the gradient arrives cannot be told from what was recorded",
+        ),
+        (STABILITY, {}, "batches do not share one drift"),
+        (
+            STABILITY,
+            {"stability": 0.5},
+            "batches share one drift: their gradients have a cosine of 0.5",
+        ),
+        (DEPTH_UTILITY, {}, f"{BLOCKS_CHANGE} +20.0 points"),
+        (DEPTH_UTILITY, {"depth_gain": -0.04}, f"{BLOCKS_CHANGE} −4.0 points: no gain"),
+        (DEPTH_UTILITY, {"depth_gain": 0.01}, f"{BLOCKS_CHANGE} +1.0 points: too little"),
+        (DEPTH_UTILITY, {"depth_gain": None}, "what its blocks are worth was not measured"),
+    ],
+)
+def test_a_finding_in_words_for_a_newcomer(one, change, words):
+    assert one.in_words(found_by(one, HEALTHY | change)) == words
+
+
+@pytest.mark.parametrize(
+    ("one", "name", "values", "words"),
+    [
+        (SCALE, "growth", (10.0, 60.0), "the stream may blow up, 24.5 ["),
+        (STABILITY, "stability", (0.2, 0.5), "batches may share one drift: "),
+        (DEPTH_UTILITY, "depth_gain", (0.0, 0.1), f"{BLOCKS_CHANGE} +5.0 [−"),
+    ],
+)
+def test_what_straddles_is_said_to_be_open(one, name, values, words):
+    verdict = judge([HEALTHY | {name: value} for value in values])
+    found = next(f for f in (*verdict.findings, *verdict.besides) if f.id == one.id)
+    assert found.straddles
+    assert one.in_words(found).startswith(words)
+
+
+@pytest.mark.parametrize(("wrong", "seeds"), [(0, 3), (1, 3), (3, 3)])
+def test_in_how_many_seeds_the_gradient_is_numerically_wrong_is_a_fact_of_the_finding(wrong, seeds):
+    networks = [HEALTHY | {"numerics": 0.5 if seed < wrong else 1.0} for seed in range(seeds)]
+    found = next(f for f in judge(networks).findings if f.id == REFERENCE.id)
+    assert found.facts == {"numerically_wrong": wrong, "seeds": seeds}
+    assert found.to_dict()["facts"] == found.facts
+
+
+@pytest.mark.parametrize(
+    ("quantity", "value", "text"),
+    [
+        (GROWTH, None, "–"),
+        (GROWTH, math.inf, "∞"),
+        (GROWTH, 694.2, "694"),
+        (GROWTH, 12_345.0, "12,300"),
+        (GRADIENT, 5.4e-7, "5.4e-7"),
+        (GAIN, 0.226, "+22.6"),
+        (GAIN, -0.043, "−4.3"),
+    ],
+)
+def test_how_a_networks_value_is_shown(quantity, value, text):
+    assert quantity.show(value) == text
+
+
+def test_how_an_interval_is_shown():
+    assert GAIN.show_interval(Interval(-0.01, 0.02, 0.05, 3)) == "+2.0 [−1.0, +5.0]"
+    assert GAIN.show_interval(Interval(0.02, 0.02, 0.02, 1)) == "+2.0"
+
+
+def test_the_condition_of_a_threshold_is_in_the_unit_that_is_shown():
+    shown = {t.name: t.fires_if(Thresholds()[t.name]) for d in diagnostics() for t in d.thresholds}
+    assert (shown["growth"], shown["gradient"], shown["depth_gain"]) == (
+        "> 50",
+        "< 1.28e-05",
+        "< 2",
+    )
