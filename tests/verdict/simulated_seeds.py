@@ -25,6 +25,22 @@ LIMITS: dict[str, float] = dict(Thresholds())
 ERROR_NORM = LIMITS["gradient"] / LIMITS["error_share"]
 """‖e‖ at which both floors of D2 say the same."""
 
+HEALTHY = {
+    "growth": 1.0,
+    "gradient": 0.047,
+    "error_share": 0.052,
+    "numerics": 1.0,
+    "depth_gain": 0.226,
+}
+DEGENERATE = {
+    "growth": 694.0,
+    "gradient": 5.4e-7,
+    "error_share": 5.9e-7,
+    "numerics": 1.0,
+    "depth_gain": -0.043,
+}
+"""Readings of one network, about as published for BP and for DFA."""
+
 N128 = 128
 SEED = 1
 REPETITIONS = 20_000

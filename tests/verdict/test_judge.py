@@ -7,7 +7,7 @@ import math
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from verdict.simulated_seeds import LIMITS, as_seeds, changed, studies, words
+from verdict.simulated_seeds import DEGENERATE, HEALTHY, LIMITS, as_seeds, changed, studies, words
 
 from depthgauge.diagnostics.contract import Readings
 from depthgauge.diagnostics.intervals import MOST_SEEDS, seeds_to_settle
@@ -15,20 +15,6 @@ from depthgauge.errors import UserError
 from depthgauge.verdict.judge import judge
 from depthgauge.verdict.thresholds import Thresholds
 
-HEALTHY = {
-    "growth": 1.0,
-    "gradient": 0.047,
-    "error_share": 0.052,
-    "numerics": 1.0,
-    "depth_gain": 0.226,
-}
-DEGENERATE = {
-    "growth": 694.0,
-    "gradient": 5.4e-7,
-    "error_share": 5.9e-7,
-    "numerics": 1.0,
-    "depth_gain": -0.043,
-}
 READINGS = ("growth", "gradient", "error_share")
 
 

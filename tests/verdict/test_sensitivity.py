@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from verdict.simulated_seeds import LIMITS, as_seeds, changed, studies, words
+from verdict.simulated_seeds import DEGENERATE, HEALTHY, LIMITS, as_seeds, changed, studies, words
 
 from depthgauge.verdict.judge import judge
 from depthgauge.verdict.sensitivity import StableRange, sensitivity
@@ -19,20 +19,6 @@ GRID = STEP ** np.arange(-2000, 2001)
 """Multiples of a threshold, from 6e-18 to 2e17."""
 
 bp_gains = st.none() | st.floats(0.001, 0.5)
-HEALTHY = {
-    "growth": 1.0,
-    "gradient": 0.047,
-    "error_share": 0.052,
-    "numerics": 1.0,
-    "depth_gain": 0.226,
-}
-DEGENERATE = {
-    "growth": 694.0,
-    "gradient": 5.4e-7,
-    "error_share": 5.9e-7,
-    "numerics": 1.0,
-    "depth_gain": -0.043,
-}
 
 
 def by_scan(study, name: str, bp_gain: float | None) -> tuple[float, float]:

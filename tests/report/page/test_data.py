@@ -31,7 +31,7 @@ def data(whole) -> dict:
 
 def test_what_all_charts_share(data):
     assert (data["blocks"], data["chance"]) == (2, 0.125)
-    assert data["thresholds"] == vars(Thresholds())
+    assert data["thresholds"] == dict(Thresholds())
 
 
 def test_a_run_is_there_whatever_became_of_it(whole, data):
