@@ -91,11 +91,11 @@ def _verdict(rule: RuleResult) -> Facts:
         "accuracy": asdict(rule.accuracy),
         "frozen": asdict(rule.frozen),
         "diagnostics": {
-            one.name: {
-                "finding": one.finding,
+            one.id: {
+                "finding": one.outcome,
                 "intervals": {name: asdict(ends) for name, ends in one.intervals.items()},
             }
-            for one in verdict.diagnostics
+            for one in verdict.findings
         },
     }
 

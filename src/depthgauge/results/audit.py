@@ -17,7 +17,6 @@ from pydantic import (
 from depthgauge.config import SharedConfig
 from depthgauge.diagnosis.report import Report
 from depthgauge.diagnostics.finding import Finding
-from depthgauge.json_values import plain
 from depthgauge.results.audit_before import lifted_audit
 from depthgauge.results.run import RunResult
 from depthgauge.results.spread import Spread
@@ -32,6 +31,13 @@ def _read_report(given: Any) -> Report:
     return given if isinstance(given, Report) else Report.from_dict(given)
 
 
+def _read_thresholds(given: Any) -> Thresholds:
+    return given if isinstance(given, Thresholds) else Thresholds(**given)
+
+
+StoredThresholds = Annotated[
+    Thresholds, PlainValidator(_read_thresholds), PlainSerializer(lambda values: dict(values))
+]
 StoredReport = Annotated[Report, PlainValidator(_read_report), PlainSerializer(Report.to_dict)]
 
 
@@ -151,7 +157,7 @@ class Audit(_Part):
     chance: float
     bp_gain: float | None
     """What backpropagation gains from depth, mean over seeds; None if it was not audited."""
-    thresholds: Annotated[Thresholds, PlainSerializer(plain)]
+    thresholds: StoredThresholds
     provenance: dict[str, Any]
     verdicts: dict[str, RuleVerdict]
     networks: tuple[AuditedNetwork, ...]
