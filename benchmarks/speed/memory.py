@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from depthgauge.studies.footprint import count_footprint
+from depthgauge.studies.room import own_bytes
+from depthgauge.studies.trial import Trial
 
 from depthgauge.rules.choice import choose_rule
 from depthgauge.store.checkpoint import write_checkpoint
 from depthgauge.store.peak_memory import peak_memory_bytes
-from depthgauge.studies.footprint import count_footprint
-from depthgauge.studies.room import own_bytes
-from depthgauge.studies.trial import Trial
 from depthgauge.training.engine import Epoch
 from depthgauge.training.kept_memory import keep_freed_memory
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from cli.audits import read
 from cli.commands import Done, assert_bad_input, run
-from cli.conftest import one_thread
+from cli.conftest import one_core
 from store.small_runs_on_disk import contents
 from training.small_runs import make_task
 
@@ -55,7 +55,7 @@ def tiny(monkeypatch):
 def selected(tmp_path_factory: pytest.TempPathFactory) -> tuple[Done, Path]:
     """Two rules at their best settings and under three controls. Look, do not touch."""
     folder = tmp_path_factory.mktemp("settings") / "study"
-    with pytest.MonkeyPatch.context() as patch, one_thread():
+    with pytest.MonkeyPatch.context() as patch, one_core():
         use_tiny(patch)
         done = run(*COMMAND, *SELECT, *CONTROLS, "--out", folder, "--json")
     assert done.status == 0, done.err

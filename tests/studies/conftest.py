@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from studies.small_grids import plan, study_of
 
+from depthgauge.scheduling.plan import Grid
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.study_folder import StudyFolder
-from depthgauge.studies.plan import Grid
 
 
 @pytest.fixture

@@ -13,16 +13,16 @@ from store.small_runs_on_disk import checkpoint_bits
 from training.small_runs import make_task
 
 from depthgauge.config import NetConfig, Recipe
-from depthgauge.executors.job import Job
-from depthgauge.executors.work import Worker
 from depthgauge.rules.choice import RuleChoice, choose_rule
 from depthgauge.rules.contract import Rule
+from depthgauge.scheduling.cohort_training import Conditions, train_runs
+from depthgauge.scheduling.cohorts import plan_runs
+from depthgauge.scheduling.job import Job
+from depthgauge.scheduling.plan import Grid
+from depthgauge.scheduling.worker import Worker
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.studies import runner
-from depthgauge.studies.partition import plan_runs
-from depthgauge.studies.plan import Grid
-from depthgauge.studies.runner import Conditions, train_runs
 from depthgauge.tasks.registry import TASKS, TaskEntry
 
 TASK = make_task()

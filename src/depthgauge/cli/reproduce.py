@@ -12,7 +12,7 @@ from depthgauge.cli.audit import audit_study, print_audit
 from depthgauge.cli.ladder import print_ladder, train_ladder
 from depthgauge.cli.options import add_grid_options, add_k, add_run_options, build_grid
 from depthgauge.cli.report import page_at_the_end
-from depthgauge.cli.training import folder_of, show_plan
+from depthgauge.cli.training import folder_of, show_plan, show_submitted, submit_grid
 
 if TYPE_CHECKING:
     from depthgauge.config import NetConfig
@@ -58,6 +58,8 @@ def run_ladder(args: argparse.Namespace) -> int:
     folder = folder_of(grid, args)
     if args.dry_run:
         return show_plan(grid, folder, args)
+    if submitted := submit_grid(grid, folder, args):
+        return show_submitted(submitted, args)
     ladder, status = train_ladder(grid, folder, args)
     comparison = compare_ladder(ladder)
     write_json(folder / "comparison.json", comparison)
@@ -114,6 +116,8 @@ def _audit_and_compare(
     folder = folder_of(grid, args)
     if args.dry_run:
         return show_plan(grid, folder, args)
+    if submitted := submit_grid(grid, folder, args, networks=True):
+        return show_submitted(submitted, args)
     document, failed = audit_study(grid, folder, args, Thresholds(), as_in_the_record=True)
     comparison = compare(document)
     tables = [table for table in tables_of(comparison) if table[1]]

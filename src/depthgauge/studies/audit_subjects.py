@@ -14,9 +14,9 @@ from depthgauge.diagnosis.precision import in_float32
 from depthgauge.errors import UserError
 from depthgauge.gauges.accuracy import named_rightly
 from depthgauge.nets.opened import OpenedNet
+from depthgauge.scheduling.plan import Grid, PlannedRun
 from depthgauge.store.run_folder import RunFolder
 from depthgauge.store.study_folder import StudyFolder
-from depthgauge.studies.plan import Grid, PlannedRun
 from depthgauge.studies.trained import Trained, check_fits, trained_elsewhere, trained_run
 from depthgauge.tasks.base import Task
 from depthgauge.tasks.inputs import evaluation_inputs

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from depthgauge.rules.choice import choose_rule
+from depthgauge.scheduling.plan import Grid
 from depthgauge.store.study_folder import StudyFolder
-from depthgauge.studies.plan import Grid
 from depthgauge.studies.spread import mean_and_spread
 from depthgauge.studies.vary import settings_of
 from depthgauge.tasks.base import Task

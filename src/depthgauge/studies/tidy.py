@@ -14,7 +14,7 @@ from depthgauge.store.files import read_small
 from depthgauge.store.metrics_file import Line, read_lines
 from depthgauge.store.plan_files import CohortPlan, PlanFiles
 from depthgauge.store.run_paths import CONFIG, FAILED, METRICS, RESULT, read_config
-from depthgauge.studies.status import check_study
+from depthgauge.store.study_folder import check_study
 
 Row = list[Any]
 
