@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-import torch
 from cli.audits import AuditedStudy, run_audit, run_files
-from cli.commands import run, run_ladder, write_rules
+from cli.commands import on_cores, run, run_ladder, write_rules
 from cli.stopped_studies import STOPPED, command, run_stopped, write_stopping_rules
+
+from depthgauge.training.threads import with_threads
 
 
 @pytest.fixture(autouse=True)
@@ -23,18 +24,11 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
-class one_core:  # noqa: N801 – reads as a statement
-    """On one core a study trains in the process of the test; workers of pytest have each their own."""
-
-    def __enter__(self) -> None:
-        self.threads, self.cores = torch.get_num_threads(), os.sched_getaffinity(0)
-        worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-        os.sched_setaffinity(0, {sorted(self.cores)[worker % len(self.cores)]})
-        torch.set_num_threads(1)
-
-    def __exit__(self, *_: object) -> None:
-        os.sched_setaffinity(0, self.cores)
-        torch.set_num_threads(self.threads)
+@contextmanager
+def one_core() -> Iterator[None]:
+    """On one core a study trains in the process of the test; each pytest worker has its own."""
+    with on_cores(1), with_threads(1):
+        yield
 
 
 @pytest.fixture(scope="session")

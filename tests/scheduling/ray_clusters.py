@@ -15,7 +15,7 @@ from typing import Any
 from unittest.mock import patch
 
 import psutil
-from cli.commands import Done, start
+from cli.commands import Done, complaints, start
 from cli.waiting import PATIENCE, Study, until
 
 import depthgauge
@@ -171,4 +171,4 @@ def run_outside(*arguments: object) -> Done:
             out, err = process.communicate(timeout=PATIENCE)
         finally:
             process.kill()
-    return Done(process.returncode, out, err)
+    return Done(process.returncode, out, complaints(err))

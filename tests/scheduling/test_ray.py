@@ -28,7 +28,7 @@ def test_three_nodes_give_the_bits_of_one_machine_also_when_a_worker_and_a_node_
     study = RayStudy(tmp_path, cohorts=2)
     with three_nodes(study.waits) as cluster:
         study.on(cluster)
-        process = study.begin(threads=2)
+        process = study.begin(cores=2)
         worker = study.waiting[0]
         os.kill(worker, signal.SIGKILL)
         until(lambda: len(study.waiting) >= 3)
@@ -56,7 +56,7 @@ def test_the_driver_can_be_killed_and_the_same_command_goes_on(here, tmp_path):
     study = RayStudy(tmp_path, cohorts=2)
     with three_nodes(study.waits) as cluster:
         study.on(cluster)
-        process = study.begin(threads=2)
+        process = study.begin(cores=2)
         process.kill()
         process.communicate()
         study.go()

@@ -1,150 +1,189 @@
-"""How many runs are trained together, and with how many threads: whatever ends soonest."""
+"""How many runs are trained together, in how many processes: a rule of grid, cores and memory."""
 
 from __future__ import annotations
 
-import math
+import os
 from collections.abc import Sequence
-from dataclasses import replace
+from itertools import pairwise
 
-import numpy as np
 import pytest
-from depthgauge.studies.measured import Bench
-from depthgauge.studies.pace import Pace
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from studies.other_machines import DEEP, costing, long_study, machine, middling, sized, sizes
 from studies.small_grids import TASK, grid
 
-from depthgauge.config import Recipe
-from depthgauge.scheduling.cohorts import LARGEST
-from depthgauge.scheduling.local import workers_for
+from depthgauge.config import NetConfig
+from depthgauge.errors import UserError
+from depthgauge.scheduling import sizing
+from depthgauge.scheduling.cohorts import LARGEST, even_parts, partition
+from depthgauge.scheduling.memory_estimate import process_bytes
 from depthgauge.scheduling.plan import Grid
-from depthgauge.scheduling.sizing import ALIKE, LEAST, Sizing, ends_after, size_cohorts
+from depthgauge.scheduling.sizing import (
+    CLUSTER_LEAST,
+    SHARE_OF_MEMORY,
+    Sizing,
+    even_size,
+    processes_for,
+    size_cohorts,
+)
+
+DEEP = NetConfig(width=64, blocks=4)
 
 
-def at_a_time(planned: Grid, sizing: Sizing, device: str = "cpu") -> int:
-    """How many cohorts are trained side by side."""
-    return workers_for(len(sizes(planned, sizing)), sizing.threads, device)
+@pytest.fixture
+def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
+    return Machine(monkeypatch)
 
 
-# The size that ends soonest
+class Machine:
+    """A machine with so many cores and bytes."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._set = monkeypatch.setattr
+
+    def __call__(self, cores: int, free: float = 1e15) -> None:
+        self._set(sizing, "available_cores", lambda: cores)
+        self._set(sizing, "free_memory", lambda device: free)
 
 
-def parts_of(group: int, size: int) -> list[int]:
-    return [len(part) for part in np.array_split(range(group), math.ceil(group / size))]
+def ladder(*rules: str, seeds: int = 3) -> Grid:
+    return grid(*(rules or ("bp", "fa", "dfa")), ks=range(5), seeds=range(seeds), net=DEEP)
 
 
-def by_hand(cohorts: Sequence[float], workers: int) -> float:
-    """All workers at work, each with the next cohort as soon as it is free."""
-    waiting, now, left = list(cohorts), 0.0, [0.0] * workers
+def sized(planned: Grid, device: str = "cpu", **fixed: object) -> Sizing:
+    return size_cohorts(planned.runs(), planned.task, device, **fixed)  # type: ignore[arg-type]
+
+
+def sizes(planned: Grid, found: Sizing) -> list[int]:
+    return [len(cohort.runs) for cohort in partition(planned.runs(), found.runs)]
+
+
+def needed(planned: Grid, runs: int) -> float:
+    kind = planned.runs()[0].kind
+    return process_bytes(kind.net, kind.recipe, kind.choice.rule_class, planned.task, runs)
+
+
+@pytest.mark.parametrize(
+    ("cores", "rules", "expected"),
+    [
+        (1, ("bp", "fa", "dfa"), [15] * 3),
+        (2, ("bp",), [8, 7]),
+        (2, ("bp", "fa"), [15] * 2),
+        (2, ("bp", "fa", "dfa"), [8, 7] * 3),
+        (3, ("bp", "fa", "dfa"), [15] * 3),
+        (15, ("bp",), [1] * 15),
+    ],
+)
+def test_every_core_has_as_much_to_do(machine, cores, rules, expected):
+    machine(cores)
+    found = sized(ladder(*rules))
+    assert found.threads == 1
+    assert sizes(ladder(*rules), found) == expected
+
+
+@settings(max_examples=60)
+@given(
+    groups=st.lists(st.integers(1, 60), min_size=1, max_size=6),
+    processes=st.integers(1, 64),
+)
+def test_no_other_size_ends_much_sooner(groups, processes):
+    def end(size: int) -> float:
+        return finish([2 + part for part in even_parts(groups, size)], processes)
+
+    found = even_size(groups, processes, 1, LARGEST)
+    assert 1 <= found <= LARGEST
+    assert end(found) <= 1.03 * min(end(size) for size in range(1, LARGEST + 1)) + 1e-9
+
+
+def finish(costs: Sequence[float], processes: int) -> float:
+    """When the last process ends, step by step."""
+    waiting, now, left = list(costs), 0.0, [0.0] * processes
     while waiting or any(left):
-        for worker in range(workers):
-            if not left[worker] and waiting:
-                left[worker] = waiting.pop(0)
+        for process in range(processes):
+            if not left[process] and waiting:
+                left[process] = waiting.pop(0)
         step = min(rest for rest in left if rest)
         now += step
         left = [max(0.0, rest - step) for rest in left]
     return now
 
 
-@given(st.lists(st.integers(1, 60), max_size=20), st.integers(1, 9))
-def test_each_worker_takes_the_next_cohort_when_it_is_free(cohorts, workers):
-    assert ends_after(cohorts, workers) == by_hand(cohorts, workers)
+def test_the_choice_does_not_depend_on_openmp(monkeypatch):
+    """On the real machine, with its real cores."""
+    cores = len(os.sched_getaffinity(0))
+    monkeypatch.setattr("torch.get_num_threads", lambda: 1000)
+    assert processes_for([1.0] * 5000, 1, "cpu") <= cores
+    assert sized(ladder("bp")).runs >= 15 // cores
 
 
-@settings(max_examples=25)
-@given(
-    seeds=st.integers(1, 7),
-    cores=st.sampled_from([1, 2, 3, 8]),
-    fixed=st.floats(0, 20),
-    faster=st.floats(0, 1),
-)
-def test_no_other_way_ends_sooner(seeds, cores, fixed, faster):
-    """Of all numbers of threads and sizes; starting processes takes next to nothing here."""
-    planned = long_study(("bp", "dfa"), seeds)
-    with machine(cores), costing(Pace(fixed, 1.0), faster=faster):
-        found = sized(planned)
-        assert found.workers == at_a_time(planned, found)
-    assert found.measured
-
-    def ends(threads: int, size: int) -> float:
-        cohorts = [n + fixed for _ in range(2) for n in parts_of(5 * seeds, size)]
-        return by_hand(cohorts, cores // threads) / threads**faster
-
-    tried = {1, 2, 4, 8} & set(range(1, cores)) | {cores}
-    best = min(ends(threads, size) for threads in tried for size in range(1, LARGEST + 1))
-    assert ends(found.threads, found.runs) <= 1.001 * ALIKE * best
+# What is fixed, and other devices
 
 
-@pytest.mark.parametrize(
-    ("cores", "seeds", "runs"), [(1, 3, [15, 15, 15]), (2, 3, [8, 7] * 3), (3, 3, [15] * 3)]
-)
-@pytest.mark.parametrize("measured", [True, False])
-def test_cohorts_of_long_studies_are_shared_out_among_the_cores(cores, seeds, runs, measured):
-    planned = long_study(seeds=seeds) if measured else middling(long_study(seeds=seeds))
-    with machine(cores), costing(Pace(2.0, 1.0)):
-        sizing = sized(planned)
-        assert (sizing.threads, sizing.workers) == (1, min(cores, len(runs)))
-    assert sizes(planned, sizing) == runs
-    assert sizing.measured == measured
-
-
-@settings(max_examples=20)
-@given(cores=st.integers(1, 64), rules=st.integers(1, 3), seeds=st.integers(1, 9))
-def test_no_core_is_asked_twice_and_a_started_study_is_sized_as_a_new_one(cores, rules, seeds):
-    """A study that was started has its threads fixed."""
-    planned = long_study(("bp", "fa", "dfa")[:rules], seeds)
-    with machine(cores), costing(Pace(2.0, 1.0)):
-        sizing = sized(planned)
-        assert sizing.threads * sizing.workers <= cores
-        assert sized(planned, "cpu", sizing.threads) == sizing
-
-
-# Small studies, what is fixed, other devices
-
-
-@pytest.mark.parametrize("cores", [1, 2, 8])
-def test_a_small_study_stays_in_one_process_with_all_threads(cores):
-    planned = grid("bp", "fa", "dfa", ks=range(5), seeds=(1, 2, 3), net=DEEP)
-    with machine(cores):
-        sizing = sized(planned)
-        assert sizing == Sizing(runs=15, threads=cores)
-        assert (at_a_time(planned, sizing), sizing.workers, sizing.measured) == (1, 1, False)
-
-
-@pytest.mark.parametrize(("cores", "threads", "workers"), [(8, 1, 8), (8, 3, 2), (2, 5, 1)])
-def test_threads_that_are_fixed_stay(cores, threads, workers):
-    for planned in (long_study(), middling(long_study()), grid("bp", ks=range(3), seeds=range(9))):
-        with machine(cores), costing(Pace(2.0, 1.0)):
-            sizing = sized(planned, "cpu", threads)
-            assert sizing.threads == threads
-            assert sizing.workers == min(workers, len(sizes(planned, sizing)))
+@pytest.mark.parametrize(("cores", "threads", "processes"), [(8, 1, 8), (8, 3, 2), (2, 5, 1)])
+def test_threads_that_are_fixed_share_the_cores(machine, cores, threads, processes):
+    machine(cores)
+    assert sized(ladder(), threads=threads).threads == threads
+    assert processes_for([1.0] * 20, threads, "cpu") == processes
+    assert processes_for([1.0], threads, "cpu") == 1
 
 
 @pytest.mark.parametrize(("size", "runs"), [(1, 1), (4, 4), (15, 15), (45, 45), (100, 45)])
 @pytest.mark.parametrize("cluster", [True, False])
-def test_a_size_that_is_fixed_stays_also_beyond_what_would_be_chosen(size, runs, cluster):
-    planned = long_study(("bp",), seeds=9)
-    for one in (planned, middling(planned), replace(planned, recipe=Recipe(epochs=1))):
-        with machine(2), costing(Pace(2.0, 1.0)):
-            sizing = sized(one, "cpu", None, size, cluster=cluster)
-        assert max(sizes(one, sizing)) == runs
+def test_a_size_that_is_asked_for_is_taken(machine, size, runs, cluster):
+    machine(2)
+    planned = ladder("bp", seeds=9)
+    assert max(sizes(planned, sized(planned, size=size, cluster=cluster))) == runs
 
 
-@pytest.mark.parametrize(("cluster", "threads"), [(True, 1), (False, 4)])
-def test_where_nothing_is_left_to_plan_nothing_is_tried(cluster, threads):
-    with machine(4), costing(Pace(math.nan, math.nan)):
-        found = size_cohorts([], Bench(TASK, "cpu"), cluster=cluster)
-    assert found == Sizing(LARGEST, threads)
+def test_a_gpu_has_one_process_with_all_threads(machine):
+    machine(8)
+    assert sized(ladder(), "cuda") == Sizing(15, 8)
+    assert processes_for([1.0] * 3, 8, "cuda") == 1
 
 
 @pytest.mark.parametrize("cores", [1, 64])
-@pytest.mark.parametrize("device", ["cpu", "cuda"])
-@pytest.mark.parametrize("threads", [None, 4])
-def test_for_a_cluster_the_cores_here_do_not_count(cores, device, threads):
-    """Nor is anything timed here."""
-    for planned in (long_study(), middling(long_study())):
-        with machine(cores), costing(Pace(math.nan, math.nan)):
-            sizing = sized(planned, device, threads, cluster=True)
-        assert sizing == Sizing(LEAST, threads or 1)
-        assert not sizing.measured
+@pytest.mark.parametrize(("device", "threads"), [("cpu", None), ("cuda", None), ("cpu", 4)])
+def test_for_a_cluster_the_cores_here_do_not_count(machine, cores, device, threads):
+    machine(cores)
+    found = sized(ladder(), device, threads=threads, cluster=True)
+    assert found == Sizing(CLUSTER_LEAST, threads or 1)
+
+
+def test_where_nothing_is_left_there_is_nothing_to_choose(machine):
+    machine(4, free=0.0)
+    assert size_cohorts([], TASK, "cpu") == Sizing(LARGEST, 1)
+
+
+# Memory
+
+
+def test_first_there_are_fewer_runs_in_a_cohort_then_fewer_processes(machine):
+    planned, found = ladder("bp", seeds=6), []
+    one, all_runs = needed(planned, 1), needed(planned, 15)
+    for free in (2.5 * all_runs, 2.01 * all_runs, 2.02 * one, 1.5 * one, 1.01 * one):
+        machine(2, free / SHARE_OF_MEMORY)
+        size = sized(planned).runs
+        found.append((size, processes_for([needed(planned, size)] * 30, 1, "cpu")))
+        assert found[-1][1] * needed(planned, size) <= free
+    assert found[0] == found[1] == (15, 2)
+    assert found[2][1] == 2
+    assert found[2][0] < 15
+    assert [processes for _, processes in found[3:]] == [1, 1]
+    assert all(one >= other for one, other in pairwise(size for size, _ in found[:3]))
+
+
+def test_a_size_that_does_not_fit_is_cut(machine):
+    planned = ladder("bp")
+    machine(1, 1.001 * needed(planned, 6) / SHARE_OF_MEMORY)
+    assert sized(planned, size=15).runs == 6
+
+
+def test_a_run_that_does_not_fit_alone_is_refused(machine):
+    machine(2, 0.9 * needed(ladder("bp"), 1) / SHARE_OF_MEMORY)
+    with pytest.raises(UserError, match=r"a single run of bp needs about 0\.\d\d GB of memory"):
+        sized(ladder("bp"))
+
+
+def test_a_cohort_larger_than_memory_is_still_tried(machine):
+    """It was planned when there was more memory; the worker halves it if it must."""
+    machine(4, free=1.0)
+    assert processes_for([1e9, 1e9], 1, "cpu") == 1

@@ -15,6 +15,7 @@ from training.small_runs import make_task
 from depthgauge.config import NetConfig, Recipe
 from depthgauge.rules.choice import RuleChoice, choose_rule
 from depthgauge.rules.contract import Rule
+from depthgauge.scheduling import cohort_training
 from depthgauge.scheduling.cohort_training import Conditions, train_runs
 from depthgauge.scheduling.cohorts import plan_runs
 from depthgauge.scheduling.job import Job
@@ -22,7 +23,6 @@ from depthgauge.scheduling.plan import Grid
 from depthgauge.scheduling.worker import Worker
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.study_folder import StudyFolder
-from depthgauge.studies import runner
 from depthgauge.tasks.registry import TASKS, TaskEntry
 
 TASK = make_task()
@@ -90,7 +90,10 @@ def _known_here(planned: Grid) -> Iterator[None]:
         return choices[text] if text in choices else choose_rule(text)
 
     entry = TaskEntry("made for tests", lambda: TASK)
-    with patch.dict(TASKS, {TASK.name: entry}), patch.object(runner, "choose_rule", choose):
+    with (
+        patch.dict(TASKS, {TASK.name: entry}),
+        patch.object(cohort_training, "choose_rule", choose),
+    ):
         yield
 
 

@@ -15,7 +15,7 @@ import torch
 
 from depthgauge.config import NetConfig, Recipe
 from depthgauge.errors import UserError
-from depthgauge.gauges.cohort import CHUNK
+from depthgauge.gauges.norms import BATCH_READ
 from depthgauge.rules.choice import choose_rule
 from depthgauge.rules.contract import Rule
 from depthgauge.store.plan_files import CohortPlan
@@ -33,10 +33,10 @@ MARGIN = 1.15
 
 COPIES_OF_WEIGHTS = 5
 ACTIVATIONS_PER_BLOCK = 6
-DIFFERENTIATED_PER_BLOCK = 10
+DIFFERENTIATED_PER_BLOCK = 8
 """Arrays of (samples, width) that a block holds, and more where a rule differentiates it."""
 
-LEARNING, LEARNING_PER_BLOCK, LEARNING_WIDTH = 60, 24, 256
+LEARNING, LEARNING_PER_BLOCK, LEARNING_WIDTH = 20, 32, 256
 """Arrays of (samples, 256 or more) that a rule holds which trains a network of its own."""
 
 
@@ -50,7 +50,7 @@ def cohort_bytes(
     wide, layers = max(net.width, net.hidden or 0), net.blocks + 1
     per_layer = ACTIVATIONS_PER_BLOCK + DIFFERENTIATED_PER_BLOCK * differentiates
     run = COPIES_OF_WEIGHTS * parameters(net, task)
-    run += per_layer * layers * wide * max(recipe.batch_size, CHUNK)
+    run += per_layer * layers * wide * max(recipe.batch_size, BATCH_READ)
     if learns:
         arrays = LEARNING + LEARNING_PER_BLOCK * net.blocks
         run += arrays * recipe.batch_size * max(wide, LEARNING_WIDTH)

@@ -58,10 +58,13 @@ def size_cohorts(
 ) -> Sizing:
     """Choose how to train these runs; `threads` and `size` where the user has fixed them.
 
+    On a `cluster` a process has a node's memory, which is taken to be that of this machine.
+
     Raises:
         UserError: a single run does not fit into the free memory.
     """
-    threads = threads or (1 if cluster or device == "cpu" else available_cores())
+    device = "cpu" if cluster else device
+    threads = threads or (1 if device == "cpu" else available_cores())
     groups = alike(runs)
     if not groups:
         return Sizing(size or LARGEST, threads)
@@ -99,7 +102,8 @@ def even_size(groups: Sequence[int], processes: int, least: int, largest: int) -
         size: _end([STEP_OVERHEAD + part for part in even_parts(groups, size)], processes)
         for size in range(least, largest + 1)
     }
-    return max(size for size, end in ends.items() if end <= AS_SOON * min(ends.values()))
+    best = max(size for size, end in ends.items() if end <= AS_SOON * min(ends.values()))
+    return max(even_parts(groups, best))
 
 
 def _end(costs: Sequence[float], processes: int) -> float:
