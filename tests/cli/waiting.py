@@ -11,7 +11,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import psutil
-from cli.commands import Done, run, start
+from cli.commands import Done, complaints, run, start
 
 from depthgauge.store.checkpoint import position_of
 
