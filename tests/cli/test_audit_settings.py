@@ -210,10 +210,10 @@ def test_a_dry_run_shows_the_settings_that_would_be_tried(tmp_path, selected):
     assert plan["out"] == "new/selection"
     assert plan["config"]["task"]["evaluated_on"] == "validation"
     assert len(plan["runs"]) == 8
-    assert not any(entry["done"] for entry in plan["runs"])
+    assert {entry["state"] for entry in plan["runs"]} == {"waiting"}
     assert list(tmp_path.iterdir()) == []
     done = run(*COMMAND, *SELECT, *CONTROLS, "--dry-run", "--json", "--out", selected[1]).document
-    assert all(entry["done"] for entry in done["runs"])
+    assert {entry["state"] for entry in done["runs"]} == {"finished"}
 
 
 def test_without_saying_how_many_a_tenth_is_held_out(tmp_path):

@@ -128,7 +128,7 @@ def test_failed_runs_are_counted(study, cohorts):
             folder.create()
             folder.fail("ValueError: no", "details", {})
     found = rules(reader)
-    assert (found["bp"].failed, found["bp"].done, found["bp"].ended) == (2, 0, False)
+    assert (found["bp"].failed, found["bp"].finished, found["bp"].ended) == (2, 0, False)
     assert (found["dfa"].failed, found["dfa"].ended) == (6, True)
 
 
@@ -146,7 +146,7 @@ def test_at_every_moment_of_a_training_it_is_as_the_files_are(study, cohorts, pl
     assert newest[0] is None
     assert {(1, 1), (2, 2)} < set(newest)
     assert newest[-1] == (EPOCHS, EPOCHS)
-    assert [one.done for one in moments[-1].values()] == [6, 6]
+    assert [one.finished for one in moments[-1].values()] == [6, 6]
 
 
 def test_a_finished_run_is_read_once(study, cohorts, planned):

@@ -93,7 +93,7 @@ def test_what_it_asks_for(job):
         "job-name": "depthgauge",
         "array": "0-2",
         "cpus-per-task": "3",
-        "mem": "1536M",
+        "mem": "1024M",
         "signal": "B:USR1@120",
         "requeue": "",
         "open-mode": "append",

@@ -35,19 +35,22 @@ def cohorts(study: StudyFolder, planned: Grid) -> list[CohortPlan]:
     return plan(study, planned)
 
 
-def counts(study: StudyFolder) -> list[int]:
-    """Done, running, failed, left."""
+STATES = ["finished", "diverged", "failed", "running", "stopped", "waiting"]
+
+
+def counts(study: StudyFolder) -> dict[str, int]:
+    """How many runs are in which state; states without runs are left out."""
     runs = status_of(study.path)["runs"]
-    assert list(runs) == ["done", "running", "failed", "left"]
-    return list(runs.values())
+    assert list(runs) == STATES
+    return {state: count for state, count in runs.items() if count}
 
 
-def test_at_first_everything_is_left(study, cohorts):
+def test_at_first_everything_waits(study, cohorts):
     status = status_of(study.path)
     assert status == {
         "schema_version": 1,
         "study": str(study.path),
-        "runs": {"done": 0, "running": 0, "failed": 0, "left": 8},
+        "runs": dict.fromkeys(STATES, 0) | {"waiting": 8},
         "running": [],
         "failed": [],
         "seconds_left": None,
@@ -55,14 +58,14 @@ def test_at_first_everything_is_left(study, cohorts):
 
 
 def test_a_study_without_a_plan_has_no_runs(study):
-    assert counts(study) == [0, 0, 0, 0]
+    assert counts(study) == {}
 
 
-def test_what_is_trained_is_done(study, planned, cohorts):
+def test_what_is_trained_is_finished(study, planned, cohorts):
     train(study, grid("dfa", ks=(0, 2), seeds=(1, 2)))
-    assert counts(study) == [4, 0, 0, 4]
+    assert counts(study) == {"finished": 4, "waiting": 4}
     train(study, planned)
-    assert counts(study) == [8, 0, 0, 0]
+    assert counts(study) == {"finished": 8}
 
 
 def test_looking_changes_nothing(study, cohorts):
@@ -83,7 +86,7 @@ def test_a_running_cohort_with_where_how_far_and_how_long_still(study, cohorts):
         }
     )
     status = status_of(study.path)
-    assert list(status["runs"].values()) == [0, 4, 0, 4]
+    assert counts(study) == {"running": 4, "waiting": 4}
     (running,) = status["running"]
     assert 0 <= running.pop("silent_for") < 60
     assert running == {
@@ -131,7 +134,7 @@ def test_what_a_dead_or_past_owner_holds_is_left(study, cohorts):
     claim = study.claims.take(cohorts[1].name)
     assert claim is not None
     claim.release()
-    assert counts(study) == [0, 0, 0, 8]
+    assert counts(study) == {"waiting": 8}
 
 
 def test_runs_of_a_running_cohort_that_are_done_are_done(study, cohorts):
@@ -139,7 +142,7 @@ def test_runs_of_a_running_cohort_that_are_done_are_done(study, cohorts):
     study.run(cohorts[0].configs[0]).result_path.unlink()
     claim = study.claims.take(cohorts[0].name)
     assert claim is not None
-    assert counts(study) == [3, 1, 0, 4]
+    assert counts(study) == {"finished": 3, "running": 1, "waiting": 4}
 
 
 def test_a_run_that_failed_says_which_it_is_and_why(tmp_path):
@@ -150,7 +153,7 @@ def test_a_run_that_failed_says_which_it_is_and_why(tmp_path):
     run.create()
     run.fail("ZeroDivisionError: the author divided by zero", "Traceback …", {})
     status = status_of(study.path)
-    assert list(status["runs"].values()) == [0, 0, 1, 0]
+    assert counts(study) == {"failed": 1}
     assert status["failed"] == [
         {
             "run": own.runs()[0].config.identity,
@@ -166,17 +169,24 @@ def test_runs_of_a_cohort_that_was_halved_are_counted_once(study, cohorts):
     halves = [cohorts[0].part([0]), cohorts[0].part([1, 2, 3])]
     now = study.plan_files.read()
     study.plan_files.add(now, now.file_of(cohorts[0]).with_cohorts(halves))
-    assert counts(study) == [0, 0, 0, 8]
+    assert counts(study) == {"waiting": 8}
 
 
 def test_runs_outside_the_plan_count_too(study, cohorts):
     finished(study.runs, run_config(seed=7), 0.5)
     started(study.runs, run_config(seed=8), 1)
-    assert counts(study) == [1, 0, 0, 9]
+    assert counts(study) == {"finished": 1, "stopped": 1, "waiting": 8}
     shutil.rmtree(study.plan_files.folder)
-    assert counts(study) == [1, 0, 0, 1]
+    assert counts(study) == {"finished": 1, "stopped": 1}
 
 
 def test_a_folder_that_is_not_a_study_is_refused(tmp_path):
     with pytest.raises(UserError, match=r"is not the folder of a study: it has no study\.json"):
         status_of(tmp_path)
+
+
+def test_a_run_whose_loss_was_not_finite_has_diverged(study, planned, cohorts):
+    train(study, planned)
+    path = study.run(cohorts[0].configs[0]).result_path
+    path.write_text(path.read_text().replace('"status": "finished"', '"status": "diverged"'))
+    assert counts(study) == {"finished": 7, "diverged": 1}

@@ -47,7 +47,6 @@ def show_plan(grid: Grid, folder: Path, args: argparse.Namespace) -> int:
     from depthgauge.scheduling.cohorts import cohorts_left
     from depthgauge.scheduling.memory_estimate import planned_bytes
     from depthgauge.scheduling.sizing import processes_for
-    from depthgauge.scheduling.status import state_of
     from depthgauge.store.study_folder import StudyFolder
 
     study = StudyFolder(folder)
@@ -61,7 +60,7 @@ def show_plan(grid: Grid, folder: Path, args: argparse.Namespace) -> int:
             "k": planned.config.k,
             "seed": planned.config.seed,
             "run": f"runs/{planned.identity}",
-            "state": state_of(study.paths(planned.identity)),
+            "state": _state(study, planned.config),
         }
         for planned in grid.runs()
     ]
@@ -83,6 +82,15 @@ def show_plan(grid: Grid, folder: Path, args: argparse.Namespace) -> int:
         line = start_line(study, cohorts, sizing.threads, args.executor, processes)
         print(f"{line}, {max(needs) / GIGABYTE:.1f} GB each")
     return 0
+
+
+def _state(study: StudyFolder, config: RunConfig) -> str:
+    """Return the state of a run; one whose result cannot be used, which is said, has stopped."""
+    from depthgauge.scheduling.status import state_of
+
+    state = state_of(study.paths(config.identity))
+    ended = state in ("finished", "diverged")
+    return "stopped" if ended and study.run(config).result is None else state
 
 
 def choose_sizes(

@@ -32,8 +32,11 @@ MARGIN = 1.15
 """Free memory lies between the tensors, and an operation needs some inside itself."""
 
 COPIES_OF_WEIGHTS = 5
-ACTIVATIONS_PER_BLOCK = 6
-DIFFERENTIATED_PER_BLOCK = 8
+COPIES_IN_CHECKPOINT = 6
+"""A checkpoint is written run by run: weights and moments, and once more as bytes."""
+
+ACTIVATIONS_PER_BLOCK = 7
+DIFFERENTIATED_PER_BLOCK = 9
 """Arrays of (samples, width) that a block holds, and more where a rule differentiates it."""
 
 LEARNING, LEARNING_PER_BLOCK, LEARNING_WIDTH = 20, 32, 256
@@ -54,8 +57,9 @@ def cohort_bytes(
     if learns:
         arrays = LEARNING + LEARNING_PER_BLOCK * net.blocks
         run += arrays * recipe.batch_size * max(wide, LEARNING_WIDTH)
+    checkpoint = COPIES_IN_CHECKPOINT * parameters(net, task)
     read = (len(task.evaluation) + recipe.batch_size * runs) * task.input_dim
-    return MARGIN * item * (runs * run + read)
+    return MARGIN * item * (runs * run + checkpoint + read)
 
 
 def process_bytes(
