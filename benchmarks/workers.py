@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 
-import torch
+from depthgauge.scheduling.resources import available_cores
 
 
 def seconds(rules: list[str], threads: int) -> float:
@@ -44,7 +44,7 @@ def main() -> None:
     parser.add_argument("--rules", nargs="+", default=["bp", "fa", "dfa"])
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
-    cores = torch.get_num_threads()
+    cores = available_cores()
     pairs = [(seconds(args.rules, cores), seconds(args.rules, 1)) for _ in range(args.rounds)]
     ratios = [one / several for one, several in pairs]
     figures = {

@@ -26,17 +26,3 @@ def figures_for_print() -> Iterator[Any]:
     with pytest.MonkeyPatch.context() as without:
         without.setattr(study_page, "figures_of", lambda *_: {})
         yield real
-
-
-@pytest.fixture(autouse=True, scope="session")
-def measured_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """What is measured in this process is kept in a folder of the suite, not of the user.
-
-    Tests of that folder ask for this fixture, which is the function that finds it.
-    """
-    from depthgauge.studies import measured  # noqa: PLC0415
-
-    real, folder = measured.measured_dir, tmp_path_factory.mktemp("measured")
-    with pytest.MonkeyPatch.context() as elsewhere:
-        elsewhere.setattr(measured, "measured_dir", lambda: folder)
-        yield real

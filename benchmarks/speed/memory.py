@@ -1,14 +1,15 @@
-"""Memory of a process that trains a cohort: as it is predicted, and as it is.
+"""Memory of a process that trains a cohort: as it is estimated, and as it is.
 
-Both in new processes, which have nothing but their data. The one that trains builds the cohort,
-reads it, takes steps and writes checkpoints, as training does.
+It is measured in a new process, which has nothing but its data. It trains for a few steps, reads,
+and writes checkpoints, as a study does.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -16,60 +17,71 @@ from typing import Any
 import torch
 
 from depthgauge.rules.choice import choose_rule
+from depthgauge.scheduling.cohort_training import EVERY_EPOCH
+from depthgauge.scheduling.memory_estimate import process_bytes
 from depthgauge.store.checkpoint import write_checkpoint
 from depthgauge.store.peak_memory import peak_memory_bytes
-from depthgauge.studies.footprint import count_footprint
-from depthgauge.studies.room import own_bytes
-from depthgauge.studies.trial import Trial
-from depthgauge.training.engine import Epoch
+from depthgauge.training.engine import RunState, train_cohort
+from depthgauge.training.engines import ENGINES
 from depthgauge.training.kept_memory import keep_freed_memory
 
 from .cases import Case
 
-STEPS, READ = 5, 1500
+STEPS = 7
+"""Of one epoch: rules that warm up have done so after a fifth of them."""
+
 MEGABYTE = 1e6
 
 
 def measure(case: Case, runs: int, on_round: Callable[[], None]) -> dict[str, Any]:
-    """Bytes of one cohort."""
-    found = {}
-    for name, function in (("predicted", _predicted), ("measured", _measured)):
-        with ProcessPoolExecutor(1, get_context("spawn")) as alone:
-            found[f"{name}_bytes"] = alone.submit(function, case, runs).result()
+    """Return the bytes of one cohort, estimated and measured."""
+    case = replace(case, epochs=1, samples=STEPS * case.batch)
+    with ProcessPoolExecutor(1, get_context("spawn")) as alone:
+        measured = alone.submit(_measured, case, runs).result()
     on_round()
+    config, rule = case.configs(runs)[0], choose_rule(case.rule).rule_class
+    estimated = round(process_bytes(config.net, config.recipe, rule, case.task(), runs))
     known = {"rule": case.rule, "width": case.width, "blocks": case.blocks, "runs": runs}
-    ratio = found["predicted_bytes"] / found["measured_bytes"]
-    return known | {"dtype": case.dtype} | found | {"ratio": ratio}
+    found = {"estimated_bytes": estimated, "measured_bytes": measured}
+    return known | {"dtype": case.dtype} | found | {"ratio": estimated / measured}
 
 
-def _predicted(case: Case, runs: int) -> int:
-    torch.set_num_threads(1)
-    task, configs = case.task(), case.configs(runs)
-    alone, rule = own_bytes(), choose_rule(case.rule).build()
-    footprint = count_footprint(configs[0], rule, task, "cpu", "cohort")
-    seeds = len({config.seed for config in configs})
-    return round(alone + footprint.bytes_of(seeds, [config.k for config in configs]))
+class _Checkpoints:
+    """Writes the checkpoints of a cohort, and drops the rest."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def record_epoch(self, lines: Sequence[dict[str, Any]]) -> None:
+        """Drop the metrics."""
+
+    def save(self, states: Sequence[RunState]) -> None:
+        """Write every run's state."""
+        for run, state in enumerate(states):
+            write_checkpoint(self._folder / f"{run}.safetensors", state)
 
 
 def _measured(case: Case, runs: int) -> int:
+    """Train one epoch, saving after every step, and return the most bytes this process has held."""
     torch.set_num_threads(1)
     keep_freed_memory()
-    configs, choice = case.configs(runs), choose_rule(case.rule)
-    trial = Trial(configs, [choice.build() for _ in configs], case.task())
-    for _ in range(2):
-        trial.read(READ)
-        for _ in range(STEPS):
-            trial.step()
-        with tempfile.TemporaryDirectory() as folder:
-            for state in Epoch(trial.cohort, 0).states():
-                write_checkpoint(Path(folder) / "checkpoint", state)
+    configs, task = case.configs(runs), case.task()
+    rules = [choose_rule(case.rule).build() for _ in configs]
+    with tempfile.TemporaryDirectory() as folder:
+        train_cohort(
+            ENGINES["cohort"](configs, rules, task),
+            task,
+            _Checkpoints(Path(folder)),
+            observers=EVERY_EPOCH,
+            save_every=0.0,
+        )
     return peak_memory_bytes()
 
 
 def text(result: dict[str, Any]) -> str:
-    """One cohort as a line."""
-    predicted, measured = (result[f"{one}_bytes"] / MEGABYTE for one in ("predicted", "measured"))
+    """Return one cohort as a line."""
+    estimated, measured = (result[f"{one}_bytes"] / MEGABYTE for one in ("estimated", "measured"))
     what = "{rule}, d = {width}, L = {blocks}, {runs} runs, {dtype}".format(**result)
     return (
-        f"{what}: predicted {predicted:,.0f} MB, measured {measured:,.0f} MB, {result['ratio']:.2f}"
+        f"{what}: estimated {estimated:,.0f} MB, measured {measured:,.0f} MB, {result['ratio']:.2f}"
     )

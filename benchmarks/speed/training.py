@@ -6,7 +6,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from depthgauge.studies.runner import EVERY_EPOCH
+from depthgauge.scheduling.cohort_training import EVERY_EPOCH
 from depthgauge.tasks.base import Split
 from depthgauge.training.engine import train_cohort
 

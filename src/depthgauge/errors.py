@@ -42,14 +42,6 @@ class StoppedError(Exception):
         self.signal = signal
 
 
-class HandedOnError(Exception):
-    """The work was handed on to something else; the message says how, `document` for programs."""
-
-    def __init__(self, sentence: str, document: dict[str, object]) -> None:
-        super().__init__(sentence)
-        self.document = document
-
-
 def system_sentence(error: OSError) -> str:
     """What the system refused, and how to go on where that is known."""
     if error.errno in NO_ROOM:

@@ -7,6 +7,7 @@ import io
 import json
 import logging
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -74,7 +75,7 @@ def run(*arguments: object) -> Done:
             status: Any = main([str(argument) for argument in arguments])
         except SystemExit as end:
             status = end.code or 0
-    return Done(status, out.getvalue(), err.getvalue())
+    return Done(status, out.getvalue(), complaints(err.getvalue()))
 
 
 @contextlib.contextmanager
@@ -90,17 +91,36 @@ def own_logging() -> Iterator[None]:
         root.setLevel(level)
 
 
-def start(*arguments: object, threads: int = 1, **options: Any) -> subprocess.Popen[str]:
-    """A Python process of its own, which finds the package wherever it is started."""
+def start(*arguments: object, cores: int = 1, **options: Any) -> subprocess.Popen[str]:
+    """A Python process on so many cores, which finds the package wherever it is started."""
     source = str(Path(depthgauge.__file__).parent.parent)
     path = os.pathsep.join(filter(None, (source, os.environ.get("PYTHONPATH"))))
-    return subprocess.Popen(
-        [sys.executable, *map(str, arguments)],
-        env=os.environ
-        | {"PYTHONPATH": path, "OMP_NUM_THREADS": str(threads), "PYTHONUNBUFFERED": ""},
-        text=True,
-        **options,
-    )
+    with on_cores(cores):
+        return subprocess.Popen(
+            [sys.executable, *map(str, arguments)],
+            env=os.environ | {"PYTHONPATH": path, "PYTHONUNBUFFERED": ""},
+            text=True,
+            **options,
+        )
+
+
+@contextlib.contextmanager
+def on_cores(count: int) -> Iterator[None]:
+    """This process, and those it starts, may run on so many cores; pytest workers have others."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, range(os.cpu_count() or 1))
+    cores = sorted(os.sched_getaffinity(0))
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    os.sched_setaffinity(0, {cores[(worker + n) % len(cores)] for n in range(count)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def complaints(err: str) -> str:
+    """What was said on standard error beside the line on what is trained."""
+    return re.sub(r"^\d+ runs? of \d+ epochs?: \d+ cohorts?, .*\n?", "", err, flags=re.MULTILINE)
 
 
 def run_apart(*arguments: object) -> tuple[Done, set[str]]:
@@ -115,7 +135,7 @@ def run_apart(*arguments: object) -> tuple[Done, set[str]]:
     process = start("-c", code, *arguments, stdout=pipe, stderr=pipe)
     out, err = process.communicate(timeout=120)
     *said, modules = err.splitlines()
-    return Done(process.returncode, out, "\n".join(said)), set(modules.split())
+    return Done(process.returncode, out, complaints("\n".join(said))), set(modules.split())
 
 
 def run_ladder(folder: Path, *more: object, rules: tuple[str, ...] = ("bp", "dfa")) -> Done:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-import torch
 from cli.audits import AuditedStudy, run_audit, run_files
-from cli.commands import run, run_ladder, write_rules
+from cli.commands import on_cores, run, run_ladder, write_rules
 from cli.stopped_studies import STOPPED, command, run_stopped, write_stopping_rules
+
+from depthgauge.training.threads import with_threads
 
 
 @pytest.fixture(autouse=True)
@@ -18,26 +20,22 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DEPTHGAUGE_DATA", str(tmp_path / "no data here"))
     monkeypatch.setenv("COLUMNS", "200")
-    with one_thread():
+    with one_core():
         yield
 
 
-class one_thread:  # noqa: N801 – reads as a statement
-    """With one thread a study trains in the process of the test."""
-
-    def __enter__(self) -> None:
-        self.before = torch.get_num_threads()
-        torch.set_num_threads(1)
-
-    def __exit__(self, *_: object) -> None:
-        torch.set_num_threads(self.before)
+@contextmanager
+def one_core() -> Iterator[None]:
+    """On one core a study trains in the process of the test; each pytest worker has its own."""
+    with on_cores(1), with_threads(1):
+        yield
 
 
 @pytest.fixture(scope="session")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished study: bp and dfa, k = 0, 1, 2, seeds 1 and 2. Look, do not touch."""
     folder = tmp_path_factory.mktemp("trained") / "study"
-    with one_thread():
+    with one_core():
         done = run_ladder(folder)
     assert done.status == 0, done.err
     return folder
@@ -54,7 +52,7 @@ def audited(trained: Path, tmp_path_factory: pytest.TempPathFactory) -> AuditedS
     """The finished study, copied and audited. Look, do not touch."""
     folder = shutil.copytree(trained, tmp_path_factory.mktemp("audited") / "study")
     before = run_files(folder)
-    with one_thread():
+    with one_core():
         done = run_audit(folder, "--json", "--strict", rules=("bp", "dfa"), seeds=(1, 2))
     return AuditedStudy(folder, done, before)
 
@@ -64,7 +62,7 @@ def own_rules(tmp_path_factory: pytest.TempPathFactory) -> AuditedStudy:
     """An audit of somebody's own rules, of which one explodes. Look, do not touch."""
     parent = tmp_path_factory.mktemp("own")
     rules = write_rules(parent)
-    with one_thread():
+    with one_core():
         done = run_audit(parent / "study", "--json", rules=(f"{rules}:Mine", f"{rules}:Exploding"))
     return AuditedStudy(parent / "study", done, {})
 
@@ -79,7 +77,7 @@ def stopping_rules(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def undisturbed(stopping_rules: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The study of `stopped`, which nobody disturbed. Look, do not touch."""
     folder = tmp_path_factory.mktemp("undisturbed") / "study"
-    with one_thread():
+    with one_core():
         done = run(*command(stopping_rules, folder))
     assert (done.status, done.err) == (0, "")
     return folder
@@ -89,7 +87,7 @@ def undisturbed(stopping_rules: Path, tmp_path_factory: pytest.TempPathFactory) 
 def stopped_once(stopping_rules: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A study that was asked to stop within an epoch. Look, do not touch."""
     folder = tmp_path_factory.mktemp("stopped") / "study"
-    with one_thread():
+    with one_core():
         done = run_stopped(*command(stopping_rules, folder))
     assert done.status == STOPPED, done.err
     return folder

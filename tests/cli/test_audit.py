@@ -195,8 +195,11 @@ def test_people_get_tables_words_and_where_everything_is(study):
 def test_a_dry_run_shows_the_runs_and_trains_nothing(trained, tmp_path):
     arguments = ("audit", *SMALL, "--rules", "dfa", "--seeds", 1, 3, "--dry-run", "--json")
     plan = run(*arguments, "--out", trained).document
-    shown = {(entry["k"], entry["seed"]): entry["done"] for entry in plan["runs"]}
-    assert shown == {(2, 1): True, (0, 1): True, (2, 3): False, (0, 3): False}
+    shown = {(entry["k"], entry["seed"]): entry["state"] for entry in plan["runs"]}
+    assert shown == {
+        **dict.fromkeys([(2, 1), (0, 1)], "finished"),
+        **dict.fromkeys([(2, 3), (0, 3)], "waiting"),
+    }
     assert run(*arguments).document["out"].startswith("runs/digits-d8-L2-")
     assert list(tmp_path.iterdir()) == []
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from cli.audits import read
 from cli.commands import Done, assert_bad_input, run
-from cli.conftest import one_thread
+from cli.conftest import one_core
 from store.small_runs_on_disk import contents
 from training.small_runs import make_task
 
@@ -56,7 +56,7 @@ def tiny(monkeypatch):
 def selected(tmp_path_factory: pytest.TempPathFactory) -> tuple[Done, Path]:
     """Two rules at their best settings and under three controls. Look, do not touch."""
     folder = tmp_path_factory.mktemp("settings") / "study"
-    with pytest.MonkeyPatch.context() as patch, one_thread():
+    with pytest.MonkeyPatch.context() as patch, one_core():
         use_tiny(patch)
         done = run(*COMMAND, *SELECT, *CONTROLS, "--out", folder, "--json")
     assert done.status == 0, done.err
@@ -211,10 +211,10 @@ def test_a_dry_run_shows_the_settings_that_would_be_tried(tmp_path, selected):
     assert plan["out"] == "new/selection"
     assert plan["config"]["task"]["evaluated_on"] == "validation"
     assert len(plan["runs"]) == 8
-    assert not any(entry["done"] for entry in plan["runs"])
+    assert {entry["state"] for entry in plan["runs"]} == {"waiting"}
     assert list(tmp_path.iterdir()) == []
     done = run(*COMMAND, *SELECT, *CONTROLS, "--dry-run", "--json", "--out", selected[1]).document
-    assert all(entry["done"] for entry in done["runs"])
+    assert {entry["state"] for entry in done["runs"]} == {"finished"}
 
 
 def test_without_saying_how_many_a_tenth_is_held_out(tmp_path):

@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 from cli.commands import SMALL, assert_bad_input, run
 
-from depthgauge.training.plain import PlainCohort
-
 RULES = ("bp", "dfa", "ep")
 COMMAND = ("ladder", *SMALL, "--dtype", "float64", "--rules", *RULES, "--seeds", 1)
 
@@ -64,18 +62,6 @@ def test_a_study_stays_with_its_engine(plain, tmp_path):
     assert run("resume", study).status == 0
     assert json.loads((lost / "result.json").read_text())["provenance"]["engine"] == "plain"
     assert close(metrics(study), metrics(plain))
-
-
-def test_a_dry_run_tries_the_engine_that_was_asked_for(tmp_path, monkeypatch):
-    tried = []
-    step = PlainCohort.step
-    monkeypatch.setattr(
-        PlainCohort, "step", lambda self, *batch: tried.append(1) or step(self, *batch)
-    )
-    run(*COMMAND, "--out", tmp_path / "study", "--dry-run")
-    assert not tried
-    run(*COMMAND, "--engine", "plain", "--out", tmp_path / "study", "--dry-run")
-    assert tried
 
 
 def test_an_unknown_engine(tmp_path):

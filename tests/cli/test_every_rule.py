@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from cli.audits import run_files
 from cli.commands import run
-from cli.conftest import one_thread
+from cli.conftest import one_core
 
 from depthgauge import registry
 from depthgauge.rules.choice import choose_rule
@@ -31,7 +31,7 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """A ladder of all rules, then their audit in the same folder."""
     folder: Path = tmp_path_factory.mktemp("every") / "study"
     more = ("--seeds", 1, "--threads", 1, "--out", folder, "--json", "--rules", *RULES)
-    with pytest.MonkeyPatch.context() as patch, one_thread():
+    with pytest.MonkeyPatch.context() as patch, one_core():
         patch.setattr(audit, "NULL_DRAWS", 3)
         patch.setattr(audit, "SAMPLES", 256)
         ladder = run("ladder", *GRID, *more)

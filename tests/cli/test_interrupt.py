@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -11,7 +10,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from cli.commands import Done
+from cli.commands import Done, complaints
 from cli.waiting import WAITS_AT, Study, is_running, until
 
 SAVED = "depthgauge: stopped, and everything is saved; the same command goes on from here\n"
@@ -46,11 +45,6 @@ def undisturbed(parent: Path, cohorts: int = 1) -> dict[str, bytes]:
     assert done.status == 0, done.err
     assert len(study.metrics()) == 2 * cohorts
     return study.metrics()
-
-
-def complaints(err: str) -> str:
-    """What was said beside how two processes share the work."""
-    return re.sub(r"\A2 runs together, 2 processes of 1 thread \(.*\)\n", "", err)
 
 
 def assert_goes_on(study: Study) -> None:
@@ -98,7 +92,7 @@ def test_ctrl_c_twice_stops_at_once_and_the_study_can_still_go_on(study_of):
 def test_with_two_worker_processes_both_save_and_go_on(study_of, number):
     """Ctrl-C reaches every process of the terminal, what a cluster sends the first alone."""
     study = study_of(2)
-    process = study.begin(threads=2, start_new_session=True)
+    process = study.begin(cores=2, start_new_session=True)
     if number == signal.SIGINT:
         os.killpg(process.pid, number)
     else:
@@ -129,7 +123,7 @@ def both_workers_load_their_modules(command: psutil.Process) -> bool:
 def test_ctrl_c_while_worker_processes_start_leaves_no_traceback(study_of, moment):
     """It reaches them before they can hear it."""
     study = study_of(2)
-    process = study.start(threads=2, start_new_session=True)
+    process = study.start(cores=2, start_new_session=True)
     command = psutil.Process(process.pid)
     until(lambda: process.poll() is not None or moment(command))
     os.killpg(process.pid, signal.SIGINT)
@@ -140,7 +134,7 @@ def test_ctrl_c_while_worker_processes_start_leaves_no_traceback(study_of, momen
 @pytest.mark.slow
 def test_ctrl_c_twice_ends_two_worker_processes_at_once(study_of):
     study = study_of(2)
-    process = study.begin(threads=2, start_new_session=True)
+    process = study.begin(cores=2, start_new_session=True)
     send_twice(-process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out, complaints(err)) == (130, "", NOW)
@@ -152,7 +146,7 @@ def test_ctrl_c_twice_ends_two_worker_processes_at_once(study_of):
 @pytest.mark.slow
 def test_what_a_killed_worker_had_begun_another_takes_over(study_of):
     study = study_of(2)
-    process = study.begin(threads=2)
+    process = study.begin(cores=2)
     killed, _ = study.waiting
     os.kill(killed, signal.SIGKILL)
     until(lambda: not is_running(killed))
@@ -166,7 +160,7 @@ def test_what_a_killed_worker_had_begun_another_takes_over(study_of):
 def test_workers_that_are_asked_to_stop_one_by_one_do_not_make_a_whole_study(study_of):
     """Both save and end; the command must not end as if all had been trained."""
     study = study_of(2)
-    process = study.begin(threads=2)
+    process = study.begin(cores=2)
     for worker in study.waiting:
         os.kill(worker, signal.SIGTERM)
     done = study.end(process)

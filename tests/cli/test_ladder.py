@@ -194,11 +194,10 @@ def test_a_dry_run_shows_the_runs_and_writes_nothing(tmp_path):
     assert [(one["rule"], one["k"], one["seed"]) for one in runs] == [
         (rule, k, seed) for rule in ("bp", "dfa") for seed in (1, 2) for k in (2, 0)
     ]
-    assert not any(one["done"] for one in runs)
+    assert {one["state"] for one in runs} == {"waiting"}
     expected = done.document["expected"]
-    assert expected["seconds"] > 0
     assert expected["memory_bytes"] > 0
-    assert (expected["cohorts"], expected["workers"], expected["threads"]) == (2, 1, 1)
+    assert (expected["cohorts"], expected["processes"], expected["threads"]) == (2, 1, 1)
     assert done.document["config"]["net"]["width"] == 8
     assert os.listdir(tmp_path) == []
 
@@ -206,10 +205,10 @@ def test_a_dry_run_shows_the_runs_and_writes_nothing(tmp_path):
 def test_a_dry_run_knows_what_is_done(study):
     before = contents(study)
     done = run_ladder(study, "--dry-run", "--seeds", 2, 3)
-    assert [one["done"] for one in done.document["runs"] if one["seed"] == 2] == [True] * 6
-    assert [one["done"] for one in done.document["runs"] if one["seed"] == 3] == [False] * 6
+    assert [one["state"] for one in done.document["runs"] if one["seed"] == 2] == ["finished"] * 6
+    assert [one["state"] for one in done.document["runs"] if one["seed"] == 3] == ["waiting"] * 6
     for one in done.document["runs"]:
-        assert (study / one["run"]).is_dir() == one["done"]
+        assert (study / one["run"]).is_dir() == (one["state"] == "finished")
     assert done.document["expected"]["cohorts"] == 2
     assert contents(study) == before
 
@@ -220,18 +219,18 @@ def test_a_dry_run_for_people(study):
     assert done.status == 0
     *runs, total, expected = done.out.splitlines()
     assert len(runs) == 6
-    assert sum(line.endswith("to do") for line in runs) == 3
+    assert sum(line.endswith(" waiting") for line in runs) == 3
     assert "6 runs" in total
-    assert "3 done" in total
-    cost = r"about \d+ (s|min) in 1 cohorts, 1 at a time with 1 threads and \d+\.\d GB each"
+    assert "3 finished" in total
+    cost = r"3 runs of 1 epoch: 1 cohort, 1 process of 1 thread, \d+\.\d GB each"
     assert re.fullmatch(cost, expected)
     assert contents(study) == before
 
 
 def test_a_dry_run_of_what_is_done_expects_nothing(study):
     done = run("ladder", *SMALL, "--rules", "bp", "--seeds", 1, "--out", study, "--dry-run")
-    assert done.out.splitlines()[-1].endswith(": 3 done")
-    assert run_ladder(study, "--dry-run").document["expected"]["seconds"] == 0
+    assert done.out.splitlines()[-1].endswith(": 3 finished")
+    assert run_ladder(study, "--dry-run").document["expected"]["cohorts"] == 0
 
 
 def test_a_dry_run_of_a_rule_that_fails_is_no_traceback(tmp_path):

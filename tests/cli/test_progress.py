@@ -16,16 +16,16 @@ from cli.commands import SMALL, own_logging
 from depthgauge.cli import progress
 from depthgauge.cli.main import main
 from depthgauge.cli.progress import Bar, Lines, study_progress
-from depthgauge.studies.so_far import Fired, RuleSoFar, Standing
+from depthgauge.scheduling.live import Fired, LiveRule, LiveRuns
 
-DFA = RuleSoFar(
+DFA = LiveRule(
     "dfa[normalise=batch]",
     20,
     6,
     1,
     0,
-    Standing(3, (4, 4), 0.26, 0),
-    Standing(3, (4, 4), 0.25, 0),
+    LiveRuns(3, (4, 4), 0.26, 0),
+    LiveRuns(3, (4, 4), 0.25, 0),
     (Fired("D1", 2, 3),),
 )
 
@@ -54,7 +54,7 @@ class Asked:
         self.times, self.rules = 0, [DFA]
         self._clock, self._takes = clock, takes
 
-    def __call__(self) -> Sequence[RuleSoFar]:
+    def __call__(self) -> Sequence[LiveRule]:
         self.times += 1
         if self._clock is not None:
             self._clock.now += self._takes
@@ -186,7 +186,7 @@ def test_what_came_last_is_shown_also_where_it_ends_with_an_error(terminal, cloc
 
     def fail() -> None:
         with redirect_stderr(terminal), study_progress(100, "training", 0, asked):
-            asked.rules = [replace(DFA, done=2)]
+            asked.rules = [replace(DFA, finished=2)]
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):

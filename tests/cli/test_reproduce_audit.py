@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from cli.commands import Done, assert_bad_input, run
-from cli.conftest import one_thread
+from cli.conftest import one_core
 from training.small_runs import make_task
 
 from depthgauge.registry import TASKS
@@ -25,7 +25,7 @@ def reproduced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Done, Path]:
     """As if the published audit had been trained for one epoch too, on a few points."""
     folder = tmp_path_factory.mktemp("reproduced") / "out"
     task = replace(make_task(), name="cifar10")
-    with pytest.MonkeyPatch.context() as patch, one_thread():
+    with pytest.MonkeyPatch.context() as patch, one_core():
         patch.setitem(TASKS.built_in, "cifar10", TaskEntry("a few points", lambda: task, 100, 256))
         patch.setitem(AUDIT["config"], "epochs", 1)
         patch.setattr(audit, "NULL_DRAWS", 3)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from cli.commands import Done, assert_bad_input, run
-from cli.conftest import one_thread
+from cli.conftest import one_core
 from training.small_runs import make_task
 
 from depthgauge.registry import TASKS
@@ -39,7 +39,7 @@ def use_a_few_points(patch: pytest.MonkeyPatch) -> None:
 def reproduced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Done, Path]:
     """As if a tiny network, trained for one epoch on a few points, had been published."""
     folder = tmp_path_factory.mktemp("thirty") / "out"
-    with pytest.MonkeyPatch.context() as patch, one_thread():
+    with pytest.MonkeyPatch.context() as patch, one_core():
         use_a_few_points(patch)
         for name, value in (("epochs", 1), ("width", 16), ("blocks", 2)):
             patch.setitem(FIGURES["config"], name, value)

@@ -40,11 +40,11 @@ def finished_runs(folder: Path) -> dict[str, tuple[int, bytes]]:
     return {f"{run.name}/{name}": file for run in done for name, file in contents(run).items()}
 
 
-def kill_when(folder: Path, epochs: int, recorded: int, delay: float, threads: int) -> None:
+def kill_when(folder: Path, epochs: int, recorded: int, delay: float, cores: int) -> None:
     """Start the command, and kill it `delay` seconds after so many epochs are recorded."""
     process = start(
         *("-m", "depthgauge.cli.main", *command(folder, epochs)),
-        threads=threads,
+        cores=cores,
         stdout=PIPE,
         stderr=PIPE,
     )
@@ -72,14 +72,14 @@ def outcome(folder: Path) -> dict[str, Any]:
     return found
 
 
-def check_kills(tmp_path: Path, epochs: int, kills: int, seed: int, threads: int = 1) -> None:
+def check_kills(tmp_path: Path, epochs: int, kills: int, seed: int, cores: int = 1) -> None:
     undisturbed, folder = tmp_path / "undisturbed", tmp_path / "killed"
     assert run(*command(undisturbed, epochs)).status == 0
     chance = random.Random(seed)
     most = int(0.9 * RUNS * (epochs + 1))
     done: dict[str, tuple[int, bytes]] = {}
     for recorded in sorted(chance.randint(1, most) for _ in range(kills)):
-        kill_when(folder, epochs, recorded, chance.uniform(0, 0.1), threads)
+        kill_when(folder, epochs, recorded, chance.uniform(0, 0.1), cores)
         done |= finished_runs(folder)
     assert run(*command(folder, epochs)).status == 0
     assert len(outcome(folder)) == RUNS
@@ -103,4 +103,4 @@ def test_killed_many_times(tmp_path, seed):
 
 @pytest.mark.slow
 def test_killed_many_times_while_cohorts_train_side_by_side(tmp_path):
-    check_kills(tmp_path, epochs=30, kills=8, seed=7, threads=2)
+    check_kills(tmp_path, epochs=30, kills=8, seed=7, cores=2)

@@ -64,7 +64,7 @@ def test_task_and_rules_of_a_file_are_found_from_another_folder(tmp_path, monkey
     assert run(*typed).status == 0
     again = plan_alone(home / "study", tmp_path / "again")
     monkeypatch.chdir(tmp_path)
-    assert run("resume", "again").out == "2 of 2 runs in again are done\nagain/report.html\n"
+    assert run("resume", "again").out == "2 of 2 runs in again are finished\nagain/report.html\n"
     assert outcome(again) == outcome(home / "study")
 
 
@@ -72,7 +72,7 @@ def test_a_study_that_is_done_is_left_as_it_is_and_its_page_is_written_anew(stud
     (study / "report.html").write_text("old")
     before = contents(study)
     done = run("resume", study)
-    said = f"12 of 12 runs in {study} are done\n{study}/report.html\n"
+    said = f"12 of 12 runs in {study} are finished\n{study}/report.html\n"
     assert (done.status, done.out) == (0, said)
     after = contents(study)
     assert after.pop("report.html") != before.pop("report.html")
@@ -83,7 +83,7 @@ def test_a_copy_of_the_plan_is_the_whole_study_over_again_bit_for_bit(trained, t
     again = plan_alone(trained, tmp_path / "again")
     done = run("resume", again)
     assert (done.status, done.err) == (0, "")
-    assert done.out == f"12 of 12 runs in {again} are done\n{again}/report.html\n"
+    assert done.out == f"12 of 12 runs in {again} are finished\n{again}/report.html\n"
     assert len(outcome(again)) == 12
     assert outcome(again) == outcome(trained)
 
@@ -114,7 +114,7 @@ def test_chosen_cohorts_alone_are_trained(trained, tmp_path):
     again = plan_alone(trained, tmp_path / "again")
     first, second = cohorts(trained)
     done = run("resume", again, "--cohorts", second)
-    assert (done.status, done.out) == (0, f"6 of 12 runs in {again} are done\n")
+    assert (done.status, done.out) == (0, f"6 of 12 runs in {again} are finished\n")
     labels = {read(path.with_name("config.json"))["rule"]["label"] for path in results(again)}
     assert labels == {"dfa"}
     assert run("resume", again, "--cohorts", first, second).status == 0
@@ -187,7 +187,7 @@ def test_what_failed_is_left_alone_until_it_is_retried(stopping_rules, failed):
     done = run("resume", failed)
     assert done.status == 1
     assert "raises k=1 seed=1 and 1 more failed: ZeroDivisionError" in done.err
-    assert done.out == f"2 of 4 runs in {failed} are done\n{failed / 'report.html'}\n"
+    assert done.out == f"2 of 4 runs in {failed} are finished\n{failed / 'report.html'}\n"
     assert {name: f for name, f in contents(failed).items() if name.startswith("runs/")} == before
 
 
@@ -195,7 +195,7 @@ def test_retried_when_the_reason_is_gone_it_is_done(failed):
     others = {path: path.read_bytes() for path in results(failed)}
     done = run("retry", failed, "--failed")
     assert (done.status, done.err) == (0, "")
-    assert done.out == f"4 of 4 runs in {failed} are done\n{failed}/report.html\n"
+    assert done.out == f"4 of 4 runs in {failed} are finished\n{failed}/report.html\n"
     assert len(results(failed)) == 4
     assert {path: path.read_bytes() for path in others} == others
     assert list(failed.glob("runs/*/failed.json")) == []
@@ -218,13 +218,13 @@ def test_what_failed_is_retried_and_nothing_else_is_trained(failed):
         (run_folder / "result.json").unlink()
     before = {path: contents(path) for path in left}
     done = run("retry", failed, "--failed")
-    assert (done.status, done.out) == (0, f"2 of 4 runs in {failed} are done\n")
+    assert (done.status, done.out) == (0, f"2 of 4 runs in {failed} are finished\n")
     (failed / "report.html").unlink()
     labels = {read(path.with_name("config.json"))["rule"]["label"] for path in results(failed)}
     assert labels == {"raises"}
     assert {path: contents(path) for path in left} == before
     done = run("resume", failed)
-    assert done.out == f"4 of 4 runs in {failed} are done\n{failed}/report.html\n"
+    assert done.out == f"4 of 4 runs in {failed} are finished\n{failed}/report.html\n"
     assert (failed / "report.html").is_file()
 
 

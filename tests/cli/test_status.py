@@ -30,17 +30,18 @@ def put_running(study: Path, **progress: object) -> Path:
 def test_a_finished_study_in_one_line(study):
     done = run("status", study)
     assert (done.status, done.err) == (0, "")
-    assert done.out == "12 runs: 12 done, 0 running, 0 failed, 0 left\n"
+    assert done.out == "12 runs: 12 finished\n"
 
 
 def test_as_one_json_document(study):
     document = run("status", study, "--json").document
     assert document["study"] == str(study)
-    assert document["runs"] == {"done": 12, "running": 0, "failed": 0, "left": 0}
+    assert {state for state, count in document["runs"].items() if count} == {"finished"}
+    assert document["runs"]["finished"] == 12
 
 
 def test_a_stopped_study_has_runs_left(stopped):
-    assert run("status", stopped).out == "2 runs: 0 done, 0 running, 0 failed, 2 left\n"
+    assert run("status", stopped).out == "2 runs: 2 stopped\n"
 
 
 def test_what_is_running_with_where_epoch_and_time_left(stopped):
@@ -48,7 +49,7 @@ def test_what_is_running_with_where_epoch_and_time_left(stopped):
     progress = {"label": "stops", "runs": 2, "total": 9, "first": 1, "steps": 5, "epoch": 1}
     put_running(stopped, **progress, seconds=300.0)
     first, running, left = run("status", stopped).out.splitlines()
-    assert first == "2 runs: 0 done, 2 running, 0 failed, 0 left"
+    assert first == "2 runs: 2 running"
     assert running == (
         f"running  stops (2 runs) on other, process {owner.pid}: epoch 1 of {EPOCHS}, 5 min left"
     )
@@ -65,7 +66,7 @@ def test_what_failed_with_its_reason_and_how_to_try_again(stopping_rules, tmp_pa
     folder = tmp_path / "study"
     assert run_raising(*command(stopping_rules, folder, "Raises", "dfa")).status == 1
     lines = run("status", folder).out.splitlines()
-    assert lines[0] == "4 runs: 2 done, 0 running, 2 failed, 0 left"
+    assert lines[0] == "4 runs: 2 finished, 2 failed"
     runs = {path.parent.name for path in folder.glob("runs/*/failed.json")}
     for line, k in zip(lines[1:3], (1, 0), strict=True):
         why = "ZeroDivisionError: the author divided by zero"

@@ -11,7 +11,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import psutil
-from cli.commands import Done, run, start
+from cli.commands import Done, complaints, run, start
 
 from depthgauge.store.checkpoint import position_of
 
@@ -84,12 +84,12 @@ class Study:
             *("--save-every", 10**6, "--out", self.folder, "--json"),
         ]
 
-    def start(self, threads: int = 1, **options: object) -> subprocess.Popen[str]:
+    def start(self, cores: int = 1, **options: object) -> subprocess.Popen[str]:
         """A process that trains, and will wait in the middle."""
         with patch.dict(os.environ, {"TEST_WAITS_IN": str(self.waits)}):
             process = start(
                 *("-m", "depthgauge.cli.main", *self.command),
-                threads=threads,
+                cores=cores,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 **options,
@@ -97,10 +97,10 @@ class Study:
         self.processes.append(process)
         return process
 
-    def begin(self, threads: int = 1, **options: object) -> subprocess.Popen[str]:
+    def begin(self, cores: int = 1, **options: object) -> subprocess.Popen[str]:
         """A process that trains, waiting in the middle once it is there."""
-        process = self.start(threads, **options)
-        until(lambda: process.poll() is not None or len(self.waiting) >= min(threads, self.cohorts))
+        process = self.start(cores, **options)
+        until(lambda: process.poll() is not None or len(self.waiting) >= min(cores, self.cohorts))
         assert process.poll() is None, process.communicate()
         return process
 
@@ -116,7 +116,7 @@ class Study:
         """Let it go on, and see how it ends."""
         self.go()
         out, err = process.communicate(timeout=PATIENCE)
-        return Done(process.returncode, out, err)
+        return Done(process.returncode, out, complaints(err))
 
     def leave_nothing_behind(self) -> None:
         """Worker processes end with the process that started them."""

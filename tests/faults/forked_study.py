@@ -23,7 +23,7 @@ import psutil
 import torch
 
 from depthgauge.cli.main import main
-from depthgauge.executors import local
+from depthgauge.scheduling import local, sizing
 
 
 @dataclass(frozen=True)
@@ -230,7 +230,7 @@ def _start(
         operations.watch()
         fork = multiprocessing.get_context("fork")
         local.mp.get_context = lambda kind: fork
-        local.workers_for = lambda cohorts, threads, device: min(workers, cohorts)
+        sizing.processes_for = lambda needs, threads, device: min(workers, len(needs))
         status = main(kind.arguments(folder))
         then()
     finally:

@@ -9,10 +9,10 @@ from store.small_runs_on_disk import state_bits
 from training.small_runs import make_cohort, run_config
 from training.stopped_runs import CASES, STEPS, Case, undisturbed
 
+from depthgauge.scheduling.cohort_training import EVERY_EPOCH
 from depthgauge.store.files import finite
 from depthgauge.store.recorder import StoreRecorder
 from depthgauge.store.run_folder import RunFolder, load_newest
-from depthgauge.studies.runner import EVERY_EPOCH
 from depthgauge.training.engine import StoppedEarlyError, train_cohort
 
 NAME = "several options that draw noise"

@@ -13,17 +13,17 @@ from store.small_runs_on_disk import checkpoint_bits
 from training.small_runs import make_task
 
 from depthgauge.config import NetConfig, Recipe
-from depthgauge.executors.job import Job
-from depthgauge.executors.work import Worker
 from depthgauge.registry import TASKS
 from depthgauge.rules.choice import RuleChoice, choose_rule
 from depthgauge.rules.contract import Rule
+from depthgauge.scheduling import cohort_training
+from depthgauge.scheduling.cohort_training import Conditions, train_runs
+from depthgauge.scheduling.cohorts import plan_runs
+from depthgauge.scheduling.job import Job
+from depthgauge.scheduling.plan import Grid
+from depthgauge.scheduling.worker import Worker
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.study_folder import StudyFolder
-from depthgauge.studies import runner
-from depthgauge.studies.partition import plan_runs
-from depthgauge.studies.plan import Grid
-from depthgauge.studies.runner import Conditions, train_runs
 from depthgauge.tasks.registry import TaskEntry
 
 TASK = make_task()
@@ -93,7 +93,7 @@ def _known_here(planned: Grid) -> Iterator[None]:
     entry = TaskEntry("made for tests", lambda: TASK)
     with (
         patch.dict(TASKS.built_in, {TASK.name: entry}),
-        patch.object(runner, "choose_rule", choose),
+        patch.object(cohort_training, "choose_rule", choose),
     ):
         yield
 

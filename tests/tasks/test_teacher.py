@@ -62,7 +62,7 @@ def task() -> Task:
 
 
 @pytest.fixture(autouse=True)
-def _one_thread():
+def _one_core():
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield

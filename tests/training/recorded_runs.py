@@ -9,7 +9,7 @@ from typing import Any
 from training.small_runs import Setting
 
 from depthgauge.config import Recipe
-from depthgauge.studies.runner import EVERY_EPOCH
+from depthgauge.scheduling.cohort_training import EVERY_EPOCH
 from depthgauge.training.cohort import Cohort
 from depthgauge.training.engine import RunState, train_cohort
 

@@ -10,7 +10,7 @@ from training.small_runs import CLASSES, Run, Setting, ladder, make_cohort, make
 
 from depthgauge.config import Recipe
 from depthgauge.nets.loss import cross_entropy_and_error
-from depthgauge.studies.runner import EVERY_EPOCH
+from depthgauge.scheduling.cohort_training import EVERY_EPOCH
 from depthgauge.tasks.base import Split, Task
 from depthgauge.training import engine
 from depthgauge.training.batches import Batches

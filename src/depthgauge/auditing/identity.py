@@ -12,7 +12,7 @@ import torch
 from depthgauge.config import SCHEMA_VERSION, NetConfig
 from depthgauge.gauges.identity import read_identity
 from depthgauge.nets.registry import initial_net
-from depthgauge.studies.plan import check_list
+from depthgauge.scheduling.plan import check_list
 from depthgauge.tasks.base import Task
 from depthgauge.tasks.inputs import as_inputs
 

@@ -12,7 +12,7 @@ from depthgauge.checks.outcome import Check, Remark
 from depthgauge.config import Recipe
 from depthgauge.controls import CONTROLS
 from depthgauge.errors import one_line
-from depthgauge.studies.plan import Grid, PlannedRun
+from depthgauge.scheduling.plan import Grid, PlannedRun
 from depthgauge.training.batches import Batches
 from depthgauge.training.cohort import Cohort
 

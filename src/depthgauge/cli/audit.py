@@ -14,8 +14,8 @@ from depthgauge.cli.options import (
     build_grid,
 )
 from depthgauge.cli.report import write_page_after
-from depthgauge.cli.select import SELECTION, add_select, select, selection_grid
-from depthgauge.cli.training import folder_of, show_plan, train_grid
+from depthgauge.cli.select import SELECTION, add_select, select, selection_grid, submit_selection
+from depthgauge.cli.training import folder_of, show_plan, show_submitted, submit_grid, train_grid
 from depthgauge.cli.verdict_options import add_verdict_options, build_thresholds, strict_status
 from depthgauge.defaults import DEFAULT_RULES, DEFAULT_SEEDS
 from depthgauge.errors import UserError
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from depthgauge.diagnosis.report import Report
     from depthgauge.results.audit import Audit, Selection
     from depthgauge.results.study import StudyResult
-    from depthgauge.studies.plan import Grid
+    from depthgauge.scheduling.plan import Grid
     from depthgauge.tasks.base import Task
     from depthgauge.verdict.thresholds import Thresholds
 
@@ -82,7 +82,11 @@ def run(args: argparse.Namespace) -> int:
         return show_plan(tried or grid, folder / SELECTION if tried else folder, args)
     missed = False
     if tried is not None:
+        if submitted := submit_selection(tried, folder, args):
+            return show_submitted(submitted, args)
         grid, selection, missed = select(grid, tried, folder, args)
+    if submitted := submit_grid(grid, folder, args, networks=True):
+        return show_submitted(submitted, args)
     study, failed = audit_study(grid, folder, args, thresholds, selection)
     show_audit(study, args.json)
     verdicts = [rule.verdict.word for rule in study.rules.values() if rule.basis == "audit"]

@@ -24,9 +24,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(args: argparse.Namespace) -> int:
     """Show, then delete if that was asked for."""
-    from depthgauge.studies.leftovers import leftovers
+    from depthgauge.store.garbage import garbage_in
 
-    found = leftovers(Path(args.study), quarantined=args.quarantine)
+    found = garbage_in(Path(args.study), quarantined=args.quarantine)
     for one in found:
         print(f"{one.size / MEGABYTE:9.3f} MB  {one.path}  ({one.why})")
     total = sum(one.size for one in found) / MEGABYTE

@@ -14,11 +14,11 @@ from depthgauge.cli.options import (
     build_grid,
 )
 from depthgauge.cli.report import write_page_after
-from depthgauge.cli.training import folder_of, show_plan, train_grid
+from depthgauge.cli.training import folder_of, show_plan, show_submitted, submit_grid, train_grid
 
 if TYPE_CHECKING:
     from depthgauge.results.study import StudyResult
-    from depthgauge.studies.plan import Grid
+    from depthgauge.scheduling.plan import Grid
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -42,6 +42,8 @@ def run(args: argparse.Namespace) -> int:
     folder = folder_of(grid, args)
     if args.dry_run:
         return show_plan(grid, folder, args)
+    if submitted := submit_grid(grid, folder, args):
+        return show_submitted(submitted, args)
     study, status = train_ladder(grid, folder, args)
     with write_page_after(study, quiet=args.json):
         if args.json:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import gc as garbage
 import io
-import json
 import logging
 import os
 import sys
@@ -34,7 +33,7 @@ from depthgauge.cli import (
     show,
     status,
 )
-from depthgauge.errors import HandedOnError, StoppedError, UserError, system_sentence
+from depthgauge.errors import StoppedError, UserError, system_sentence
 
 BAD_INPUT = 2
 INTERRUPTED = 130
@@ -80,16 +79,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; the exit status is 0 done, 1 a run failed, 2 bad input, 3 walked back."""
     logging.basicConfig(format="depthgauge: %(message)s", level=logging.WARNING)
     collect_garbage_seldom()
-    as_json = False
     try:
         args = build_parser().parse_args(argv)
-        as_json = getattr(args, "json", False)
-        _let_any_terminal_print(as_json)
+        _let_any_terminal_print(getattr(args, "json", False))
         status: int = args.run(args)
         sys.stdout.flush()
-    except HandedOnError as handed:
-        print(json.dumps(handed.document, indent=2) if as_json else handed)
-        return 0
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE

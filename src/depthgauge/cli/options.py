@@ -12,7 +12,7 @@ from depthgauge.defaults import DEFAULT_RULES, DEFAULT_SEEDS
 
 if TYPE_CHECKING:
     from depthgauge.config import NetConfig, Recipe
-    from depthgauge.studies.plan import Grid
+    from depthgauge.scheduling.plan import Grid
 
 
 LARGEST_SEED = 2**63 - 1
@@ -191,7 +191,7 @@ def build_grid(args: argparse.Namespace) -> Grid:
     """The grid that the options describe."""
     from depthgauge.registry import NETS
     from depthgauge.rules.choice import choose_rule
-    from depthgauge.studies.plan import Grid
+    from depthgauge.scheduling.plan import Grid
     from depthgauge.studies.vary import check_variations, settings_of, with_controls
     from depthgauge.tasks.registry import load_task
 

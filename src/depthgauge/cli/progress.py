@@ -19,9 +19,9 @@ from rich.progress import (
 from rich.segment import SegmentLines
 
 from depthgauge.cli.status import in_words
-from depthgauge.report.so_far_table import HEADER, so_far_rows, so_far_words
+from depthgauge.report.live_table import HEADER, live_rows, live_words
 from depthgauge.report.table import terminal_table
-from depthgauge.studies.so_far import RuleSoFar
+from depthgauge.scheduling.live import LiveRule
 
 LINE_EVERY = 60.0
 TABLE_EVERY = 1.0
@@ -31,7 +31,7 @@ PATIENCE = 250
 
 DRAWN_PER_SECOND = 2
 
-SoFar = Callable[[], Sequence[RuleSoFar]]
+SoFar = Callable[[], Sequence[LiveRule]]
 """What each rule has come to so far; asked only when it will be shown."""
 
 
@@ -57,7 +57,7 @@ class Lines:
             share = 100 * self.done / self.total
             said = f"{self._doing} {label}: {share:.1f} % done, {left} left"
             print(
-                "; ".join(filter(None, (said, so_far_words(self._so_far())))),
+                "; ".join(filter(None, (said, live_words(self._so_far())))),
                 file=sys.stderr,
                 flush=True,
             )
@@ -91,7 +91,7 @@ class Bar:
         """Bring the table up to date."""
         rules = self._so_far()
         if rules:
-            self._progress.put_below(terminal_table(HEADER, so_far_rows(rules)))
+            self._progress.put_below(terminal_table(HEADER, live_rows(rules)))
 
 
 class BarAndTable(Progress):

@@ -12,7 +12,7 @@ from depthgauge.cli.audit import audit_study, print_audit
 from depthgauge.cli.ladder import print_ladder, provenance, train_ladder
 from depthgauge.cli.options import add_grid_options, add_k, add_run_options, build_grid
 from depthgauge.cli.report import write_page_after
-from depthgauge.cli.training import folder_of, show_plan
+from depthgauge.cli.training import folder_of, show_plan, show_submitted, submit_grid
 
 if TYPE_CHECKING:
     from depthgauge.published.compare import PublishedComparison
@@ -59,6 +59,8 @@ def run(name: str, args: argparse.Namespace) -> int:
     folder = folder_of(grid, args)
     if args.dry_run:
         return show_plan(grid, folder, args)
+    if submitted := submit_grid(grid, folder, args, networks=experiment.audits):
+        return show_submitted(submitted, args)
     if experiment.audits:
         study, failed = audit_study(grid, folder, args, Thresholds(), as_published=True)
         status = int(failed)

@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from depthgauge.cli.options import add_executor_options, seconds
-from depthgauge.cli.training import executor_of, say_failures, train_job
+from depthgauge.cli.training import check_executor, say_failures, train_job
 from depthgauge.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from depthgauge.cli.training import Executor
     from depthgauge.config import Engine, RunConfig
     from depthgauge.store.plan_files import CohortPlan, Plan
     from depthgauge.store.study_folder import StudyFolder
@@ -53,9 +52,9 @@ def run_resume(args: argparse.Namespace) -> int:
 
 def run_retry(args: argparse.Namespace) -> int:
     """Put what was written down of failures aside, and train their cohorts again."""
+    from depthgauge.scheduling.cohort_training import check_rules
+    from depthgauge.scheduling.status import status_of
     from depthgauge.store.quarantine import put_aside
-    from depthgauge.studies.runner import check_rules
-    from depthgauge.studies.status import status_of
 
     if not args.failed:
         raise UserError("say what to retry: --failed")
@@ -81,18 +80,18 @@ class _Opened(NamedTuple):
     threads: int
     engine: Engine
     device: str
-    execute: Executor
 
 
 def _open(args: argparse.Namespace) -> _Opened:
     """The study, if it is one, and the options fit it."""
     from depthgauge.cli.options import choose_device
-    from depthgauge.store.study_folder import StudyFolder
-    from depthgauge.studies.status import check_study
+    from depthgauge.store.study_folder import StudyFolder, check_study
 
-    execute = executor_of(args)
+    check_executor(args)
     if args.executor == "slurm":
-        raise UserError("--executor slurm goes with the command that planned the study")
+        raise UserError(
+            "resume cannot submit to Slurm; run the original command with --executor slurm"
+        )
     check_study(Path(args.study))
     study = StudyFolder(Path(args.study))
     file = study.read()
@@ -100,7 +99,7 @@ def _open(args: argparse.Namespace) -> _Opened:
     wanted = args.device if args.device != "auto" else file.device or "auto"
     device = choose_device(wanted, args.executor)
     study.check_device(file, device.partition(":")[0])
-    return _Opened(study, file.threads, file.engine, device, execute)
+    return _Opened(study, file.threads, file.engine, device)
 
 
 def _chosen(plan: Plan, names: list[str]) -> list[CohortPlan]:
@@ -121,8 +120,8 @@ def _failed(study: StudyFolder, cohorts: list[CohortPlan]) -> Iterator[RunConfig
 def _train(args: argparse.Namespace, opened: _Opened, cohorts: list[CohortPlan]) -> int:
     """Train what is left of these cohorts, and say how much of the plan is done."""
     from depthgauge.cli.report import write_page_after
-    from depthgauge.executors.job import Job
     from depthgauge.results.load import load
+    from depthgauge.scheduling.job import Job
     from depthgauge.store.provenance import command_line
 
     study = opened.study
@@ -133,12 +132,12 @@ def _train(args: argparse.Namespace, opened: _Opened, cohorts: list[CohortPlan])
     names, folder = tuple(cohort.name for cohort in left), study.path.resolve()
     how = (opened.device, opened.threads, args.save_every, command_line(), opened.engine)
     job = Job(folder, names, *how)
-    train_job(study, left, job, opened.execute)
+    train_job(study, left, job, args)
     failed = say_failures(study, _failed(study, cohorts))
     planned = study.plan_files.read().cohort_of
     done = sum(study.is_done(identity) for identity in planned)
     failed_runs = sum(study.has_failed(identity) for identity in planned)
     ended = done + failed_runs == len(planned)
     with write_page_after(load(study.path) if ended else None):
-        print(f"{done} of {len(planned)} runs in {study.path} are done")
+        print(f"{done} of {len(planned)} runs in {study.path} are finished")
     return int(failed)

@@ -7,12 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from depthgauge.cli.training import train_grid
+from depthgauge.cli.training import submit_grid, train_grid
 from depthgauge.errors import UserError
 
 if TYPE_CHECKING:
     from depthgauge.results.audit import Selection
-    from depthgauge.studies.plan import Grid
+    from depthgauge.scheduling.plan import Grid
+    from depthgauge.scheduling.slurm import Submitted
 
 SELECTION = "selection"
 """Folder inside a study's, of the runs by which its settings were chosen."""
@@ -45,6 +46,16 @@ def selection_grid(grid: Grid, args: argparse.Namespace, held_out: int) -> Grid:
     return replace(grid, task=task, rules=rules, ks=[grid.net.blocks])
 
 
+def submit_selection(tried: Grid, folder: Path, args: argparse.Namespace) -> Submitted | None:
+    """Write what is left of the settings to try as a Slurm job, if that is asked for."""
+    return submit_grid(tried, folder / SELECTION, _judged_on(tried, args))
+
+
+def _judged_on(tried: Grid, args: argparse.Namespace) -> argparse.Namespace:
+    """Return the options with as many held-out samples as the grid is judged on."""
+    return argparse.Namespace(**vars(args) | {"validation": len(tried.task.evaluation)})
+
+
 def select(
     grid: Grid, tried: Grid, folder: Path, args: argparse.Namespace
 ) -> tuple[Grid, dict[str, Selection], bool]:
@@ -54,8 +65,7 @@ def select(
     from depthgauge.studies.vary import with_controls
 
     samples = len(tried.task.evaluation)
-    own = argparse.Namespace(**vars(args) | {"validation": samples})
-    study, failed = train_grid(tried, folder / SELECTION, own)
+    study, failed = train_grid(tried, folder / SELECTION, _judged_on(tried, args))
     selection, texts = chosen_settings(candidates(study, tried), args.rules, args.vary, samples)
     rules = [choose_rule(text) for text in with_controls(texts, args.controls)]
     return replace(grid, rules=rules), selection, failed

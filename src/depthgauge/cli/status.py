@@ -1,4 +1,4 @@
-"""`depthgauge status`: what of a study is done, running, failed and left."""
+"""`depthgauge status`: how many runs of a study are in which state."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SILENT = 30.0
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add `status` to the command line."""
     parser = subparsers.add_parser(
-        "status", help="what of a study is done, running, failed and left"
+        "status", help="how many runs of a study are finished, running, failed, stopped or waiting"
     )
     parser.add_argument("study", metavar="DIR", help="folder of a study")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
@@ -23,7 +23,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(args: argparse.Namespace) -> int:
     """Read the folder and say what is in it."""
-    from depthgauge.studies.status import status_of
+    from depthgauge.scheduling.status import status_of
 
     status = status_of(Path(args.study))
     if args.json:
@@ -39,7 +39,7 @@ def status_lines(status: dict[str, Any]) -> list[str]:
     counts = status["runs"]
     lines = [
         f"{sum(counts.values())} runs: "
-        + ", ".join(f"{count} {name}" for name, count in counts.items())
+        + ", ".join(f"{count} {state}" for state, count in counts.items() if count)
     ]
     lines += [_running_line(one) for one in status["running"]]
     lines += [

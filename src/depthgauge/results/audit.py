@@ -35,9 +35,7 @@ def _read_thresholds(given: Any) -> Thresholds:
     return given if isinstance(given, Thresholds) else Thresholds(**given)
 
 
-StoredThresholds = Annotated[
-    Thresholds, PlainValidator(_read_thresholds), PlainSerializer(lambda values: dict(values))
-]
+StoredThresholds = Annotated[Thresholds, PlainValidator(_read_thresholds), PlainSerializer(dict)]
 StoredReport = Annotated[Report, PlainValidator(_read_report), PlainSerializer(Report.to_dict)]
 
 

@@ -160,8 +160,9 @@ def networks_of(runs: Sequence[RunResult], thresholds: Thresholds) -> tuple[Netw
 def _by_training(
     networks: Sequence[NetworkResult], thresholds: Thresholds, bp_gain: float | None
 ) -> Verdict:
-    """Judge by what training wrote down. If a recorded reading is undecided, only an alarm
-    of others gives a word.
+    """Judge by what training wrote down.
+
+    If a diagnostic that training records is undecided, only a fired alarm gives a word.
     """
     if not networks:
         return Verdict("not judged", (), 0, reason="no run with all blocks trained is done")

@@ -38,6 +38,14 @@ def is_whole(content: bytes, identity: str) -> bool:
         return False
 
 
+def has_diverged(content: bytes) -> bool:
+    """Return whether a file's content is the result of a run that diverged."""
+    try:
+        return _RESULT.validate_json(content)["status"] == "diverged"
+    except ValidationError:
+        return False
+
+
 def what_is_wrong(result: Any, identity: str) -> str | None:
     """Why it is not the whole result of the run, as the end of a sentence; None if it is."""
     version = result.get("schema_version") if isinstance(result, dict) else None

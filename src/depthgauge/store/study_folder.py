@@ -202,6 +202,13 @@ class StudyFolder:
             yield RunFolder(self.runs, read_config(path))
 
 
+def check_study(folder: Path) -> None:
+    """Refuse a folder that is not a study's."""
+    if not (folder / "study.json").is_file():
+        raise UserError(f"{folder} is not the folder of a study: it has no study.json")
+    read_json(folder / "study.json")
+
+
 def _is_ours(path: Path) -> bool:
     """Whether it is a study inside this one, or what a kill left of `study.json`."""
     return (path / "study.json").is_file() or path.name.startswith(".")

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from depthgauge.results.audit import Candidate, Selection
 from depthgauge.results.spread import Spread
 from depthgauge.rules.choice import choose_rule
+from depthgauge.scheduling.plan import Grid
 from depthgauge.store.study_folder import StudyFolder
-from depthgauge.studies.plan import Grid
 from depthgauge.studies.vary import settings_of
 from depthgauge.tasks.base import Task
 

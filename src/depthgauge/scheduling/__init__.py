@@ -1,0 +1,1 @@
+"""Which runs are trained together, by which processes, and how far they are."""

@@ -1,0 +1,87 @@
+"""How much memory a process needs to train a cohort: an estimate from counts, never below.
+
+A run holds its weights, their gradients, two moments, and the network as it was drawn. Beside that
+stand the activations of a batch, or of the samples that are read at once. Rules that differentiate
+parts of the network, and those that train networks of their own, hold a multiple of them.
+
+`tests/scheduling/test_memory_estimate.py` holds the estimate to the memory of real processes.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import torch
+
+from depthgauge.config import NetConfig, Recipe
+from depthgauge.errors import UserError
+from depthgauge.gauges.norms import BATCH_READ
+from depthgauge.rules.choice import choose_rule
+from depthgauge.rules.contract import Rule
+from depthgauge.store.plan_files import CohortPlan
+from depthgauge.tasks.base import Task
+from depthgauge.training.cohort import DTYPES
+
+PROCESS = 3.3e8
+"""Bytes of a process with PyTorch and depthgauge, before it has data or networks."""
+
+COMPILER = 1e8
+"""Bytes of PyTorch's compiler, which the first gradient of `torch.func` loads."""
+
+MARGIN = 1.15
+"""Free memory lies between the tensors, and an operation needs some inside itself."""
+
+COPIES_OF_WEIGHTS = 5
+COPIES_IN_CHECKPOINT = 6
+"""A checkpoint is written run by run: weights and moments, and once more as bytes."""
+
+ACTIVATIONS_PER_BLOCK = 7
+DIFFERENTIATED_PER_BLOCK = 9
+"""Arrays of (samples, width) that a block holds, and more where a rule differentiates it."""
+
+LEARNING, LEARNING_PER_BLOCK, LEARNING_WIDTH = 20, 32, 256
+"""Arrays of (samples, 256 or more) that a rule holds which trains a network of its own."""
+
+
+def cohort_bytes(
+    net: NetConfig, recipe: Recipe, rule: type[Rule] | None, task: Task, runs: int
+) -> float:
+    """Return the bytes of a cohort's tensors; a `rule` that is not known is one of the largest."""
+    item = torch.finfo(DTYPES[recipe.dtype]).bits // 8
+    differentiates = rule is None or bool(rule.needs & {"readout", "blocks"})
+    learns = rule is None or rule.learn is not Rule.learn
+    wide, layers = max(net.width, net.hidden or 0), net.blocks + 1
+    per_layer = ACTIVATIONS_PER_BLOCK + DIFFERENTIATED_PER_BLOCK * differentiates
+    run = COPIES_OF_WEIGHTS * parameters(net, task)
+    run += per_layer * layers * wide * max(recipe.batch_size, BATCH_READ)
+    if learns:
+        arrays = LEARNING + LEARNING_PER_BLOCK * net.blocks
+        run += arrays * recipe.batch_size * max(wide, LEARNING_WIDTH)
+    checkpoint = COPIES_IN_CHECKPOINT * parameters(net, task)
+    read = (len(task.evaluation) + recipe.batch_size * runs) * task.input_dim
+    return MARGIN * item * (runs * run + checkpoint + read)
+
+
+def process_bytes(
+    net: NetConfig, recipe: Recipe, rule: type[Rule] | None, task: Task, runs: int
+) -> float:
+    """Return the bytes of a whole process that trains a cohort on a processor."""
+    data = sum(
+        array.nbytes for split in (task.train, task.evaluation) for array in (split.x, split.y)
+    )
+    compiler = COMPILER * (rule is None or bool(rule.needs & {"readout", "blocks"}))
+    return PROCESS + compiler + 2 * data + cohort_bytes(net, recipe, rule, task, runs)
+
+
+def planned_bytes(cohort: CohortPlan, task: Task) -> int:
+    """Return the bytes of a process that trains a cohort of the plan."""
+    rule = None
+    with suppress(UserError):  # the worker says that the rule cannot be had
+        rule = choose_rule(cohort.typed(0)).rule_class
+    return round(process_bytes(cohort.net, cohort.recipe, rule, task, len(cohort.runs)))
+
+
+def parameters(net: NetConfig, task: Task) -> int:
+    """Count the weights of a network's matrices."""
+    blocks = 2 * net.blocks * net.width * (net.hidden or net.width)
+    return net.width * (task.input_dim + task.num_classes) + blocks

@@ -1,0 +1,87 @@
+"""A run's metrics while it is trained: each look reads what was added since the last one."""
+
+from __future__ import annotations
+
+import os
+
+from depthgauge.store.metrics_file import Line, read_lines
+from depthgauge.verdict.over_training import first_fired, from_metrics
+from depthgauge.verdict.thresholds import Thresholds
+
+
+class MetricsTail:
+    """What a `metrics.jsonl` says so far.
+
+    A run that is resumed may have dropped its last epochs, and written them again. Then the last
+    line that was read is not in its place, or an epoch comes a second time, and the whole file is
+    read once more.
+
+    Attributes:
+        epoch: the newest; None before there is any.
+        accuracy: after that epoch.
+        diverged: whether the run has.
+        fired: D1 and D2 by their point values with the first epoch at which each fired, None if it
+            has not; one that was not read is left out.
+    """
+
+    def __init__(self, path: str, thresholds: Thresholds | None = None) -> None:
+        self._path, self._thresholds = path, thresholds
+        self._forget()
+
+    def _forget(self) -> None:
+        self.epoch: int | None = None
+        self.accuracy: float | None = None
+        self.diverged = False
+        self.fired: dict[str, int | None] = {}
+        self._stamp: tuple[int, int, int] | None = None
+        self._end, self._last_line = 0, b""
+
+    def look(self) -> None:
+        """Read what is new; what cannot be read now may be at the next look."""
+        stamp = _stamp(self._path)
+        if stamp == self._stamp:
+            return
+        try:
+            if stamp is None or self._was_replaced(stamp) or not self._read_on():
+                self._forget()
+                self._read_on()
+        except OSError:
+            return
+        self._stamp = stamp
+
+    def _was_replaced(self, stamp: tuple[int, int, int]) -> bool:
+        """Whether it is another file of that name: one that was rewound is written anew."""
+        return self._stamp is not None and self._stamp[0] != stamp[0]
+
+    def _read_on(self) -> bool:
+        """Read from the last line on; False if the file is not the one that was read so far."""
+        with open(self._path, "rb", buffering=0) as handle:
+            handle.seek(self._end - len(self._last_line))
+            content = handle.read()
+        if not content.startswith(self._last_line):
+            return False
+        new = content[len(self._last_line) : content.rfind(b"\n") + 1]
+        lines, _ = read_lines(new)
+        if lines and self.epoch is not None and lines[0]["epoch"] <= self.epoch:
+            return False
+        self._take(lines)
+        self._end += len(new)
+        self._last_line = new[new.rfind(b"\n", 0, -1) + 1 :] or self._last_line
+        return True
+
+    def _take(self, lines: list[Line]) -> None:
+        if not lines:
+            return
+        self.epoch, self.accuracy = lines[-1]["epoch"], lines[-1]["accuracy"]
+        self.diverged = self.diverged or any(line["diverged"] for line in lines)
+        new = first_fired(from_metrics(lines), self._thresholds)
+        self.fired |= {name: at for name, at in new.items() if self.fired.get(name) is None}
+
+
+def _stamp(path: str) -> tuple[int, int, int] | None:
+    """What changes with a file; None if it is not there."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_ino, status.st_size, status.st_mtime_ns

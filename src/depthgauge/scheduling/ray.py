@@ -1,0 +1,208 @@
+"""Train on a Ray cluster: each cohort is a task, run by the worker that every executor runs.
+
+Where a node sees the study's folder it trains into it. Where it does not, the cohort travels in a
+parcel, its files come back while it is trained, and this process writes them.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import uuid
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import ray
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+from depthgauge.errors import UserError, one_line
+from depthgauge.scheduling.interrupt import Interrupt
+from depthgauge.scheduling.job import Job
+from depthgauge.scheduling.local import OnLook, conclude
+from depthgauge.scheduling.memory_estimate import planned_bytes
+from depthgauge.scheduling.parcel import Files, deliver, pack
+from depthgauge.scheduling.ray_tasks import Switchboard, train_in_folder, train_parcel
+from depthgauge.scheduling.worker import CohortProgress
+from depthgauge.store.claims import Claim
+from depthgauge.store.plan_files import CohortPlan
+from depthgauge.store.run_folder import newest_common_position
+from depthgauge.store.study_folder import StudyFolder
+from depthgauge.tasks.base import Task
+from depthgauge.tasks.registry import load_task
+
+LOOK_EVERY = 0.5
+GIGABYTE = 1e9
+TRIES = 5
+"""How often a cohort whose worker or node died is begun again before it is given up."""
+
+
+def run_on_ray(job: Job, address: str | None, interrupt: Interrupt, on_look: OnLook) -> None:
+    """Train the job on the cluster at `address`, or on one that is running or started here."""
+    with _connected(address), _explained(), _sign_in(StudyFolder(job.folder)) as sign:
+        interrupt.listen()  # Ray has put its own handlers in place
+        tasks = _Tasks(job, sign)
+        tasks.submit_all()
+        while tasks.pending:
+            tasks.look()
+            on_look()
+            if interrupt():
+                tasks.ask_to_stop()
+    conclude(job, tasks.said, interrupt)
+
+
+class _Tasks:
+    """The cohorts of a job as tasks of a cluster."""
+
+    def __init__(self, job: Job, sign: Path) -> None:
+        self._job, self._sign = job, sign
+        self._study = StudyFolder(job.folder)
+        here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+        needs = {"num_cpus": job.threads, "num_gpus": int(job.device.startswith("cuda"))}
+        self._train = ray.remote(max_retries=TRIES, **needs)(train_in_folder)
+        self._train_parcel = ray.remote(max_retries=0, **needs)(train_parcel)
+        self._switchboard: Any = (
+            ray.remote(num_cpus=0)(Switchboard).options(scheduling_strategy=here).remote()
+        )
+        self._claims: dict[str, Claim] = {}
+        self._sent: Counter[str] = Counter()
+        self._progress: dict[str, CohortProgress] = {}
+        self._tasks: dict[tuple[str, int], Task] = {}
+        self.pending: dict[Any, CohortPlan] = {}
+        self.said: list[str] = []
+
+    def submit_all(self) -> None:
+        for cohort in self._study.plan_files.read().in_effect(self._job.cohorts):
+            own = replace(self._job, cohorts=(cohort.name,))
+            train = self._train.options(memory=self._memory_of(cohort))
+            self.pending[train.remote(own, self._sign, self._switchboard)] = cohort
+
+    def look(self) -> None:
+        """Write what has come, and see which cohorts have ended."""
+        ready, _ = ray.wait(list(self.pending), timeout=LOOK_EVERY)
+        self._write_arrived()
+        for reference in ready:
+            cohort = self.pending.pop(reference)
+            self._conclude(cohort, self._outcome(reference, cohort))
+
+    def ask_to_stop(self) -> None:
+        ray.get(self._switchboard.ask_to_stop.remote())
+
+    def _outcome(self, reference: Any, cohort: CohortPlan) -> Any:
+        try:
+            return ray.get(reference)
+        except ray.exceptions.RayError as error:
+            raised = isinstance(error, ray.exceptions.RayTaskError)
+            if not raised and 0 < self._sent[cohort.name] <= TRIES:
+                return "died"
+            return UserError(f"{cohort.label}: {one_line(error)}")
+
+    def _conclude(self, cohort: CohortPlan, outcome: Any) -> None:
+        if outcome == "cannot see the folder":
+            self._claim_and_send(cohort)
+            return
+        self._write_arrived()
+        if outcome == "died":
+            self._send(cohort)
+            return
+        if cohort.name in self._claims:
+            self._claims.pop(cohort.name).release()
+        if not self._study.open_runs(cohort):
+            self._study.claims.forget(cohort.name)
+        if isinstance(outcome, UserError):
+            self.said.append(str(outcome))
+
+    def _claim_and_send(self, cohort: CohortPlan) -> None:
+        """Send a cohort that nobody else has, under this process's claim."""
+        claim = self._study.claims.take(cohort.name)
+        if claim is None:
+            self.said.append(f"{cohort.label} is being trained by another command")
+            return
+        self._claims[cohort.name] = claim
+        steps = self._study.plan_files.read().steps_of(cohort)
+        progress = CohortProgress(cohort, len(cohort.runs), cohort.recipe.epochs * steps)
+        self._progress[cohort.name] = progress
+        claim.keep_alive(progress.so_far)
+        self._send(cohort)
+
+    def _send(self, cohort: CohortPlan) -> None:
+        """Send what there is of a cohort by now."""
+        self._sent[cohort.name] += 1
+        own = replace(self._job, cohorts=(cohort.name,))
+        parcel = ray.put(pack(self._study, cohort))
+        train = self._train_parcel.options(memory=self._memory_of(cohort))
+        self.pending[train.remote(own, parcel, self._switchboard)] = cohort
+
+    def _memory_of(self, cohort: CohortPlan) -> int:
+        """Return the bytes that a node must have free for a cohort."""
+        typed = self._study.plan_files.read().task_of(cohort)
+        if typed not in self._tasks:
+            self._tasks = {typed: load_task(*typed)}
+        needed = planned_bytes(cohort, self._tasks[typed])
+        _check_a_node_is_enough(self._job, cohort, needed)
+        return needed
+
+    def _write_arrived(self) -> None:
+        arrived: list[tuple[str, Files]] = ray.get(self._switchboard.take.remote())
+        plan = self._study.plan_files.read()
+        for name, files in arrived:
+            cohort = plan.cohorts[name]
+            deliver(self._study, cohort, files)
+            folders = [self._study.run(config) for config in cohort.configs]
+            epoch, step = newest_common_position(folders) or (0, 0)
+            self._progress[name].on_step(epoch, epoch * plan.steps_of(cohort) + step)
+
+
+@contextmanager
+def _connected(address: str | None) -> Iterator[None]:
+    """Connected to a cluster; what was started for this is stopped at the end."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    try:
+        ray.init(address=address, include_dashboard=False, logging_level=logging.ERROR)
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        raise UserError(
+            f"no Ray cluster can be reached: {one_line(error)}; one that asks for a token needs "
+            "RAY_AUTH_MODE=token"
+        ) from error
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """What Ray says when the cluster goes away, as a sentence."""
+    try:
+        yield
+    except ray.exceptions.RayError as error:
+        raise UserError(
+            f"the Ray cluster failed: {one_line(error)}; the same command goes on from the last "
+            "checkpoint"
+        ) from error
+
+
+@contextmanager
+def _sign_in(study: StudyFolder) -> Iterator[Path]:
+    """A file that nodes look for, to see whether they see the study's folder."""
+    sign = study.path.resolve() / f".shared-{uuid.uuid4().hex}"
+    sign.touch()
+    try:
+        yield sign
+    finally:
+        sign.unlink(missing_ok=True)
+
+
+def _check_a_node_is_enough(job: Job, cohort: CohortPlan, memory: int) -> None:
+    """One node must have all that a cohort needs, or its task would wait for ever."""
+    gpus = int(job.device.startswith("cuda"))
+    needs = {"CPU": job.threads, "GPU": gpus, "memory": memory}
+    nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+    if not any(all(node.get(kind, 0) >= need for kind, need in needs.items()) for node in nodes):
+        raise UserError(
+            f"{cohort.label} needs {job.threads} CPUs, {gpus} GPUs and {memory / GIGABYTE:.1f} GB, "
+            "and no node of the cluster has as much; --threads and --device say what it needs"
+        )

@@ -1,0 +1,96 @@
+"""Cores and memory that a study may use: this process's, its container's, or a GPU's."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from math import inf
+from pathlib import Path
+
+import psutil
+import torch
+
+CGROUPS = Path("/sys/fs/cgroup")
+OWN_GROUPS = Path("/proc/self/cgroup")
+
+
+def available_cores() -> int:
+    """Count the cores that this process may run on: its affinity, and its container's quota.
+
+    OMP_NUM_THREADS, which cluster profiles set to 1, says nothing about cores.
+    """
+    affinity = getattr(os, "sched_getaffinity", None)
+    cores = len(affinity(0)) if affinity else os.cpu_count() or 1
+    return max(1, int(min(cores, cpu_quota(CGROUPS, OWN_GROUPS))))
+
+
+def free_memory(device: str = "cpu") -> float:
+    """Return the bytes that are free on the GPU, or on this machine and in its container."""
+    if device.startswith("cuda"):
+        return float(torch.cuda.mem_get_info(device)[0])
+    return min(float(psutil.virtual_memory().available), memory_left(CGROUPS, OWN_GROUPS))
+
+
+def cpu_quota(cgroups: Path, own: Path) -> float:
+    """Return the cores that control groups grant this process, infinite without a limit."""
+    quota = inf
+    for group in _groups(own):
+        of_two = _numbers(cgroups / group / "cpu.max")
+        of_one = [
+            number
+            for name in ("cpu.cfs_quota_us", "cpu.cfs_period_us")
+            for number in _numbers(cgroups / "cpu" / group / name)
+        ]
+        for numbers in (of_two, of_one):
+            if len(numbers) == 2 and min(numbers) > 0:  # noqa: PLR2004
+                quota = min(quota, numbers[0] / numbers[1])
+    return quota
+
+
+def memory_left(cgroups: Path, own: Path) -> float:
+    """Return the bytes that control groups leave this process, infinite without a limit."""
+    left = inf
+    for group in _groups(own):
+        for folder, limit, used in (
+            (cgroups / group, "memory.max", "memory.current"),
+            (cgroups / "memory" / group, "memory.limit_in_bytes", "memory.usage_in_bytes"),
+        ):
+            for most in _numbers(folder / limit):
+                taken = sum(_numbers(folder / used)) - _file_cache(folder / "memory.stat")
+                left = min(left, most - taken)
+    return max(0.0, left)
+
+
+def _groups(own: Path) -> Iterator[Path]:
+    """Every control group of this process and those above it, versions 1 and 2 alike."""
+    try:
+        lines = own.read_text().splitlines()
+    except OSError:
+        return
+    for line in lines:
+        if line.count(":") > 1:
+            group = Path(line.split(":", 2)[2].lstrip("/"))
+            yield from (group, *group.parents)
+
+
+def _file_cache(stat: Path) -> float:
+    """Return the bytes of files that a group has read, which the system takes back when needed.
+
+    Version 1 counts those of the groups below apart, as `total_…`; version 2 has all in one.
+    """
+    try:
+        known = dict(line.split() for line in stat.read_text().splitlines())
+        return sum(
+            float(known.get(f"total_{kind}_file", known.get(f"{kind}_file", 0)))
+            for kind in ("active", "inactive")
+        )
+    except (OSError, ValueError):
+        return 0.0
+
+
+def _numbers(path: Path) -> list[float]:
+    """Read the numbers in a file; none where one is `max`, or there is no file."""
+    try:
+        return [float(word) for word in path.read_text().split()]
+    except (OSError, ValueError):
+        return []

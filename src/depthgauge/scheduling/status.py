@@ -1,0 +1,138 @@
+"""How many runs of a study are in which state, read off its folder alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from depthgauge.config import SCHEMA_VERSION
+from depthgauge.store.claims import ClaimFile, Claims
+from depthgauge.store.files import read_small
+from depthgauge.store.plan_files import CohortPlan, PlanFiles
+from depthgauge.store.result_file import has_diverged
+from depthgauge.store.run_paths import RunPaths
+from depthgauge.store.study_folder import check_study
+
+RunState = Literal["finished", "diverged", "failed", "running", "stopped", "waiting"]
+"""Stopped runs were begun, and nobody is training them now; waiting ones were not begun."""
+
+
+@dataclass(frozen=True)
+class Running:
+    """A cohort that somebody is training; times in seconds, None where not known yet."""
+
+    cohort: str
+    label: str
+    runs: int
+    where: str
+    epoch: int
+    epochs: int
+    seconds_left: float | None
+    silent_for: float
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A run that raised an error."""
+
+    run: str
+    label: str
+    k: int
+    seed: int
+    reason: str
+
+
+def state_of(run: RunPaths, *, held: bool = False) -> RunState:
+    """Return the state of a run; `held` if somebody has claimed its cohort."""
+    try:
+        return "diverged" if has_diverged(read_small(str(run.result_path))) else "finished"
+    except FileNotFoundError:
+        pass
+    if run.failed_path.exists():
+        return "failed"
+    if held:
+        return "running"
+    return "stopped" if run.path.exists() else "waiting"
+
+
+def status_of(folder: Path) -> dict[str, Any]:
+    """Return the study's status as one document."""
+    check_study(folder)
+    plan, claims = PlanFiles(folder / "plan").read(), Claims(folder / "claims")
+    runs = folder / "runs"
+    counts: dict[RunState, int] = dict.fromkeys(get_args(RunState), 0)
+    running: list[Running] = []
+    failed: list[Failed] = []
+    planned: set[str] = set()
+    for cohort in plan.current:
+        planned.update(cohort.identities)
+        holder = claims.holder(cohort.name)
+        states = [state_of(RunPaths(runs / one), held=bool(holder)) for one in cohort.identities]
+        for position, state in enumerate(states):
+            counts[state] += 1
+            failed += [_failed(cohort, position, runs)] if state == "failed" else []
+        if holder and "running" in states:
+            running.append(_running(cohort, holder, claims))
+    for run in _outside_the_plan(runs, planned):
+        counts[state_of(run)] += 1
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "study": str(folder),
+        "runs": counts,
+        "running": [asdict(one) for one in running],
+        "failed": [asdict(one) for one in failed],
+        "seconds_left": _seconds_left(plan.current, running, folder),
+    }
+
+
+def _outside_the_plan(runs: Path, planned: set[str]) -> Iterator[RunPaths]:
+    """Runs from before there were plans, or put there by hand."""
+    for path in runs.iterdir() if runs.is_dir() else ():
+        if path.name not in planned and path.is_dir():
+            yield RunPaths(path)
+
+
+def _failed(cohort: CohortPlan, position: int, runs: Path) -> Failed:
+    rule, k, seed = cohort.runs[position]
+    identity, label = cohort.identities[position], cohort.rules[rule].config.label
+    failure = RunPaths(runs / identity).failure or {}
+    return Failed(identity, label, k, seed, str(failure.get("reason")))
+
+
+def _running(cohort: CohortPlan, holder: ClaimFile, claims: Claims) -> Running:
+    progress = holder.progress
+    timed = "seconds" in progress and "steps" in progress
+    done = progress["steps"] - progress["first"] if timed else 0
+    left = progress["total"] - progress["steps"] if timed else 0
+    return Running(
+        cohort.name,
+        cohort.label,
+        int(progress.get("runs", len(cohort.runs))),
+        str(holder.owner),
+        int(progress.get("epoch", 0)),
+        cohort.recipe.epochs,
+        progress["seconds"] * left / done if done > 0 else None,
+        claims.silent_for(cohort.name),
+    )
+
+
+def _seconds_left(cohorts: list[CohortPlan], running: list[Running], folder: Path) -> float | None:
+    """Until all has ended, at the speed of what is running: run-epochs left over their rate."""
+    known = [one for one in running if one.seconds_left]
+    rate = sum(
+        one.runs * (one.epochs - one.epoch) / one.seconds_left for one in known if one.seconds_left
+    )
+    if not rate:
+        return None
+    by_cohort = {one.cohort: one for one in running}
+    left = 0
+    for cohort in cohorts:
+        if cohort.name in by_cohort:
+            one = by_cohort[cohort.name]
+            left += one.runs * (one.epochs - one.epoch)
+        else:
+            paths = (RunPaths(folder / "runs" / identity) for identity in cohort.identities)
+            left += sum(not path.ended for path in paths) * cohort.recipe.epochs
+    return left / rate

@@ -1,0 +1,69 @@
+"""Files in a study's folder that nothing needs any more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from depthgauge.errors import UserError
+from depthgauge.store.claims import Claims
+from depthgauge.store.plan_files import Plan, PlanFiles
+from depthgauge.store.quarantine import FOLDER as QUARANTINE
+from depthgauge.store.run_paths import RunPaths
+from depthgauge.store.study_folder import check_study
+
+
+@dataclass(frozen=True)
+class GarbageFile:
+    """A file that can go, and why."""
+
+    path: Path
+    size: int
+    why: str
+
+
+def garbage_in(folder: Path, *, quarantined: bool) -> list[GarbageFile]:
+    """Files that can go; also what was put aside, if that is asked for.
+
+    Refused while somebody is training: temporary files are then in use.
+    """
+    check_study(folder)
+    plan, claims = PlanFiles(folder / "plan").read(), Claims(folder / "claims")
+    held = [cohort.name for cohort in plan.current if claims.holder(cohort.name) is not None]
+    if held:
+        raise UserError(f"somebody is training in {folder}; `depthgauge status {folder}` says who")
+    found = [*_temporaries(folder), *_of_claims(folder, plan), *_of_runs(folder, quarantined)]
+    return [GarbageFile(path, path.stat().st_size, why) for path, why in found]
+
+
+def _temporaries(folder: Path) -> Iterator[tuple[Path, str]]:
+    for place in (folder, folder / "plan", folder / "claims"):
+        for path in sorted(place.glob(".*.tmp")):
+            yield path, "begun and never finished"
+    for path in sorted(folder.glob(".shared-*")):
+        yield path, "the sign of a command on a cluster that was killed"
+
+
+def _of_claims(folder: Path, plan: Plan) -> Iterator[tuple[Path, str]]:
+    """Claims on cohorts that are still to be trained stay: somebody may follow them just now."""
+    left = {
+        cohort.name
+        for cohort in plan.current
+        if not all(RunPaths(folder / "runs" / identity).ended for identity in cohort.identities)
+    }
+    for path in sorted((folder / "claims").glob("[!.]*")):
+        if path.name.partition(".")[0] not in left:
+            yield path, "a claim on work that is done"
+
+
+def _of_runs(folder: Path, quarantined: bool) -> Iterator[tuple[Path, str]]:
+    for run in sorted((folder / "runs").glob("*")):
+        paths = RunPaths(run)
+        for path in sorted(run.glob(".*.tmp")):
+            yield path, "begun and never finished"
+        if paths.result_path.exists() and paths.previous_path.exists():
+            yield paths.previous_path, "an older checkpoint of a run that is done"
+        if quarantined:
+            for path in sorted((run / QUARANTINE).glob("*")):
+                yield path, "put aside"
