@@ -16,6 +16,14 @@ class UserError(Exception):
     """
 
 
+class OptionError(UserError):
+    """An option has a value that is not possible; `option` is its name."""
+
+    def __init__(self, option: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.option = option
+
+
 class StoreError(OSError):
     """The system refused to read or write a study's files, or its data."""
 

@@ -1,0 +1,230 @@
+"""Training what is left of a study: plan it, choose where, train until all has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Protocol
+
+from depthgauge.errors import StoppedError, UserError
+from depthgauge.scheduling.cohorts import plan_runs
+from depthgauge.scheduling.device import choose_device
+from depthgauge.scheduling.interrupt import Interrupt, interruptible
+from depthgauge.scheduling.job import Job
+from depthgauge.scheduling.live import LiveReader, LiveRule
+from depthgauge.scheduling.local import run_locally
+from depthgauge.scheduling.memory_estimate import planned_bytes
+from depthgauge.scheduling.plan import Grid
+from depthgauge.scheduling.progress import ProgressReader
+from depthgauge.scheduling.sizing import Sizing, processes_for, size_cohorts
+from depthgauge.scheduling.slurm import Submitted, write_job
+from depthgauge.store.plan_files import CohortPlan
+from depthgauge.store.provenance import command_line
+from depthgauge.store.study_folder import StudyFolder
+from depthgauge.study_config import StudyConfig
+from depthgauge.tasks.base import Task
+from depthgauge.tasks.registry import load_task
+from depthgauge.training.engine import StoppedEarlyError
+from depthgauge.verdict.thresholds import Thresholds
+
+Tasks = Mapping[tuple[str, int], Task]
+"""Tasks that are loaded, by how they were named and how many samples are held out."""
+
+
+class Meter(Protocol):
+    """Shows how far something is."""
+
+    def at(self, label: str, done: int) -> None:
+        """Show that so much is done, and what is being worked on."""
+        ...
+
+
+class ShowProgress(Protocol):
+    """Shows progress while its context is open."""
+
+    def __call__(
+        self, total: int, doing: str, done: int, live: Callable[[], list[LiveRule]]
+    ) -> AbstractContextManager[Meter]:
+        """Begin to show progress over `total` steps, `done` of which are behind."""
+        ...
+
+
+@dataclass(frozen=True)
+class Execution:
+    """Where and how cohorts are trained.
+
+    Attributes:
+        executor, address, submit: on this machine, on a Ray cluster, or by Slurm.
+        device, threads, cohort, engine: what fixes the results bit for bit, where it was chosen.
+        save_every: seconds between checkpoints.
+        say: hears one line about what will be trained.
+        show: shows progress.
+    """
+
+    config: StudyConfig
+    say: Callable[[str], None]
+    show: ShowProgress
+
+    @property
+    def device(self) -> str:
+        """The device that is used here."""
+        return choose_device(self.config.device, self.config.executor)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A study whose plan is written: the cohorts that are left, and the job they are."""
+
+    study: StudyFolder
+    cohorts: list[CohortPlan]
+    job: Job
+
+
+def check_executor(executor: str) -> None:
+    """Refuse Ray where it is not installed."""
+    if executor == "ray" and find_spec("ray") is None:
+        raise UserError("--executor ray needs Ray: pip install 'depthgauge[ray]'")
+
+
+def train(
+    grid: Grid,
+    folder: Path,
+    execution: Execution,
+    *,
+    networks: bool = False,
+    thresholds: Thresholds | None = None,
+) -> Submitted | None:
+    """Train what is left of a grid; what Slurm shall train is submitted instead, and returned.
+
+    With `networks`, those of runs that are done will be read, and must be in good order. What
+    fires while they are trained does so by the `thresholds`, or by the protocol's.
+    """
+    config = execution.config
+    check_executor(config.executor)
+    prepared = prepare(grid, folder, execution, networks=networks)
+    if config.executor == "slurm" and prepared.cohorts:
+        memory = max(planned_bytes(cohort, grid.task) for cohort in prepared.cohorts)
+        return write_job(prepared.job, memory, config.submit)
+    tasks = {(task_reference(config), config.validation): grid.task}
+    train_job(prepared, execution, tasks=tasks, thresholds=thresholds)
+    return None
+
+
+def prepare(grid: Grid, folder: Path, execution: Execution, *, networks: bool) -> Prepared:
+    """Open the study's folder, put what is damaged aside, and plan what is not planned yet."""
+    config, device, study = execution.config, execution.device, StudyFolder(folder)
+    kind = device.partition(":")[0]
+    begun = study.check(grid.base, kind, config.threads, config.engine)
+    threads = begun.threads if begun else config.threads
+    sizing = choose_sizes(study, grid, execution, threads)
+    opened = study.open(grid.base, kind, config.threads, sizing.threads, config.engine)
+    if opened.threads != sizing.threads:  # by another command, at the same time
+        sizing = choose_sizes(study, grid, execution, opened.threads)
+    runs = ((run.identity, run.kind.recipe.epochs) for run in grid.runs())
+    done = study.mend(runs, networks=networks)
+    planned = plan_runs(
+        study, grid, task_reference(config), config.validation, sizing.runs, done=done
+    )
+    cohorts = [cohort for cohort in planned if study.has_open_runs(cohort, done)]
+    names = tuple(cohort.name for cohort in cohorts)
+    how = (device, opened.threads, config.save_every, command_line(), opened.engine)
+    return Prepared(study, cohorts, Job(folder.resolve(), names, *how))
+
+
+def task_reference(config: StudyConfig) -> str:
+    """Return the name of a study's task, or where its file is, as any process finds it."""
+    path = Path(config.task)
+    return str(path.resolve()) if path.is_file() else config.task
+
+
+def choose_sizes(
+    study: StudyFolder, grid: Grid, execution: Execution, threads: int | None
+) -> Sizing:
+    """Choose sizes for what is neither planned nor done; `threads` where they are fixed."""
+    begun, planned = study.read() is not None, study.plan_files.read().cohort_of
+    runs = [
+        run
+        for run in grid.runs()
+        if run.identity not in planned and not (begun and study.is_done(run.identity))
+    ]
+    config = execution.config
+    cluster = config.executor != "local"
+    return size_cohorts(
+        runs, grid.task, execution.device, threads, config.cohort, cluster=cluster
+    )
+
+
+def train_job(
+    prepared: Prepared,
+    execution: Execution,
+    *,
+    tasks: Tasks | None = None,
+    thresholds: Thresholds | None = None,
+) -> None:
+    """Train until all has ended, showing how far it is; `tasks` are those that are loaded.
+
+    Raises:
+        StoppedError: a signal asked to stop, and everything is saved.
+    """
+    study, cohorts = prepared.study, prepared.cohorts
+    if not cohorts:
+        return
+    run = _executor(prepared, execution, tasks or {})
+    reader = ProgressReader(study, cohorts)
+    before, live = reader.read(), LiveReader(study, thresholds).read
+    with (
+        interruptible() as interrupt,
+        execution.show(before.total, "training", before.done, live) as meter,
+    ):
+
+        def on_look() -> None:
+            now = reader.read()
+            meter.at(", ".join(now.labels), now.done)
+
+        try:
+            run(interrupt, on_look)
+            on_look()
+        except StoppedEarlyError as stopped:
+            raise StoppedError(interrupt.signal or 0) from stopped
+
+
+def _executor(
+    prepared: Prepared, execution: Execution, tasks: Tasks
+) -> Callable[[Interrupt, Callable[[], None]], None]:
+    """Choose where the job is trained, and say so in a line."""
+    study, cohorts, job = prepared.study, prepared.cohorts, prepared.job
+    processes, executor = 0, execution.config.executor
+    if executor == "local":
+        task_of = study.plan_files.read().task_of
+        tasks = dict(tasks)
+        for named in {task_of(cohort) for cohort in cohorts} - tasks.keys():
+            tasks[named] = load_task(*named)
+        needs = [planned_bytes(cohort, tasks[task_of(cohort)]) for cohort in cohorts]
+        processes = processes_for(needs, job.threads, job.device)
+    execution.say(start_line(study, cohorts, job.threads, executor, processes))
+    if executor == "ray":
+        from depthgauge.scheduling.ray import run_on_ray  # noqa: PLC0415
+
+        return partial(run_on_ray, job, execution.config.address)
+    return partial(run_locally, job, processes, tasks=tasks)
+
+
+def start_line(
+    study: StudyFolder, cohorts: list[CohortPlan], threads: int, executor: str, processes: int
+) -> str:
+    """Return what is trained: `45 runs of 30 epochs: 6 cohorts, 2 processes of 1 thread`."""
+    runs = sum(len(study.open_runs(cohort)) for cohort in cohorts)
+    epochs = max(cohort.recipe.epochs for cohort in cohorts)
+    where = f"{_count(processes, 'process', 'processes')} of {_count(threads, 'thread')}"
+    if executor != "local":
+        where = f"tasks of {_count(threads, 'thread')} for {executor.capitalize()}"
+    what = f"{_count(runs, 'run')} of {_count(epochs, 'epoch')}"
+    return f"{what}: {_count(len(cohorts), 'cohort')}, {where}"
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"

@@ -1,0 +1,82 @@
+"""From what was asked for to a grid of runs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from depthgauge.config import NetConfig, Recipe
+from depthgauge.errors import OptionError, UserError
+from depthgauge.registry import NETS
+from depthgauge.rules.choice import RuleChoice
+from depthgauge.scheduling.plan import Grid
+from depthgauge.scheduling.variations import chosen_rules
+from depthgauge.study_config import StudyConfig
+from depthgauge.tasks.base import Task
+from depthgauge.tasks.registry import find_task, load_task
+
+FOLDER_DIGITS = 6
+
+
+def load_task_of(config: StudyConfig) -> Task:
+    """Load the task of a study, down to the samples that are held out."""
+    try:
+        return load_task(config.task, config.validation)
+    except UserError as error:
+        raise OptionError("task", str(error)) from error
+
+
+def build_grid(config: StudyConfig, task: Task | None = None) -> Grid:
+    """Return the runs that a study describes; `task` where it is loaded already."""
+    return Grid(
+        task or load_task_of(config),
+        net_of(config),
+        recipe_of(config),
+        rules_of(config),
+        ks_of(config),
+        config.seeds,
+    )
+
+
+def rules_of(config: StudyConfig) -> list[RuleChoice]:
+    """Return the rules of a study, at their settings and under its controls."""
+    try:
+        return chosen_rules(config.rules, config.variations, config.controls)
+    except OptionError:
+        raise
+    except UserError as error:
+        raise OptionError("rules", str(error)) from error
+
+
+def net_of(config: StudyConfig) -> NetConfig:
+    """Return the network of a study; a task may come with a width of its own."""
+    try:
+        NETS.find(config.net)
+    except UserError as error:
+        raise OptionError("net", str(error)) from error
+    width = config.width or find_task(config.task).width
+    return NetConfig(name=config.net, width=width, blocks=config.depth)
+
+
+def recipe_of(config: StudyConfig) -> Recipe:
+    """Return the recipe of a study; a task may come with a number of epochs of its own."""
+    epochs = config.epochs or find_task(config.task).epochs
+    return Recipe(epochs=epochs, batch_size=config.batch_size, dtype=config.dtype)
+
+
+def ks_of(config: StudyConfig) -> Sequence[int]:
+    """Return the numbers of trained blocks; all of them where that was asked, or nothing was."""
+    if "all" in config.k or not config.k:
+        return list(range(config.depth + 1))
+    return [k for k in config.k if isinstance(k, int)]
+
+
+def folder_of(config: StudyConfig, grid: Grid) -> Path:
+    """Return the folder asked for, or one that only this task, network and recipe lead to."""
+    if config.out is not None:
+        return Path(config.out)
+    text = json.dumps(grid.base, sort_keys=True)
+    digest = hashlib.sha256(text.encode()).hexdigest()[:FOLDER_DIGITS]
+    return Path("runs") / f"{grid.task.name}-d{grid.net.width}-L{grid.net.blocks}-{digest}"

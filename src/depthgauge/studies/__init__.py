@@ -1,1 +1,0 @@
-"""Grids of runs: planned, trained, summarised, compared with published figures."""

@@ -1,0 +1,256 @@
+"""Everything that can be asked of a study: the one definition of every option.
+
+The command line, study files, their JSON schema and Python's keyword arguments are made from the
+fields below: their names, types, limits, defaults and descriptions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
+from typing_extensions import Self
+
+from depthgauge.config import Engine, Precision
+from depthgauge.errors import OptionError
+
+LARGEST_SEED = 2**63 - 1
+
+PUBLISHED_SEEDS = (42, 123, 456)
+
+
+def _some_seeds(given: Any) -> Any:
+    """Return as many seeds as a number says: the published three first, then those after them."""
+    if isinstance(given, int) and not isinstance(given, bool):
+        later = range(PUBLISHED_SEEDS[-1] + 1, PUBLISHED_SEEDS[-1] + 1 + max(0, given))
+        return [*PUBLISHED_SEEDS, *later][:given]
+    return given
+
+
+def _every_value(given: Any) -> Any:
+    """Return texts such as `penalty=0,0.01` as a mapping of names to lists of values."""
+    if not isinstance(given, list | tuple):
+        return given
+    pairs = [_pair(text, "NAME=VALUE,VALUE") for text in given]
+    _refuse_repeats([name for name, _ in pairs], "; write its values in one list")
+    return {name: [value.strip() for value in values.split(",")] for name, values in pairs}
+
+
+def _every_number(given: Any) -> Any:
+    """Return texts such as `growth=50` as a mapping of names to numbers."""
+    if not isinstance(given, list | tuple):
+        return given
+    return dict(_pair(text, "NAME=VALUE, with a number") for text in given)
+
+
+def _pair(text: Any, form: str) -> tuple[str, str]:
+    split = str.rpartition if "[" in str(text) else str.partition  # a label may have options
+    name, equals, value = split(str(text), "=")
+    if not (name.strip() and equals and all(part.strip() for part in value.split(","))):
+        raise ValueError(f"cannot read {text}; write it as {form}")
+    return name.strip(), value.strip()
+
+
+def _refuse_repeats(values: list[Any], remedy: str = "") -> list[Any]:
+    twice = [value for value, count in Counter(values).items() if count > 1]
+    if twice:
+        raise ValueError(f"names {twice[0]} twice{remedy}")
+    return values
+
+
+def _known_device(name: str) -> str:
+    if re.fullmatch(r"auto|cpu|cuda(:\d+)?", name) is None:
+        raise ValueError(f"{name} is not known; choose auto, cpu, cuda or cuda:N")
+    return name
+
+
+Whole = Annotated[int, Field(ge=1)]
+NotNegative = Annotated[int, Field(ge=0)]
+Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Once = AfterValidator(_refuse_repeats)
+Several = Field(min_length=1)
+Value = str | int | float
+
+
+class StudyConfig(BaseModel):
+    """What to train, how, where, and by what to judge it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    task: str = Field("teacher", description="a task's name, your .npz, or file.py:function")
+    net: str = Field("residual_mlp", description="the network")
+    width: Whole | None = Field(None, description="width of the stream (the task's own)")
+    depth: NotNegative = Field(4, description="number of blocks L")
+    rules: Annotated[list[str], Several, Once] = Field(
+        ["bp", "fa", "dfa"],
+        description="names, names with options such as dfa[normalise=batch], or file.py:Class",
+    )
+    vary: Annotated[dict[str, list[Value]], BeforeValidator(_every_value)] = Field(
+        {},
+        description="train every rule at each combination of these values of its options, the "
+        "penalty, learning_rate or weight_decay: NAME=V1,V2",
+    )
+    controls: Annotated[list[str], Once] = Field(
+        [],
+        description="train every rule under these controls too: shallow, wide_block, "
+        "random_targets, no_norm, no_skip",
+    )
+    k: Annotated[list[NotNegative | Literal["all"]], Once] = Field(
+        [],
+        description="how many of the last blocks are trained: numbers, or all (a ladder: all; an "
+        "audit: 0 and all blocks, which are always trained)",
+    )
+    seeds: Annotated[list[Seed], Several, Once, BeforeValidator(_some_seeds)] = Field(
+        list(PUBLISHED_SEEDS), description="seeds; in Python and files a number of seeds, too"
+    )
+    epochs: Whole | None = Field(None, description="epochs of training (the task's own)")
+    batch_size: Whole = Field(128, description="samples of a batch")
+    dtype: Precision = Field(
+        "float32", description="precision of training; bf16 is that of matrix products alone"
+    )
+    validation: NotNegative = Field(
+        0, description="hold so many training samples out and judge on them, not on the test set"
+    )
+    select: Literal["validation"] | None = Field(
+        None,
+        description="with vary: train every setting with training samples held out (validation, "
+        "a tenth if that is not given), then audit each rule as it was given and at its best "
+        "setting there",
+    )
+    thresholds: Annotated[dict[str, float], BeforeValidator(_every_number)] = Field(
+        {}, description="other thresholds than the protocol's: NAME=VALUE"
+    )
+    strict: bool = Field(False, description="exit with status 3 if a verdict is walk back")
+    checkpoints: str | None = Field(
+        None,
+        description="train nothing: audit the networks in this folder, named LABEL_sSEED.pt; "
+        "rules and seeds then say which (all that are there)",
+    )
+    frozen_acc: Annotated[dict[str, Share], BeforeValidator(_every_number)] = Field(
+        {}, description="with checkpoints: a label's accuracy with frozen blocks, LABEL=SHARE"
+    )
+    out: str | None = Field(None, description="folder of the study; the same one continues it")
+    device: Annotated[str, AfterValidator(_known_device)] = Field(
+        "auto", description="auto, cpu, cuda, cuda:1, …"
+    )
+    threads: Whole | None = Field(
+        None, description="threads of each process; the processes share the cores (1)"
+    )
+    cohort: Whole | None = Field(
+        None, description="most runs that are trained together; fewer where memory is short (15)"
+    )
+    engine: Engine | None = Field(
+        None, description="how runs are trained: many as one, or one by one for reference (cohort)"
+    )
+    save_every: Annotated[float, Field(ge=0)] = Field(
+        60.0, description="seconds between checkpoints"
+    )
+    executor: Literal["local", "ray", "slurm"] = Field(
+        "local",
+        description="where cohorts are trained: on this machine, on a Ray cluster, or by an array "
+        "job of Slurm, whose script is then written",
+    )
+    submit: bool = Field(False, description="with executor slurm: give the script to sbatch")
+    address: str | None = Field(
+        None,
+        description="of the Ray cluster (the one that is running here, else one for this command)",
+    )
+
+    @model_validator(mode="after")
+    def _options_fit_each_other(self) -> Self:
+        if self.submit and self.executor != "slurm":
+            raise OptionError("submit", "--submit goes with --executor slurm")
+        if self.address is not None and self.executor != "ray":
+            raise OptionError("address", "--address goes with --executor ray")
+        if self.frozen_acc and self.checkpoints is None:
+            raise OptionError(
+                "frozen_acc",
+                "--frozen-acc goes with --checkpoints; a study trains its own baseline",
+            )
+        if self.engine == "plain" and self.dtype == "bf16":
+            raise OptionError(
+                "dtype",
+                "--engine plain has no bf16; use --engine cohort, or --dtype float32",
+            )
+        if self.select and not self.vary:
+            raise OptionError(
+                "select", "--select chooses between settings: say which with --vary NAME=V1,V2,…"
+            )
+        highest = max((k for k in self.k if isinstance(k, int)), default=0)
+        if highest > self.depth:
+            raise OptionError(
+                "k",
+                f"--k {highest} is not possible: the network has {self.depth} blocks, so k is "
+                f"from 0 to {self.depth}",
+            )
+        return self
+
+    @property
+    def variations(self) -> dict[str, list[str]]:
+        """The values to vary as texts, by the option's name."""
+        return {name: [str(value) for value in values] for name, values in self.vary.items()}
+
+    def changed(self, **changes: Any) -> StudyConfig:
+        """Return a study that differs in some options."""
+        own = {name: getattr(self, name) for name in type(self).model_fields}
+        return study_config(own | changes)
+
+
+AUDIT_ONLY = frozenset({"select", "thresholds", "strict", "checkpoints", "frozen_acc"})
+"""Options that an audit has and a ladder has not."""
+
+
+def study_config(given: Mapping[str, Any]) -> StudyConfig:
+    """Return the study that these options describe; the first wrong one is refused in a sentence.
+
+    Raises:
+        OptionError: an option is not known, or its value is not possible.
+    """
+    try:
+        return StudyConfig(**given)
+    except ValidationError as error:
+        raise option_error(error) from error
+
+
+def option_error(error: ValidationError) -> OptionError:
+    """Return the first thing that pydantic refused as a sentence that names the option."""
+    first = error.errors()[0]
+    option = str(first["loc"][0]) if first["loc"] else ""
+    if first["type"] == "extra_forbidden":
+        known = ", ".join(StudyConfig.model_fields)
+        return OptionError(option, f"there is no option {option}; there are: {known}")
+    value = first["input"]
+    shown = f" {value}" if isinstance(value, str | int | float) else ""
+    return OptionError(option, f"--{option.replace('_', '-')}{shown}: {_reason(first)}")
+
+
+def _reason(first: Any) -> str:
+    kind, context = first["type"], first.get("ctx", {})
+    if kind == "value_error":
+        return str(context["error"])
+    if kind in ("int_parsing", "int_type", "int_from_float"):
+        return "must be a whole number"
+    if kind in ("float_parsing", "float_type"):
+        return "must be a number"
+    if kind == "greater_than_equal":
+        return f"must be at least {context['ge']}"
+    if kind == "less_than_equal":
+        return f"must be at most {context['le']}"
+    if kind == "too_short":
+        return "is empty; give at least one"
+    if kind == "literal_error":
+        return f"choose {context['expected']}"
+    message = str(first["msg"])
+    return message[0].lower() + message[1:]
