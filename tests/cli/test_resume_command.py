@@ -201,7 +201,7 @@ def test_retried_when_the_reason_is_gone_it_is_done(failed):
     assert list(failed.glob("runs/*/failed.json")) == []
     reasons = [read(path)["reason"] for path in failed.glob("runs/*/quarantine/*.json")]
     assert reasons == ["ZeroDivisionError: the author divided by zero"] * 2
-    assert run("status", failed).out == "4 runs: 4 done, 0 running, 0 failed, 0 left\n"
+    assert run("status", failed).out == "4 runs: 4 finished\n"
 
 
 def test_retried_while_the_reason_is_there_it_fails_again(failed):

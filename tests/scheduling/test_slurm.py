@@ -152,7 +152,7 @@ def test_real_cohorts_are_trained_by_the_script(tmp_path):
     job = prepare(tmp_path / "a study", "bp", "dfa", ks=(0,))
     done = run_task(write_script(job, 1), tmp_path, 1)
     assert done.returncode == 0, done.stderr
-    assert done.stdout == f"1 of 2 runs in {job.folder} are done\n"
+    assert done.stdout == f"1 of 2 runs in {job.folder} are finished\n"
     labels = [run.config.rule.label for run in StudyFolder(job.folder).all_runs()]
     assert labels == ["dfa"]
 

@@ -81,17 +81,7 @@ def test_as_json_it_is_one_document(tmp_path):
 
 def test_the_memory_that_is_asked_for_is_that_of_the_largest_cohort(tmp_path):
     folder = tmp_path / "study"
-    ladder(
-        folder,
-        "--width",
-        256,
-        "--blocks",
-        4,
-        "--rules",
-        "dfa[shallow]",
-        "bp",
-        "dfa[shallow,epsilon=0.5]",
-    )
+    ladder(folder, "--width", 256, "--blocks", 4, "--rules", "dfa[shallow]", "bp", "drtp[shallow]")
     task = load_task("digits")
     expected = [planned_bytes(cohort, task) for cohort in PlanFiles(folder / "plan").read().current]
     assert expected[0] == pytest.approx(expected[2], rel=0.01)
