@@ -1,51 +1,142 @@
 """depthgauge: does a learning rule train the depth of a network?
 
-from depthgauge import diagnose, watch
+    import depthgauge as dg
+
+    study = dg.audit(rules=["bp", "dfa"], seeds=3)
+    study["dfa"].verdict.word
+
+Every name below is loaded when it is first used: `import depthgauge` does not import torch.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from depthgauge.api import (
+        Reproduction,
+        audit,
+        compare,
+        identity,
+        ladder,
+        null,
+        plan,
+        plot,
+        report,
+        reproduce,
+        resume,
+        retry,
+    )
+    from depthgauge.auditing.identity import IdentityResult
+    from depthgauge.config import RunConfig
     from depthgauge.diagnosis.diagnose import diagnose
     from depthgauge.diagnosis.report import Report
     from depthgauge.diagnosis.watch import watch
+    from depthgauge.diagnostics.contract import Diagnostic
     from depthgauge.diagnostics.finding import Finding
     from depthgauge.errors import UserError
+    from depthgauge.gauges.reading import Reading
     from depthgauge.nets.layout import Layout
-    from depthgauge.verdict.judge import judge
+    from depthgauge.report.plot import Plot
+    from depthgauge.results.comparison import Comparison
+    from depthgauge.results.load import load
+    from depthgauge.results.network import NetworkResult
+    from depthgauge.results.rule import RuleResult
+    from depthgauge.results.run import RunResult
+    from depthgauge.results.rung import Rung
+    from depthgauge.results.study import StudyResult
+    from depthgauge.rules.contract import Context, Credit, Rule, RuleOptions
+    from depthgauge.study_config import StudyConfig
+    from depthgauge.tasks.base import Split, Task
+    from depthgauge.verdict.judge import Verdict, judge
     from depthgauge.verdict.thresholds import Thresholds
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "depthgauge.api": (
+        *("Reproduction", "audit", "compare", "identity", "ladder", "null", "plan"),
+        *("plot", "report", "reproduce", "resume", "retry"),
+    ),
+    "depthgauge.auditing.identity": ("IdentityResult",),
+    "depthgauge.config": ("RunConfig",),
+    "depthgauge.diagnosis.diagnose": ("diagnose",),
+    "depthgauge.diagnosis.report": ("Report",),
+    "depthgauge.diagnosis.watch": ("watch",),
+    "depthgauge.diagnostics.contract": ("Diagnostic",),
+    "depthgauge.diagnostics.finding": ("Finding",),
+    "depthgauge.errors": ("UserError",),
+    "depthgauge.gauges.reading": ("Reading",),
+    "depthgauge.nets.layout": ("Layout",),
+    "depthgauge.report.plot": ("Plot",),
+    "depthgauge.results.comparison": ("Comparison",),
+    "depthgauge.results.load": ("load",),
+    "depthgauge.results.network": ("NetworkResult",),
+    "depthgauge.results.rule": ("RuleResult",),
+    "depthgauge.results.run": ("RunResult",),
+    "depthgauge.results.rung": ("Rung",),
+    "depthgauge.results.study": ("StudyResult",),
+    "depthgauge.rules.contract": ("Context", "Credit", "Rule", "RuleOptions"),
+    "depthgauge.study_config": ("StudyConfig",),
+    "depthgauge.tasks.base": ("Split", "Task"),
+    "depthgauge.verdict.judge": ("Verdict", "judge"),
+    "depthgauge.verdict.thresholds": ("Thresholds",),
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+
 __all__ = [
+    "Comparison",
+    "Context",
+    "Credit",
+    "Diagnostic",
     "Finding",
+    "IdentityResult",
     "Layout",
+    "NetworkResult",
+    "Plot",
+    "Reading",
     "Report",
+    "Reproduction",
+    "Rule",
+    "RuleOptions",
+    "RuleResult",
+    "RunConfig",
+    "RunResult",
+    "Rung",
+    "Split",
+    "StudyConfig",
+    "StudyResult",
+    "Task",
     "Thresholds",
     "UserError",
+    "Verdict",
     "__version__",
+    "audit",
+    "compare",
     "diagnose",
+    "identity",
     "judge",
+    "ladder",
+    "load",
+    "null",
+    "plan",
+    "plot",
+    "report",
+    "reproduce",
+    "resume",
+    "retry",
     "watch",
 ]
 
-_HOMES = {
-    "Finding": "depthgauge.diagnostics.finding",
-    "Layout": "depthgauge.nets.layout",
-    "Report": "depthgauge.diagnosis.report",
-    "Thresholds": "depthgauge.verdict.thresholds",
-    "UserError": "depthgauge.errors",
-    "diagnose": "depthgauge.diagnosis.diagnose",
-    "judge": "depthgauge.verdict.judge",
-    "watch": "depthgauge.diagnosis.watch",
-}
-
 
 def __getattr__(name: str) -> Any:
-    """Load what is asked for only then: `depthgauge --help` answers without torch."""
-    from importlib import import_module  # noqa: PLC0415
-
-    if name not in _HOMES:
+    """Load a public name when it is asked for."""
+    if name not in _HOME_OF:
         raise AttributeError(f"module 'depthgauge' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module(_HOME_OF[name]), name)
+
+
+def __dir__() -> list[str]:
+    """Return the public names, for completion."""
+    return sorted(__all__)

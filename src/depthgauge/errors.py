@@ -16,6 +16,10 @@ class UserError(Exception):
     """
 
 
+class NotApplicableError(UserError):
+    """What was asked for does not apply to this network; the message says why."""
+
+
 class OptionError(UserError):
     """An option has a value that is not possible; `option` is its name."""
 

@@ -89,82 +89,94 @@ class StudyConfig(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    task: str = Field("teacher", description="a task's name, your .npz, or file.py:function")
-    net: str = Field("residual_mlp", description="the network")
-    width: Whole | None = Field(None, description="width of the stream (the task's own)")
-    depth: NotNegative = Field(4, description="number of blocks L")
+    task: str = Field(
+        default="teacher", description="a task's name, your .npz, or file.py:function"
+    )
+    net: str = Field(default="residual_mlp", description="the network")
+    width: Whole | None = Field(default=None, description="width of the stream (the task's own)")
+    depth: NotNegative = Field(default=4, description="number of blocks L")
     rules: Annotated[list[str], Several, Once] = Field(
-        ["bp", "fa", "dfa"],
+        default=["bp", "fa", "dfa"],
         description="names, names with options such as dfa[normalise=batch], or file.py:Class",
     )
     vary: Annotated[dict[str, list[Value]], BeforeValidator(_every_value)] = Field(
-        {},
+        default={},
         description="train every rule at each combination of these values of its options, the "
         "penalty, learning_rate or weight_decay: NAME=V1,V2",
     )
     controls: Annotated[list[str], Once] = Field(
-        [],
+        default=[],
         description="train every rule under these controls too: shallow, wide_block, "
         "random_targets, no_norm, no_skip",
     )
     k: Annotated[list[NotNegative | Literal["all"]], Once] = Field(
-        [],
+        default=[],
         description="how many of the last blocks are trained: numbers, or all (a ladder: all; an "
         "audit: 0 and all blocks, which are always trained)",
     )
     seeds: Annotated[list[Seed], Several, Once, BeforeValidator(_some_seeds)] = Field(
-        list(PUBLISHED_SEEDS), description="seeds; in Python and files a number of seeds, too"
+        default=list(PUBLISHED_SEEDS),
+        description="seeds; in Python and files a number of seeds, too",
     )
-    epochs: Whole | None = Field(None, description="epochs of training (the task's own)")
-    batch_size: Whole = Field(128, description="samples of a batch")
+    epochs: Whole | None = Field(default=None, description="epochs of training (the task's own)")
+    batch_size: Whole = Field(default=128, description="samples of a batch")
     dtype: Precision = Field(
-        "float32", description="precision of training; bf16 is that of matrix products alone"
+        default="float32",
+        description="precision of training; bf16 is that of matrix products alone",
     )
     validation: NotNegative = Field(
-        0, description="hold so many training samples out and judge on them, not on the test set"
+        default=0,
+        description="hold so many training samples out and judge on them, not on the test set",
     )
     select: Literal["validation"] | None = Field(
-        None,
+        default=None,
         description="with vary: train every setting with training samples held out (validation, "
         "a tenth if that is not given), then audit each rule as it was given and at its best "
         "setting there",
     )
     thresholds: Annotated[dict[str, float], BeforeValidator(_every_number)] = Field(
-        {}, description="other thresholds than the protocol's: NAME=VALUE"
+        default={}, description="other thresholds than the protocol's: NAME=VALUE"
     )
-    strict: bool = Field(False, description="exit with status 3 if a verdict is walk back")
+    strict: bool = Field(default=False, description="exit with status 3 if a verdict is walk back")
     checkpoints: str | None = Field(
-        None,
+        default=None,
         description="train nothing: audit the networks in this folder, named LABEL_sSEED.pt; "
         "rules and seeds then say which (all that are there)",
     )
     frozen_acc: Annotated[dict[str, Share], BeforeValidator(_every_number)] = Field(
-        {}, description="with checkpoints: a label's accuracy with frozen blocks, LABEL=SHARE"
+        default={},
+        description="with checkpoints: a label's accuracy with frozen blocks, LABEL=SHARE",
     )
-    out: str | None = Field(None, description="folder of the study; the same one continues it")
+    out: str | None = Field(
+        default=None, description="folder of the study; the same one continues it"
+    )
     device: Annotated[str, AfterValidator(_known_device)] = Field(
-        "auto", description="auto, cpu, cuda, cuda:1, …"
+        default="auto", description="auto, cpu, cuda, cuda:1, …"
     )
     threads: Whole | None = Field(
-        None, description="threads of each process; the processes share the cores (1)"
+        default=None, description="threads of each process; the processes share the cores (1)"
     )
     cohort: Whole | None = Field(
-        None, description="most runs that are trained together; fewer where memory is short (15)"
+        default=None,
+        description="most runs that are trained together; fewer where memory is short (15)",
     )
     engine: Engine | None = Field(
-        None, description="how runs are trained: many as one, or one by one for reference (cohort)"
+        default=None,
+        description="how runs are trained: many as one, or one by one for reference (cohort)",
     )
     save_every: Annotated[float, Field(ge=0)] = Field(
-        60.0, description="seconds between checkpoints"
+        default=60.0, description="seconds between checkpoints"
     )
     executor: Literal["local", "ray", "slurm"] = Field(
-        "local",
+        default="local",
         description="where cohorts are trained: on this machine, on a Ray cluster, or by an array "
         "job of Slurm, whose script is then written",
     )
-    submit: bool = Field(False, description="with executor slurm: give the script to sbatch")
+    submit: bool = Field(
+        default=False, description="with executor slurm: give the script to sbatch"
+    )
     address: str | None = Field(
-        None,
+        default=None,
         description="of the Ray cluster (the one that is running here, else one for this command)",
     )
 
@@ -204,7 +216,7 @@ class StudyConfig(BaseModel):
 
     def changed(self, **changes: Any) -> StudyConfig:
         """Return a study that differs in some options."""
-        own = {name: getattr(self, name) for name in type(self).model_fields}
+        own = {name: getattr(self, name) for name in self.model_fields_set}
         return study_config(own | changes)
 
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import yaml
-from pydantic import ValidationError
 
-from depthgauge.errors import UserError
-from depthgauge.studies.study_spec import StudySpec
+from depthgauge.errors import OptionError, UserError
+from depthgauge.study_config import AUDIT_ONLY, StudyConfig, study_config
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -22,8 +23,26 @@ else:
 SUFFIXES = (".toml", ".yaml", ".yml")
 
 
-def read_study_file(path: Path) -> StudySpec:
-    """The study in a file; what is wrong is said with its line and field."""
+@dataclass(frozen=True)
+class StudyFile:
+    """A study as a file describes it: what is done with it, and where each field stands."""
+
+    path: Path
+    command: Literal["audit", "ladder"]
+    config: StudyConfig
+    line_of: Callable[[str], int | None]
+
+    @contextmanager
+    def placed_errors(self) -> Iterator[None]:
+        """Say of an option that is refused inside where in the file it stands."""
+        try:
+            yield
+        except OptionError as error:
+            raise _placed(self.path, self.line_of, error) from error
+
+
+def read_study_file(path: Path) -> StudyFile:
+    """Return the study in a file; what is wrong is said with its line and field."""
     if path.suffix not in SUFFIXES:
         raise UserError(f"{path} must end in one of {', '.join(SUFFIXES)}")
     if not path.is_file():
@@ -33,26 +52,37 @@ def read_study_file(path: Path) -> StudySpec:
     except UnicodeDecodeError as error:
         raise UserError(f"{path} is not text in UTF-8: {error}") from error
     content, line_of = (_toml if path.suffix == ".toml" else _yaml)(path, text)
+    options = dict(content)
+    command = options.pop("command", None)
     try:
-        return StudySpec.model_validate(content)
-    except ValidationError as error:
-        raise UserError(_sentence(path, error, line_of)) from error
+        return StudyFile(path, _command(command, options), study_config(options), line_of)
+    except OptionError as error:
+        raise _placed(path, line_of, error) from error
 
 
-def _sentence(path: Path, error: ValidationError, line_of: Callable[[str], int | None]) -> str:
-    first = error.errors()[0]
-    field = str(first["loc"][0]) if first["loc"] else ""
-    reason = first["msg"].removeprefix("Value error, ")
-    if first["type"] == "extra_forbidden":
-        reason = f"there is no such field; there are: {', '.join(StudySpec.model_fields)}"
-    if first["type"] == "missing":
-        return f"{path}: the field {field!r} is missing"
-    line = line_of(field)
+def _command(command: Any, options: Mapping[str, Any]) -> Literal["audit", "ladder"]:
+    if command is None:
+        raise OptionError("command", "the field is missing; choose audit or ladder")
+    if command not in ("audit", "ladder"):
+        raise OptionError("command", f"{command!r} is not possible; choose audit or ladder")
+    for name in AUDIT_ONLY & options.keys() if command == "ladder" else ():
+        raise OptionError(name, "goes with command = 'audit'")
+    return command  # type: ignore[no-any-return]
+
+
+def _placed(path: Path, line_of: Callable[[str], int | None], error: OptionError) -> UserError:
+    line = line_of(error.option)
     place = f"{path}, line {line}" if line else str(path)
-    given = first["input"]
-    if len(first["loc"]) > 1 and isinstance(given, str | int | float):
-        reason = f"{reason}, not {given!r}"
-    return f"{place}, field {field!r}: {reason[0].lower()}{reason[1:]}"
+    return UserError(f"{place}, field {error.option!r}: {error}")
+
+
+def study_file_schema() -> dict[str, Any]:
+    """Return the JSON schema of study files: a study's options, and the command."""
+    schema = StudyConfig.model_json_schema()
+    command = {"enum": ["audit", "ladder"], "description": "what is done with the runs"}
+    schema["properties"] = {"command": command, **schema["properties"]}
+    schema["required"] = ["command"]
+    return schema | {"title": "StudyFile", "description": "A study. All but `command` are options."}
 
 
 def _toml(path: Path, text: str) -> tuple[Any, Callable[[str], int | None]]:

@@ -3,57 +3,80 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import torch
 
 from depthgauge.config import SCHEMA_VERSION, NetConfig
-from depthgauge.gauges.identity import read_identity
+from depthgauge.gauges.identity import IdentityReading, read_identity
 from depthgauge.nets.registry import initial_net
-from depthgauge.scheduling.plan import check_list
+from depthgauge.results.spread import Spread
 from depthgauge.tasks.base import Task
 from depthgauge.tasks.inputs import as_inputs
 
 
-def identity_config(
-    task: Task, net: NetConfig, seeds: Sequence[int], samples: int
-) -> dict[str, Any]:
-    """What is measured, on what."""
-    check_list("--seeds", seeds)
-    return {
-        "task": task.name,
-        "checksum": task.checksum,
-        "net": net.model_dump(mode="json"),
-        "seeds": list(seeds),
-        "samples": min(samples, len(task.evaluation)),
-        "split": task.evaluated_on,
-    }
+@dataclass(frozen=True)
+class IdentityResult:
+    """How much untrained networks change the stream.
+
+    Attributes:
+        task, checksum, split: the samples are the first ones of this split of the task.
+        samples: how many.
+        net: which network.
+        per_seed: the reading of each seed's network.
+    """
+
+    task: str
+    checksum: str
+    split: str
+    samples: int
+    net: NetConfig
+    per_seed: Mapping[int, IdentityReading]
+
+    @property
+    def per_block_ratio(self) -> list[float]:
+        """‖f_l‖/‖h_l‖ of each block, median over samples, mean over seeds."""
+        ratios = [reading.per_block_ratio for reading in self.per_seed.values()]
+        return [statistics.fmean(column) for column in zip(*ratios, strict=True)]
+
+    @property
+    def rel_dev(self) -> Spread:
+        """‖h_L − h_0‖/‖h_0‖ over seeds."""
+        return Spread.of(reading.rel_dev for reading in self.per_seed.values())
+
+    @property
+    def cos(self) -> Spread:
+        """The cosine between h_L and h_0, over seeds."""
+        return Spread.of(reading.cos for reading in self.per_seed.values())
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the result for a JSON document."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "config": {
+                "task": self.task,
+                "checksum": self.checksum,
+                "net": self.net.model_dump(mode="json"),
+                "seeds": list(self.per_seed),
+                "samples": self.samples,
+                "split": self.split,
+            },
+            "per_seed": {str(seed): asdict(reading) for seed, reading in self.per_seed.items()},
+            "per_block_ratio_mean": self.per_block_ratio,
+            "per_block_ratio_grand_mean": statistics.fmean(self.per_block_ratio),
+            "rel_dev_mean": self.rel_dev.mean,
+            "rel_dev_std": self.rel_dev.std,
+            "cos_mean": self.cos.mean,
+            "cos_std": self.cos.std,
+        }
 
 
 def measure_identity(
     task: Task, net: NetConfig, seeds: Sequence[int], samples: int
-) -> dict[str, Any]:
+) -> IdentityResult:
     """Read each seed's initial network on the first `samples` of the evaluation split."""
-    config = identity_config(task, net, seeds, samples)
     x = as_inputs(task.evaluation.x[:samples], task, torch.float32)
-    readings = [read_identity(initial_net(net, task, seed), x) for seed in seeds]
-    ratios = [reading.per_block_ratio for reading in readings]
-    per_block = [statistics.fmean(column) for column in zip(*ratios, strict=True)]
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "config": config,
-        "per_seed": {
-            str(seed): asdict(reading) for seed, reading in zip(seeds, readings, strict=True)
-        },
-        "per_block_ratio_mean": per_block,
-        "per_block_ratio_grand_mean": statistics.fmean(per_block),
-        **_over_seeds("rel_dev", [reading.rel_dev for reading in readings]),
-        **_over_seeds("cos", [reading.cos for reading in readings]),
-    }
-
-
-def _over_seeds(name: str, values: Sequence[float]) -> dict[str, float | None]:
-    spread = statistics.stdev(values) if len(values) > 1 else None
-    return {f"{name}_mean": statistics.fmean(values), f"{name}_std": spread}
+    readings = {seed: read_identity(initial_net(net, task, seed), x) for seed in seeds}
+    return IdentityResult(task.name, task.checksum, task.evaluated_on, len(x), net, readings)

@@ -31,11 +31,11 @@ Feedback = dict[str, Tensor]
 def reason_missing(trained: Trained) -> str | None:
     """Return why there is no null for a network; None where there is one."""
     if trained.feedback is None:
-        return "n/a: the feedback was not saved with the checkpoint"
+        return "the feedback was not saved with the checkpoint"
     if trained.rule is None:
-        return "n/a: the rule that it was trained by is not known; name it with --rule"
+        return "the rule that it was trained by is not known; name it with --rule"
     if not trained.feedback:
-        return f"n/a: {trained.rule.name} has no feedback that could be drawn afresh"
+        return f"{trained.rule.name} has no feedback that could be drawn afresh"
     return None
 
 

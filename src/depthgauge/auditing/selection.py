@@ -3,38 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
+from depthgauge.errors import OptionError
 from depthgauge.results.audit import Candidate, Selection
 from depthgauge.results.spread import Spread
+from depthgauge.results.study import StudyResult
 from depthgauge.rules.choice import choose_rule
 from depthgauge.scheduling.plan import Grid
-from depthgauge.store.study_folder import StudyFolder
-from depthgauge.studies.vary import settings_of
-from depthgauge.tasks.base import Task
+from depthgauge.scheduling.variations import Variations, settings_of
+from depthgauge.study_config import StudyConfig
+from depthgauge.tasks.base import Task, hold_out_validation
 
 SHARE = 0.1
 """Of the training samples, held out where the user does not say how many."""
 
 
 def usual_size(task: Task) -> int:
-    """How many training samples to choose on, where it was not said."""
+    """Return how many training samples to choose on, where it was not said."""
     return max(1, round(SHARE * len(task.train)))
 
 
-def settings_to_try(rule: str, variations: Sequence[str]) -> dict[str, str]:
-    """Text by label: the rule as it was given, and at every combination of the variations."""
+def settings_to_try(rule: str, variations: Variations) -> dict[str, str]:
+    """Return texts by label: the rule as it was given, and at every combination of values."""
     texts = [rule, *settings_of(rule, variations)]
     return {choose_rule(text).label: text for text in texts}
 
 
-def candidates(study: StudyFolder, grid: Grid) -> dict[str, Candidate]:
+def selection_grid(config: StudyConfig, grid: Grid) -> Grid:
+    """Return every setting, all blocks trained, judged on held-out training samples."""
+    for rule in config.rules:
+        if choose_rule(rule).control is not None:
+            raise OptionError(
+                "select", f"--select cannot choose for {rule}: give its control with --controls"
+            )
+    texts = [
+        text for rule in config.rules for text in settings_to_try(rule, config.variations).values()
+    ]
+    task = hold_out_validation(grid.task, config.validation or usual_size(grid.task))
+    rules = [choose_rule(text) for text in texts]
+    return replace(grid, task=task, rules=rules, ks=[grid.net.blocks])
+
+
+def candidates(study: StudyResult, grid: Grid) -> dict[str, Candidate]:
     """Return each setting's accuracy on the held-out samples with all blocks trained."""
+    wanted = {run.identity: run.choice.label for run in grid.runs()}
     found: dict[str, list[tuple[float | None, str]]] = {}
-    for run in grid.runs():
-        result = study.run(run.config).result
-        if result is not None:
-            place = f"{study.path.name}/runs/{run.config.identity}"
-            found.setdefault(run.choice.label, []).append((result["final_acc"], place))
+    for run in study.runs:
+        if run.is_done and run.identity in wanted:
+            place = f"{study.folder.name}/runs/{run.identity}"
+            found.setdefault(wanted[run.identity], []).append((run.accuracy, place))
     return {label: _candidate(runs, len(grid.seeds)) for label, runs in found.items()}
 
 
@@ -61,7 +79,7 @@ def best(found: Mapping[str, Candidate]) -> str | None:
 def chosen_settings(
     found: Mapping[str, Candidate],
     rules: Sequence[str],
-    variations: Sequence[str],
+    variations: Variations,
     samples: int,
 ) -> tuple[dict[str, Selection], list[str]]:
     """For each rule how its setting was chosen, and the texts of what is to be audited.

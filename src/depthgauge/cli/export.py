@@ -11,17 +11,13 @@ from depthgauge.errors import UserError
 FORMATS = ("csv", "parquet")
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add `export` to the command line."""
-    parser = subparsers.add_parser(
-        "export", help="all runs and epochs of a study as one tidy table"
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `export`."""
     parser.add_argument("study", metavar="DIR", help="folder of a study")
     parser.add_argument(
         "--format", choices=FORMATS, help="(what the output's name ends in, or csv)"
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="(runs.csv or runs.parquet in DIR)")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -8,18 +8,17 @@ from pathlib import Path
 MEGABYTE = 1e6
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add `gc` to the command line."""
-    parser = subparsers.add_parser(
-        "gc",
-        help="show, and with --delete remove, what a study does not need any more",
-        description="Temporary files of processes that were killed, claims of nobody, older "
-        "checkpoints of runs that are done. Results and what goes on from them are never touched.",
-    )
+DESCRIPTION = (
+    "Temporary files of processes that were killed, claims of nobody, older "
+    "checkpoints of runs that are done. Results and what goes on from them are never touched."
+)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `gc`."""
     parser.add_argument("study", metavar="DIR", help="folder of a study")
     parser.add_argument("--delete", action="store_true", help="delete what is shown")
     parser.add_argument("--quarantine", action="store_true", help="also what was put aside as bad")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -5,83 +5,80 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from depthgauge.cli.options import add_net_options, add_seeds, add_task, build_net_config, whole
+from depthgauge.cli.arguments import add_study_options, config_of
+from depthgauge.cli.numbers import whole
+from depthgauge.study_config import StudyConfig
+
+if TYPE_CHECKING:
+    from depthgauge.auditing.identity import IdentityResult
+
+USED = {"task", "net", "width", "depth", "seeds"}
+"""The options of a study that matter here."""
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add `identity` to the command line."""
-    parser = subparsers.add_parser(
-        "identity", help="how close the untrained stack is to the identity"
-    )
-    add_task(parser)
-    add_net_options(parser, fewest_blocks=1)
-    add_seeds(parser)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `identity`."""
+    add_study_options(parser, without=StudyConfig.model_fields.keys() - USED)
     parser.add_argument(
         "--samples", type=whole(1), default=256, help="test samples that are read (256)"
     )
-    parser.add_argument("--out", metavar="FILE", help="save the JSON document there")
-    parser.add_argument("--dry-run", action="store_true", help="show what would be measured")
+    parser.add_argument("--save", metavar="FILE", help="save the JSON document there")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Measure, save, print."""
-    from depthgauge.auditing.identity import identity_config, measure_identity
-    from depthgauge.tasks.registry import load_task
+    from depthgauge.api import identity
 
-    task, net = load_task(args.task), build_net_config(args)
-    if args.dry_run:
-        print(json.dumps(identity_config(task, net, args.seeds, args.samples), indent=2))
-        return 0
-    document = measure_identity(task, net, args.seeds, args.samples)
-    if args.out:
-        _save(document, Path(args.out))
+    result = identity(config_of(args), samples=args.samples)
+    if args.save:
+        _save(result, Path(args.save))
     if args.json:
-        print(json.dumps(document, indent=2))
+        print(json.dumps(result.as_dict(), indent=2))
     else:
-        _print(document)
+        _print(result)
     return 0
 
 
-def _save(document: dict[str, Any], path: Path) -> None:
+def _save(result: IdentityResult, path: Path) -> None:
     from depthgauge.errors import UserError
     from depthgauge.store.files import read_json, write_json
 
+    document = result.as_dict()
     if path.exists() and read_json(path) == document:
         return
     if path.exists():
-        raise UserError(f"{path} exists already and is not overwritten; choose another --out")
+        raise UserError(f"{path} exists already and is not overwritten; choose another --save")
     path.parent.mkdir(parents=True, exist_ok=True)
     write_json(path, document)
 
 
-def _print(document: dict[str, Any]) -> None:
-    from depthgauge.cli.console import output
+def _print(result: IdentityResult) -> None:
+    from statistics import fmean
+
+    from depthgauge.report.console import output
     from depthgauge.report.table import terminal_table
 
     header = ["seed", "‖f_l‖/‖h_l‖ of each block", "‖h_L − h_0‖/‖h_0‖", "cos(h_L, h_0)"]
     rows = [
         [
-            seed,
-            " ".join(f"{ratio:.4f}" for ratio in reading["per_block_ratio"]),
-            f"{reading['rel_dev']:.4f}",
-            f"{reading['cos']:.4f}",
+            str(seed),
+            " ".join(f"{ratio:.4f}" for ratio in reading.per_block_ratio),
+            f"{reading.rel_dev:.4f}",
+            f"{reading.cos:.4f}",
         ]
-        for seed, reading in document["per_seed"].items()
+        for seed, reading in result.per_seed.items()
     ]
-    config = document["config"]
-    title = (
-        f"untrained {config['net']['name']}, width {config['net']['width']}, "
-        f"{config['net']['blocks']} blocks, medians over {config['samples']} samples of "
-        f"{config['task']}"
+    net, console = result.net, output()
+    console.print(
+        f"untrained {net.name}, width {net.width}, {net.blocks} blocks, medians over "
+        f"{result.samples} samples of {result.task}",
+        markup=False,
     )
-    console = output()
-    console.print(title, markup=False)
     console.print(terminal_table(header, rows))
     console.print(
-        f"A block changes the stream by {100 * document['per_block_ratio_grand_mean']:.1f} %, the "
-        f"whole stack by {100 * document['rel_dev_mean']:.1f} %."
+        f"A block changes the stream by {100 * fmean(result.per_block_ratio):.1f} %, the whole "
+        f"stack by {100 * (result.rel_dev.mean or 0):.1f} %."
     )

@@ -9,30 +9,10 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any, NoReturn
 
 from depthgauge import __version__
-from depthgauge.cli import (
-    audit,
-    check_rule,
-    compare,
-    data,
-    diagnose,
-    export,
-    gc,
-    identity,
-    ladder,
-    lists,
-    new_rule,
-    null,
-    plot,
-    report,
-    reproduce,
-    resume,
-    run,
-    show,
-    status,
-)
 from depthgauge.errors import StoppedError, UserError, system_sentence
 
 BAD_INPUT = 2
@@ -42,6 +22,33 @@ SIGNALLED = 128
 
 GARBAGE_AFTER = 50_000
 """New objects after which Python looks for cycles: large plans make many objects and no cycles."""
+
+COMMANDS = {
+    "audit": "main job: train every rule, read every diagnostic, print the verdicts",
+    "ladder": "depth-utility ladder: accuracy over the number of trained blocks",
+    "report": "a study as one self-contained HTML page",
+    "null": "null calibration of Γ with fresh feedback",
+    "diagnose": "the protocol on anybody's network",
+    "identity": "how close the untrained stack is to the identity",
+    "reproduce": "a published experiment, measured beside published",
+    "plot": "figures from studies: .png, .svg or .pdf",
+    "compare": "several studies side by side, with differences paired by seed",
+    "export": "all runs and epochs of a study as one tidy table",
+    "show": "everything known of a run: configuration, result, provenance",
+    "status": "how many runs of a study are finished, running, failed, stopped or waiting",
+    "run": "the study that a .toml or .yaml file describes (`depthgauge schema`)",
+    "schema": "the JSON schema of study files",
+    "resume": "train what is left of a study, from its folder alone",
+    "retry": "train the runs of a study that failed once more",
+    "gc": "show, and with --delete remove, what a study does not need any more",
+    "data": "get and verify a data set",
+    "rules": "what rules there are",
+    "nets": "what nets there are",
+    "tasks": "what tasks there are",
+    "new-rule": "write a rule of your own to start from, as one file",
+    "check-rule": "does a rule keep its contract? seconds, on tiny networks",
+}
+"""Every command, in a line; each is a module of this room that has `add_options` and `run`."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -55,32 +62,33 @@ class Parser(argparse.ArgumentParser):
         raise UserError(f"{message}; `{self.prog} --help` shows what is possible")
 
 
-def build_parser() -> Parser:
-    """The whole command line."""
+def build_parser(only: str | None = None) -> Parser:
+    """Return the command line; with the options of every command, or of one `only`."""
     parser = Parser(
         prog="depthgauge",
         description="Does a learning rule train a network's depth, or do its deep blocks idle?",
     )
     parser.add_argument("--version", action="version", version=f"depthgauge {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for module in (audit, ladder, report, null, diagnose, identity, reproduce, plot, data, lists):
-        module.add_parser(commands)
-    for module in (run, status, resume, show, compare, export, gc, new_rule, check_rule):
-        module.add_parser(commands)
+    for name, summary in COMMANDS.items():
+        if only not in (None, name):
+            commands.add_parser(name, help=summary)
+            continue
+        module = import_module(f"depthgauge.cli.{name.replace('-', '_')}")
+        description = getattr(module, "DESCRIPTION", None)
+        own = commands.add_parser(name, help=summary, description=description)
+        module.add_options(own)
+        own.set_defaults(run=module.run)
     return parser
-
-
-def collect_garbage_seldom() -> None:
-    """Studies are many small objects that stay."""
-    garbage.set_threshold(GARBAGE_AFTER, 50, 50)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; the exit status is 0 done, 1 a run failed, 2 bad input, 3 walked back."""
     logging.basicConfig(format="depthgauge: %(message)s", level=logging.WARNING)
-    collect_garbage_seldom()
+    garbage.set_threshold(GARBAGE_AFTER, 50, 50)
+    arguments = list(sys.argv[1:] if argv is None else argv)
     try:
-        args = build_parser().parse_args(argv)
+        args = build_parser(_command(arguments)).parse_args(arguments)
         _let_any_terminal_print(getattr(args, "json", False))
         status: int = args.run(args)
         sys.stdout.flush()
@@ -91,6 +99,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         sentence, status = _explained(error)
         print(f"depthgauge: {sentence}", file=sys.stderr)
     return status
+
+
+def _command(arguments: Sequence[str]) -> str:
+    """The command that was typed; empty where none was, and then no options are made."""
+    return next((word for word in arguments if word in COMMANDS), "")
 
 
 def _let_any_terminal_print(as_json: bool) -> None:

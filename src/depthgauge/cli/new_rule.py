@@ -8,17 +8,13 @@ from pathlib import Path
 
 from depthgauge.errors import UserError
 
+DESCRIPTION = "Write NAME.py: a whole rule that works, to be changed into yours."
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add `new-rule` to the command line."""
-    parser = subparsers.add_parser(
-        "new-rule",
-        help="write a rule of your own to start from, as one file",
-        description="Write NAME.py: a whole rule that works, to be changed into yours.",
-    )
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `new-rule`."""
     parser.add_argument("name", metavar="NAME", help="the rule's name, such as my_rule")
     parser.add_argument("--out", metavar="DIR", default=".", help="where to write it (here)")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

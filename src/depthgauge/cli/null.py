@@ -4,30 +4,32 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from depthgauge.cli.options import add_validation, whole
+from depthgauge.cli.numbers import whole
 
 if TYPE_CHECKING:
     from depthgauge.gauges.null import Calibrated
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add `null` to the command line."""
-    parser = subparsers.add_parser(
-        "null",
-        help="null calibration of Γ with fresh feedback",
-        description="Compare the alignment of the training feedback with that of fresh draws.",
-    )
+DESCRIPTION = "Compare the alignment of the training feedback with that of fresh draws."
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `null`."""
     parser.add_argument(
         "checkpoint", metavar="RUN|CHECKPOINT", help="a run's folder, or a .pt with state_dict, Bs"
     )
     parser.add_argument("--draws", type=whole(1), default=1000, help="fresh feedbacks (1000)")
     parser.add_argument("--samples", type=whole(1), default=2048, help="test samples (2048)")
     parser.add_argument("--task", help="the task; a run knows its own")
-    add_validation(parser)
+    parser.add_argument(
+        "--validation",
+        type=whole(0),
+        default=0,
+        metavar="N",
+        help="training samples that were held out, where the run was judged on those",
+    )
     parser.add_argument("--rule", help="the rule, where it cannot be seen: a name or file.py:Class")
     parser.add_argument(
         "--convention",
@@ -36,48 +38,56 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         help="credit against the gradient it estimates, or paired as in the published record",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON document")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Calibrate and print."""
-    from depthgauge.auditing.load_trained import load_trained
-    from depthgauge.auditing.null import calibrate_null, reason_missing
-    from depthgauge.auditing.trained import first_samples
-    from depthgauge.cli.progress import study_progress
-    from depthgauge.store.files import finite
+    from dataclasses import asdict
 
-    trained, task = load_trained(Path(args.checkpoint), args.task, args.rule, args.validation)
-    reason = reason_missing(trained)
-    document: dict[str, Any] = {"checkpoint": args.checkpoint, "task": task.name, "null": None}
-    if reason is not None:
-        document["null"] = "n/a"
-        document["reason"] = reason.removeprefix("n/a: ")
-        print(json.dumps(document, indent=2) if args.json else reason)
-        return 0
-    with study_progress(args.draws, "drawing") as progress:
-        reading = calibrate_null(
-            trained,
-            first_samples(task, args.samples),
-            args.draws,
-            args.convention,
-            lambda draws: progress.advance("fresh feedback", draws),
-        )
-    document |= {"rule": trained.rule.name if trained.rule else None, "null": asdict(reading)}
+    from depthgauge.api import null
+    from depthgauge.errors import NotApplicableError
+    from depthgauge.json_values import plain
+    from depthgauge.report.progress import show_progress
+
+    document: dict[str, Any] = {"network": args.checkpoint, "null": None}
+    done = 0
+    with show_progress(args.draws, "drawing") as meter:
+
+        def on_draws(draws: int) -> None:
+            nonlocal done
+            done += draws
+            meter.at("fresh feedback", done)
+
+        try:
+            reading = null(
+                args.checkpoint,
+                draws=args.draws,
+                samples=args.samples,
+                task=args.task,
+                rule=args.rule,
+                validation=args.validation,
+                convention=args.convention,
+                on_draws=on_draws,
+            )
+        except NotApplicableError as error:
+            document |= {"null": "n/a", "reason": str(error)}
+            print(json.dumps(document, indent=2) if args.json else f"n/a: {error}")
+            return 0
     if args.json:
-        print(json.dumps(finite(document), indent=2, ensure_ascii=False, allow_nan=False))
+        document["null"] = plain(asdict(reading))
+        print(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
         return 0
     rows = [
         *((f"block {i - 1}" if i else "embed", c) for i, c in enumerate(reading.per_layer)),
         ("all layers", reading.over_all),
         ("deep", reading.deep),
     ]
-    _print(rows, f"{document['rule']}: {reading.measured_on}; convention {reading.convention}")
+    _print(rows, f"{args.checkpoint}: {reading.measured_on}; convention {reading.convention}")
     return 0
 
 
 def _print(rows: list[tuple[str, Calibrated]], title: str) -> None:
-    from depthgauge.cli.console import output
+    from depthgauge.report.console import output
     from depthgauge.report.table import terminal_table
 
     header = ["layer", "Γ", "null mean", "null spread", "z", "p upper", "p two-sided", "reading"]

@@ -8,19 +8,15 @@ from pathlib import Path
 from typing import Any
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add `show` to the command line."""
-    parser = subparsers.add_parser(
-        "show", help="everything known of a run: configuration, result, provenance"
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `show`."""
     parser.add_argument("run_folder", metavar="RUN", help="folder of a run, as tables name it")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Read the run's folder and print what is in it."""
-    from depthgauge.studies.show import describe_run
+    from depthgauge.results.run_document import describe_run
 
     document = describe_run(Path(args.run_folder))
     if args.json:

@@ -7,18 +7,16 @@ import json
 from pathlib import Path
 from typing import Any
 
+from depthgauge.report.durations import in_words
+
 SILENT = 30.0
 """Seconds without a sign of life that are worth a remark."""
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add `status` to the command line."""
-    parser = subparsers.add_parser(
-        "status", help="how many runs of a study are finished, running, failed, stopped or waiting"
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `status`."""
     parser.add_argument("study", metavar="DIR", help="folder of a study")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -63,11 +61,3 @@ def _running_line(one: dict[str, Any]) -> str:
         f"running  {one['label']} ({one['runs']} runs) on {one['where']}: epoch {one['epoch']} of "
         f"{one['epochs']}{left}{silent}"
     )
-
-
-def in_words(seconds: float) -> str:
-    """A time for eyes."""
-    minutes = seconds / 60
-    if minutes < 2:  # noqa: PLR2004
-        return f"{seconds:.0f} s"
-    return f"{minutes:.0f} min" if minutes < 120 else f"{minutes / 60:.1f} h"  # noqa: PLR2004

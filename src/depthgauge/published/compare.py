@@ -134,6 +134,6 @@ def check_network(net: NetConfig, config: Mapping[str, Any], what: str) -> None:
     """Refuse a network of which `what` was not published; `config` is that of the one which was."""
     if (net.width, net.blocks) != (config["width"], config["blocks"]):
         raise UserError(
-            f"no {what} was published for --width {net.width} --blocks {net.blocks}; there is one "
-            f"for --width {config['width']} --blocks {config['blocks']}"
+            f"no {what} was published for --width {net.width} --depth {net.blocks}; there is one "
+            f"for --width {config['width']} --depth {config['blocks']}"
         )

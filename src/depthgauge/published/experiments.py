@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from depthgauge.config import NetConfig
 from depthgauge.errors import UserError
@@ -11,6 +12,7 @@ from depthgauge.published import main_audit, memo_ladder, thirty_epochs
 from depthgauge.published.compare import PublishedComparison
 from depthgauge.published.figures import published
 from depthgauge.results.study import StudyResult
+from depthgauge.study_config import StudyConfig
 
 TASK = "cifar10"
 
@@ -39,6 +41,17 @@ class Experiment:
     rules: tuple[str, ...] | None = None
     epochs: int | None = None
 
+    def configure(self, config: StudyConfig) -> StudyConfig:
+        """Return the experiment, with what was chosen otherwise."""
+        changes: dict[str, Any] = {"task": TASK}
+        if self.rules is not None and "rules" not in config.model_fields_set:
+            changes["rules"] = list(self.rules)
+        if self.epochs is not None and config.epochs is None:
+            changes["epochs"] = self.epochs
+        if self.audits:
+            changes["k"] = [0, config.depth]
+        return config.changed(**changes)
+
 
 EXPERIMENTS = {
     experiment.name: experiment
@@ -46,14 +59,14 @@ EXPERIMENTS = {
         Experiment(
             memo_ladder.NAME,
             "The ladder",
-            "the published ladders on CIFAR-10: --width 256 --blocks 4, --width 512 --blocks 2",
+            "the published ladders on CIFAR-10: --width 256 --depth 4, --width 512 --depth 2",
             memo_ladder.check_ladder,
             memo_ladder.compare_ladder,
         ),
         Experiment(
             main_audit.NAME,
             "The main audit",
-            "the published audit on CIFAR-10: --width 256 --blocks 4",
+            "the published audit on CIFAR-10: --width 256 --depth 4",
             main_audit.check_main_audit,
             main_audit.compare_main_audit,
             audits=True,
@@ -70,6 +83,15 @@ EXPERIMENTS = {
         ),
     )
 }
+
+
+def find_experiment(name: str) -> Experiment:
+    """Return a published experiment by its name."""
+    if name not in EXPERIMENTS:
+        raise UserError(
+            f"there is no published experiment {name!r}; there are: {', '.join(EXPERIMENTS)}"
+        )
+    return EXPERIMENTS[name]
 
 
 def comparisons_with_published(study: StudyResult) -> list[PublishedComparison]:

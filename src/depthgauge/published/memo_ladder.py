@@ -32,11 +32,11 @@ def published_ladder(net: NetConfig) -> dict[str, Any]:
     name = f"d{net.width}_L{net.blocks}"
     if name not in ladders:
         known = [
-            f"--width {figures['config']['width']} --blocks {figures['config']['blocks']}"
+            f"--width {figures['config']['width']} --depth {figures['config']['blocks']}"
             for figures in ladders.values()
         ]
         raise UserError(
-            f"no ladder was published for --width {net.width} --blocks {net.blocks}; there are: "
+            f"no ladder was published for --width {net.width} --depth {net.blocks}; there are: "
             f"{' and '.join(known)}"
         )
     return ladders[name]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from depthgauge.config import SharedConfig
 from depthgauge.errors import UserError
@@ -14,11 +14,18 @@ from depthgauge.results.audit import Audit
 from depthgauge.results.ladder import Ladder
 from depthgauge.results.rule import RuleResult, gain_of_bp, rule_results
 from depthgauge.results.run import STATES, RunResult, State
+from depthgauge.scheduling.slurm import Submitted
 from depthgauge.verdict.judge import Verdict
 from depthgauge.verdict.thresholds import Thresholds
 
+if TYPE_CHECKING:
+    import pandas as pd
 
-@dataclass(frozen=True)
+    from depthgauge.report.plot import Plot
+    from depthgauge.results.frames import FrameName
+
+
+@dataclass(frozen=True, repr=False)
 class StudyResult:
     """A study, or the networks of an audit without one.
 
@@ -31,6 +38,7 @@ class StudyResult:
         audit: what an audit read and concluded; None where there is none.
         device, threads: what fixes the results bit for bit; None where there is no study.
         problems: what could not be read, a sentence each.
+        submitted: the job that a cluster shall train, where the rest was given to one.
     """
 
     name: str
@@ -42,6 +50,7 @@ class StudyResult:
     device: str | None = None
     threads: int | None = None
     problems: tuple[str, ...] = ()
+    submitted: Submitted | None = None
 
     def __getitem__(self, label: str) -> RuleResult:
         """Return a rule by its label."""
@@ -103,6 +112,11 @@ class StudyResult:
         return any(state in self.counts for state in ("diverged", "failed"))
 
     @property
+    def has_documents(self) -> bool:
+        """Whether the folder is this study's own: its runs or its audit are there."""
+        return any((self.folder / name).is_file() for name in ("study.json", "audit.json"))
+
+    @property
     def provenances(self) -> list[Mapping[str, Any]]:
         """Where each result comes from, then where the audit does."""
         runs = [run.provenance for run in self.runs if run.provenance]
@@ -124,3 +138,30 @@ class StudyResult:
     def with_audit(self, audit: Audit) -> StudyResult:
         """Return the study with an audit of it."""
         return replace(self, audit=audit.called_as_in(self.runs))
+
+    def to_dataframe(self, name: FrameName = "runs") -> pd.DataFrame:
+        """Return a table of the study: "runs", "epochs", "ladder" or "layers"."""
+        from depthgauge.results.frames import frame_of  # noqa: PLC0415
+
+        return frame_of(self, name)
+
+    def plot(self, name: str = "ladder") -> Plot:
+        """Draw a figure: "ladder", "audit", "layers", "training" or "null"."""
+        from depthgauge.report.plot import plot_of  # noqa: PLC0415
+
+        return plot_of(self, name)
+
+    def report(self, path: str | Path | None = None) -> Path:
+        """Write the study as one HTML page, and return where it is."""
+        from depthgauge.report.page.study_page import write_study_page  # noqa: PLC0415
+
+        return write_study_page(self, None if path is None else Path(path))
+
+    def _repr_html_(self) -> str:
+        from depthgauge.report.notebook import study_html  # noqa: PLC0415
+
+        return study_html(self)
+
+    def __repr__(self) -> str:
+        lines = [f"{label}: {verdict}" for label, verdict in self.verdicts.items()]
+        return "\n".join([f"{self.name}, {len(self.runs)} runs", *lines])

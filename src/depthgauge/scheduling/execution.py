@@ -153,9 +153,7 @@ def choose_sizes(
     ]
     config = execution.config
     cluster = config.executor != "local"
-    return size_cohorts(
-        runs, grid.task, execution.device, threads, config.cohort, cluster=cluster
-    )
+    return size_cohorts(runs, grid.task, execution.device, threads, config.cohort, cluster=cluster)
 
 
 def train_job(

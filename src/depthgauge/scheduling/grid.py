@@ -11,7 +11,7 @@ from depthgauge.config import NetConfig, Recipe
 from depthgauge.errors import OptionError, UserError
 from depthgauge.registry import NETS
 from depthgauge.rules.choice import RuleChoice
-from depthgauge.scheduling.plan import Grid
+from depthgauge.scheduling.plan import Grid, base_of
 from depthgauge.scheduling.variations import chosen_rules
 from depthgauge.study_config import StudyConfig
 from depthgauge.tasks.base import Task
@@ -73,10 +73,11 @@ def ks_of(config: StudyConfig) -> Sequence[int]:
     return [k for k in config.k if isinstance(k, int)]
 
 
-def folder_of(config: StudyConfig, grid: Grid) -> Path:
+def folder_of(config: StudyConfig, task: Task) -> Path:
     """Return the folder asked for, or one that only this task, network and recipe lead to."""
     if config.out is not None:
         return Path(config.out)
-    text = json.dumps(grid.base, sort_keys=True)
+    net = net_of(config)
+    text = json.dumps(base_of(task, net, recipe_of(config)), sort_keys=True)
     digest = hashlib.sha256(text.encode()).hexdigest()[:FOLDER_DIGITS]
-    return Path("runs") / f"{grid.task.name}-d{grid.net.width}-L{grid.net.blocks}-{digest}"
+    return Path("runs") / f"{task.name}-d{net.width}-L{net.blocks}-{digest}"

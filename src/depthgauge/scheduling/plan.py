@@ -21,6 +21,19 @@ def check_list(option: str, values: Sequence[object]) -> None:
         raise UserError(f"{option} names something twice: {' '.join(map(str, values))}")
 
 
+def task_config_of(task: Task) -> TaskConfig:
+    """Return the configuration of a task, down to its bytes."""
+    return TaskConfig.model_validate(
+        {"name": task.name, "checksum": task.checksum, "evaluated_on": task.evaluated_on}
+    )
+
+
+def base_of(task: Task, net: NetConfig, recipe: Recipe) -> dict[str, Any]:
+    """Return what all runs of a study have in common."""
+    parts = {"task": task_config_of(task), "net": net, "recipe": recipe}
+    return {name: part.model_dump(mode="json") for name, part in parts.items()}
+
+
 @dataclass(frozen=True)
 class RunKind:
     """What runs of one rule have in common, and the rule as it was chosen."""
@@ -100,22 +113,12 @@ class Grid:
     @cached_property
     def task_config(self) -> TaskConfig:
         """The task, down to its bytes."""
-        return TaskConfig.model_validate(
-            {
-                "name": self.task.name,
-                "checksum": self.task.checksum,
-                "evaluated_on": self.task.evaluated_on,
-            }
-        )
+        return task_config_of(self.task)
 
     @property
     def base(self) -> dict[str, Any]:
         """What all runs have in common."""
-        return {
-            "task": self.task_config.model_dump(mode="json"),
-            "net": self.net.model_dump(mode="json"),
-            "recipe": self.recipe.model_dump(mode="json"),
-        }
+        return base_of(self.task, self.net, self.recipe)
 
     @property
     def rule_configs(self) -> list[RuleConfig]:

@@ -209,9 +209,13 @@ def check_study(folder: Path) -> None:
     read_json(folder / "study.json")
 
 
+SOURCES, TASKS = "sources", "tasks"
+"""Folders of rules and arrays that were handed over from a notebook or a script."""
+
+
 def _is_ours(path: Path) -> bool:
-    """Whether it is a study inside this one, or what a kill left of `study.json`."""
-    return (path / "study.json").is_file() or path.name.startswith(".")
+    """Whether it is a study inside this one, was handed over, or what a kill left behind."""
+    return (path / "study.json").is_file() or path.name in (SOURCES, TASKS) or path.name[0] == "."
 
 
 def differences(

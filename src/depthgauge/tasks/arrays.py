@@ -8,9 +8,11 @@ from 0. Everything is checked here, so that nothing downstream meets a surprise.
 
 from __future__ import annotations
 
+import io
+import os
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,11 +37,49 @@ def load_arrays(path: str | Path) -> Task:
         UserError: the file cannot be read, or an array in it is not fit for classification.
     """
     path = Path(path)
-    raw = _read(path)
-    train = _split(path, raw, "train")
-    test = _split(path, raw, "test")
-    _check_agreement(path, train, test)
-    return Task(path.stem, train, test, num_classes=int(train.y.max()) + 1)
+    return _task(str(path), path.stem, _read(path))
+
+
+def task_from_arrays(arrays: Sequence[Any], name: str = "arrays") -> Task:
+    """Return the task of x_train, y_train, x_test and y_test: arrays, tensors or nested lists."""
+    if len(arrays) != len(_NAMES):
+        raise UserError(f"a task is four arrays, {', '.join(_NAMES)}; {len(arrays)} were given")
+    try:
+        raw = {key: np.asarray(array) for key, array in zip(_NAMES, arrays, strict=True)}
+    except (TypeError, ValueError) as error:
+        raise UserError(f"the task's arrays cannot be read as numbers: {error}") from error
+    return _task("the task's arrays", name, raw)
+
+
+def save_task(task: Task, folder: Path) -> Path:
+    """Write a task's arrays into a folder, and return the file that `load_arrays` reads.
+
+    Raises:
+        UserError: the file would not be the same task: its images are augmented, or there are
+            classes without training samples.
+    """
+    if task.pixels is not None or task.num_classes != int(task.train.y.max()) + 1:
+        raise UserError(
+            f"the task {task.name} cannot be saved as arrays; write a function that returns it, "
+            "and give it as file.py:function"
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{task.name}.npz"
+    arrays = (task.train.x, task.train.y, task.evaluation.x, task.evaluation.y)
+    content = io.BytesIO()
+    named: dict[str, Any] = {n: a.numpy() for n, a in zip(_NAMES, arrays, strict=True)}
+    np.savez(content, **named)
+    temporary = folder / f".{path.name}.{os.getpid()}.tmp"
+    temporary.write_bytes(content.getvalue())
+    temporary.replace(path)
+    return path
+
+
+def _task(where: str, name: str, raw: Mapping[str, _Array]) -> Task:
+    """The checked task in raw arrays; `where` is what messages call their place."""
+    train, test = _split(where, raw, "train"), _split(where, raw, "test")
+    _check_agreement(where, train, test)
+    return Task(name, train, test, num_classes=int(train.y.max()) + 1)
 
 
 def _read(path: Path) -> dict[str, _Array]:
@@ -76,7 +116,7 @@ def _member(path: Path, archive: Mapping[str, _Array], name: str) -> _Array:
     return array
 
 
-def _split(path: Path, raw: Mapping[str, _Array], part: str) -> Split:
+def _split(path: str, raw: Mapping[str, _Array], part: str) -> Split:
     """The checked samples and labels of "train" or "test"."""
     x_name, y_name = f"x_{part}", f"y_{part}"
     x = _features(path, x_name, raw[x_name])
@@ -89,7 +129,7 @@ def _split(path: Path, raw: Mapping[str, _Array], part: str) -> Split:
     return Split(torch.from_numpy(x), torch.from_numpy(y))
 
 
-def _features(path: Path, name: str, x: _Array) -> _Array:
+def _features(path: str, name: str, x: _Array) -> _Array:
     """`x` as finite float32 of shape (samples, features)."""
     if x.dtype.kind not in "fiu":
         raise UserError(f"{path}: {name} has dtype {x.dtype}; it must hold floats or integers")
@@ -111,7 +151,7 @@ def _features(path: Path, name: str, x: _Array) -> _Array:
     return flat
 
 
-def _labels(path: Path, name: str, y: _Array) -> _Array:
+def _labels(path: str, name: str, y: _Array) -> _Array:
     """`y` as int64 of shape (samples,), every label at least 0."""
     if y.dtype.kind not in "iu":
         raise UserError(f"{path}: {name} has dtype {y.dtype}; it must hold integers")
@@ -126,7 +166,7 @@ def _labels(path: Path, name: str, y: _Array) -> _Array:
     return np.ascontiguousarray(y, dtype=np.int64)
 
 
-def _check_agreement(path: Path, train: Split, test: Split) -> None:
+def _check_agreement(path: str, train: Split, test: Split) -> None:
     """The two splits describe one problem, with classes that can be learned."""
     if train.x.shape[1] != test.x.shape[1]:
         raise UserError(

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from rich.console import Console, RenderableType
 from rich.progress import (
@@ -18,7 +19,7 @@ from rich.progress import (
 )
 from rich.segment import SegmentLines
 
-from depthgauge.cli.status import in_words
+from depthgauge.report.durations import in_words
 from depthgauge.report.live_table import HEADER, live_rows, live_words
 from depthgauge.report.table import terminal_table
 from depthgauge.scheduling.live import LiveRule
@@ -27,25 +28,21 @@ LINE_EVERY = 60.0
 TABLE_EVERY = 1.0
 
 PATIENCE = 250
-"""How many times as long as a table took none is made again: it must not slow the training."""
+"""A table took t seconds: wait 250 t before the next, so that training is not slowed."""
 
 DRAWN_PER_SECOND = 2
 
-SoFar = Callable[[], Sequence[LiveRule]]
+Live = Callable[[], Sequence[LiveRule]]
 """What each rule has come to so far; asked only when it will be shown."""
 
 
 class Lines:
     """For logs: one line a minute."""
 
-    def __init__(self, total: int, doing: str, done: int, so_far: SoFar) -> None:
+    def __init__(self, total: int, doing: str, done: int, live: Live) -> None:
         self.total, self.done, self.before, self.began = total, done, done, time.monotonic()
-        self._doing, self._so_far = doing, so_far
+        self._doing, self._live = doing, live
         self.spoken = self.began
-
-    def advance(self, label: str, amount: int) -> None:
-        """Count, and speak when it is time."""
-        self.at(label, self.done + amount)
 
     def at(self, label: str, done: int) -> None:
         """So much is done; speak when it is time."""
@@ -57,26 +54,46 @@ class Lines:
             share = 100 * self.done / self.total
             said = f"{self._doing} {label}: {share:.1f} % done, {left} left"
             print(
-                "; ".join(filter(None, (said, live_words(self._so_far())))),
+                "; ".join(filter(None, (said, live_words(self._live())))),
                 file=sys.stderr,
                 flush=True,
             )
+
+
+class NotebookLine:
+    """For notebooks: one line below the cell that moves, with the time left."""
+
+    def __init__(self, total: int, doing: str, done: int, live: Live) -> None:
+        from IPython.display import display  # noqa: PLC0415
+
+        self._total, self._doing, self._before, self._live = total, doing, done, live
+        self._began = self._shown = time.monotonic()
+        show: Any = display
+        self._display = show({"text/plain": f"{doing} …"}, raw=True, display_id=True)
+
+    def at(self, label: str, done: int) -> None:
+        """Show that so much is done."""
+        now, own = time.monotonic(), done - self._before
+        if now - self._shown < TABLE_EVERY and done < self._total:
+            return
+        self._shown = now
+        share = 100 * done / self._total if self._total else 100.0
+        left = in_words((now - self._began) * (self._total - done) / own) if own > 0 else "unknown"
+        line = f"{self._doing} {label}: {share:.0f} % done, {left} left"
+        words = "; ".join(filter(None, (line, live_words(self._live()))))
+        self._display.update({"text/plain": words}, raw=True)
 
 
 class Bar:
     """For terminals: a bar with the time left, and below it what each rule has come to."""
 
     def __init__(
-        self, progress: BarAndTable, total: int, doing: str, done: int, so_far: SoFar
+        self, progress: BarAndTable, total: int, doing: str, done: int, live: Live
     ) -> None:
-        self._progress, self._doing, self._so_far = progress, doing, so_far
+        self._progress, self._doing, self._live = progress, doing, live
         self._task = progress.add_task("starting", total=total, completed=done)
         self.show_table()
         self._next_table = time.monotonic() + TABLE_EVERY
-
-    def advance(self, label: str, amount: int) -> None:
-        """Move the bar and name what is being worked on."""
-        self._progress.update(self._task, advance=amount, description=f"{self._doing} {label}")
 
     def at(self, label: str, done: int) -> None:
         """So much is done."""
@@ -89,7 +106,7 @@ class Bar:
 
     def show_table(self) -> None:
         """Bring the table up to date."""
-        rules = self._so_far()
+        rules = self._live()
         if rules:
             self._progress.put_below(terminal_table(HEADER, live_rows(rules)))
 
@@ -112,13 +129,16 @@ class BarAndTable(Progress):
 
 
 @contextmanager
-def study_progress(
-    total: int, doing: str, done: int = 0, so_far: SoFar = lambda: ()
-) -> Iterator[Bar | Lines]:
+def show_progress(
+    total: int, doing: str, done: int = 0, live: Live = list
+) -> Iterator[Bar | Lines | NotebookLine]:
     """Progress over `total` steps of what is being done: training, reading."""
     console = Console(stderr=True)
+    if console.is_jupyter:
+        yield NotebookLine(total, doing, done, live)
+        return
     if not console.is_terminal:
-        yield Lines(total, doing, done, so_far)
+        yield Lines(total, doing, done, live)
         return
     columns = (
         TextColumn("{task.description}", markup=False),
@@ -129,7 +149,7 @@ def study_progress(
         TimeRemainingColumn(),
     )
     with BarAndTable(*columns, console=console, refresh_per_second=DRAWN_PER_SECOND) as progress:
-        bar = Bar(progress, total, doing, done, so_far)
+        bar = Bar(progress, total, doing, done, live)
         try:
             yield bar
         finally:

@@ -1,0 +1,118 @@
+"""The audit of a study's runs, or of somebody's checkpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from depthgauge.auditing.checkpoints import find_checkpoints, networks_in_files
+from depthgauge.auditing.conclude import conclude, depth_gain_of_bp
+from depthgauge.auditing.networks import NetworkUnderAudit, networks_of_runs, shallow_rules
+from depthgauge.auditing.read import read_networks, read_untrained
+from depthgauge.config import SharedConfig
+from depthgauge.diagnosis.report import Report
+from depthgauge.results.audit import Audit, Selection
+from depthgauge.results.run import RunResult
+from depthgauge.results.study import StudyResult
+from depthgauge.scheduling.execution import ShowProgress
+from depthgauge.scheduling.plan import Grid, task_config_of
+from depthgauge.store.provenance import command_line, environment
+from depthgauge.study_config import StudyConfig
+from depthgauge.tasks.base import Task
+from depthgauge.verdict.thresholds import Thresholds
+
+
+def audit_study(
+    study: StudyResult,
+    grid: Grid,
+    thresholds: Thresholds,
+    show: ShowProgress,
+    selection: Mapping[str, Selection] | None = None,
+    *,
+    as_published: bool = False,
+) -> StudyResult:
+    """Return the study with an audit of those of its runs that the grid has."""
+    runs = runs_of(study, grid)
+    rules = {choice.label: choice.build() for choice in grid.rules}
+    audit = _read_and_conclude(
+        networks_of_runs(runs, grid.task, rules),
+        grid.task,
+        study.config,
+        thresholds,
+        show,
+        untrained=read_untrained(grid.net, grid.task, grid.seeds, thresholds),
+        as_published=as_published,
+        shallow=shallow_rules(runs),
+        selection=selection,
+    )
+    return study.with_audit(audit)
+
+
+def runs_of(study: StudyResult, grid: Grid) -> list[RunResult]:
+    """Return the runs of a study that a grid has."""
+    wanted: Collection[str] = {run.identity for run in grid.runs()}
+    return [run for run in study.runs if run.identity in wanted]
+
+
+def audit_checkpoints(
+    config: StudyConfig, task: Task, thresholds: Thresholds, show: ShowProgress
+) -> tuple[StudyResult, list[Path]]:
+    """Return an audit of the networks in a folder, and the files that are missing there."""
+    folder = Path(config.checkpoints or "")
+    present, missing = checkpoint_files(config)
+    shared = SharedConfig(
+        task=task_config_of(task),
+        checkpoints=str(folder),
+        frozen_acc=config.frozen_acc,
+    )
+    networks = networks_in_files(present, task, config.frozen_acc)
+    audit = _read_and_conclude(networks, task, shared, thresholds, show, untrained={})
+    own = Path(config.out) if config.out else folder
+    study = StudyResult(own.resolve().name, own, shared, task.chance, (), audit)
+    return study, missing
+
+
+def checkpoint_files(config: StudyConfig) -> tuple[list[Path], list[Path]]:
+    """Return the checkpoints that are there, and those that are missing."""
+    given = config.model_fields_set
+    return find_checkpoints(
+        Path(config.checkpoints or ""),
+        config.rules if "rules" in given else None,
+        config.seeds if "seeds" in given else None,
+    )
+
+
+def _read_and_conclude(
+    networks: Sequence[NetworkUnderAudit],
+    task: Task,
+    config: SharedConfig,
+    thresholds: Thresholds,
+    show: ShowProgress,
+    *,
+    untrained: Mapping[str, Report],
+    as_published: bool = False,
+    **beside: Any,
+) -> Audit:
+    """Read every network, showing how far it is, and conclude."""
+    bp_gain, count = depth_gain_of_bp(networks), 0
+    with show(len(networks), "reading", 0, list) as meter:
+
+        def on_read(name: str) -> None:
+            nonlocal count
+            count += 1
+            meter.at(name, count)
+
+        read = read_networks(
+            networks, task, thresholds, bp_gain, on_read, as_published=as_published
+        )
+    return conclude(
+        read,
+        config,
+        thresholds,
+        chance=task.chance,
+        bp_gain=bp_gain,
+        untrained=untrained,
+        provenance=environment() | {"command": command_line()},
+        **beside,
+    )

@@ -1,0 +1,94 @@
+"""Values that are passed in Python, as the options that a command line would have.
+
+A rule may be a name, a class or an instance; a task a name, a `Task` or four arrays. What has no
+name or file of its own is saved in the study's folder, where every worker finds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from depthgauge.errors import OptionError
+from depthgauge.registry import RULES
+from depthgauge.rules.choice import with_options
+from depthgauge.rules.contract import Rule
+from depthgauge.scheduling.grid import folder_of
+from depthgauge.store.study_folder import SOURCES, TASKS
+from depthgauge.study_config import StudyConfig, study_config
+from depthgauge.tasks.arrays import save_task, task_from_arrays
+from depthgauge.tasks.base import Task, hold_out_validation
+from depthgauge.tasks.registry import load_task
+
+FOUR = 4
+
+
+def config_from(options: Mapping[str, Any]) -> tuple[StudyConfig, Task | None]:
+    """Return the study that these values describe, and its task where it was handed over."""
+    given = {name: value for name, value in options.items() if value is not None}
+    own_task = _own_task(given.get("task"))
+    rules = [given["rules"]] if isinstance(given.get("rules"), str | type | Rule) else None
+    rules = rules or list(given.get("rules", ()))
+    plain = {name: value for name, value in given.items() if name not in ("rules", "task")}
+    if own_task is None and "task" in given:
+        plain["task"] = str(given["task"])
+    if "out" in plain:
+        plain["out"] = str(plain["out"])
+    if own_task is None and all(isinstance(rule, str) for rule in rules):
+        return study_config(plain | ({"rules": rules} if rules else {})), None
+    return _with_saved(plain, rules, own_task)
+
+
+def _own_task(given: Any) -> Task | None:
+    """The task that was handed over; None where it was named, or not given."""
+    if given is None or isinstance(given, str | Path):
+        return None
+    if isinstance(given, Task):
+        return given
+    if isinstance(given, Mapping):
+        names = ("x_train", "y_train", "x_test", "y_test")
+        missing = [name for name in names if name not in given]
+        if missing:
+            raise OptionError("task", f"the task has no {missing[0]}; it needs {', '.join(names)}")
+        given = [given[name] for name in names]
+    if isinstance(given, Sequence) and len(given) == FOUR:
+        return task_from_arrays(given)
+    raise OptionError(
+        "task",
+        f"task is {type(given).__name__}; give a name, a path, a Task, or the four arrays "
+        "(x_train, y_train, x_test, y_test)",
+    )
+
+
+def _with_saved(
+    plain: Mapping[str, Any], rules: Sequence[Any], own_task: Task | None
+) -> tuple[StudyConfig, Task | None]:
+    """Save what was handed over in the study's folder, and name it by its place there."""
+    draft = study_config(plain)
+    named = f"{own_task.name}.npz" if own_task else draft.task
+    sized = draft.changed(task=named)
+    task = own_task or load_task(draft.task)
+    used = hold_out_validation(task, draft.validation) if draft.validation else task
+    folder = folder_of(sized, used).resolve()
+    changes: dict[str, Any] = {"out": str(folder)}
+    if own_task is not None:
+        changes["task"] = str(save_task(own_task, folder / TASKS))
+    if rules:
+        changes["rules"] = [reference_of(rule, folder / SOURCES) for rule in rules]
+    return draft.changed(**changes), used
+
+
+def reference_of(rule: Any, sources: Path) -> str:
+    """Return the text that names a rule; the source of one from a notebook is saved."""
+    if isinstance(rule, str):
+        return rule
+    if isinstance(rule, type) and issubclass(rule, Rule):
+        return RULES.reference(rule, sources)
+    if isinstance(rule, Rule):
+        usual, own = type(rule).Options().model_dump(), rule.options.model_dump()
+        chosen = [f"{name}={value}" for name, value in own.items() if value != usual[name]]
+        return with_options(RULES.reference(type(rule), sources), *chosen)
+    raise OptionError(
+        "rules", f"{rule!r} is no rule; give a name, file.py:Class, a Rule class or an instance"
+    )

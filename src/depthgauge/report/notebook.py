@@ -1,0 +1,27 @@
+"""A study as a notebook shows it: the verdicts, and the ladder."""
+
+from __future__ import annotations
+
+from html import escape
+
+from depthgauge.report.audit_table import with_spread
+from depthgauge.report.plot import plot_of
+from depthgauge.results.study import StudyResult
+
+
+def study_html(study: StudyResult) -> str:
+    """Return a table of verdicts and the ladder chart as HTML."""
+    header = ("rule", "accuracy, %", "frozen, %", "verdict")
+    rows = [
+        (rule.label, with_spread(rule.accuracy), with_spread(rule.frozen), str(rule.verdict))
+        for rule in study.rules.values()
+    ]
+    head = "".join(f"<th>{escape(name)}</th>" for name in header)
+    body = "".join(
+        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows
+    )
+    problems = "".join(f"<p>{escape(problem)}</p>" for problem in study.problems)
+    chart = plot_of(study, "ladder")._repr_svg_() if study.ladder().rules else ""
+    title = f"<p><b>{escape(study.name)}</b>, {len(study.runs)} runs</p>"
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f"<div>{title}{table}{problems}{chart}</div>"

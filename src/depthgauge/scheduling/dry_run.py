@@ -1,0 +1,104 @@
+"""What a study would train: every run with its state, and how the rest is shared out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from depthgauge.scheduling.cohorts import cohorts_left
+from depthgauge.scheduling.execution import Execution, check_executor, choose_sizes, start_line
+from depthgauge.scheduling.memory_estimate import planned_bytes
+from depthgauge.scheduling.plan import Grid, PlannedRun
+from depthgauge.scheduling.sizing import processes_for
+from depthgauge.scheduling.status import RunState, state_of
+from depthgauge.store.study_folder import StudyFolder
+
+GIGABYTE = 1e9
+
+
+@dataclass(frozen=True)
+class PlannedState:
+    """A run of a study, and what has become of it."""
+
+    label: str
+    k: int
+    seed: int
+    run: str
+    state: RunState
+
+
+@dataclass(frozen=True)
+class StudyPlan:
+    """The runs of a study, and how those that are left would be trained.
+
+    Attributes:
+        folder: of the study.
+        config: what all runs have in common.
+        runs: every run with its state.
+        cohorts, processes, threads: how many there would be.
+        memory_bytes: what the largest process needs, as estimated.
+        line: how it is trained, in words; empty if nothing is left.
+    """
+
+    folder: Path
+    config: Mapping[str, Any]
+    runs: Sequence[PlannedState]
+    cohorts: int
+    processes: int
+    threads: int
+    memory_bytes: int
+    line: str
+
+    def lines(self) -> list[str]:
+        """Return the plan for eyes."""
+        lines = [f"{r.label:12} k={r.k} seed={r.seed} {r.run} {r.state}" for r in self.runs]
+        finished = sum(run.state in ("finished", "diverged") for run in self.runs)
+        lines.append(f"{len(self.runs)} runs in {self.folder}: {finished} finished")
+        if self.line:
+            lines.append(f"{self.line}, {self.memory_bytes / GIGABYTE:.1f} GB each")
+        return lines
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the plan for a JSON document."""
+        names = ("cohorts", "processes", "threads", "memory_bytes")
+        return {
+            "out": str(self.folder),
+            "config": dict(self.config),
+            "runs": [asdict(run) for run in self.runs],
+            "expected": {name: getattr(self, name) for name in names},
+        }
+
+
+def plan_study(grid: Grid, folder: Path, execution: Execution) -> StudyPlan:
+    """Return what would be trained; nothing is written."""
+    config, device, study = execution.config, execution.device, StudyFolder(folder)
+    check_executor(config.executor)
+    kind = device.partition(":")[0]
+    begun = study.check(grid.base, kind, config.threads, config.engine)
+    sizing = choose_sizes(study, grid, execution, begun.threads if begun else config.threads)
+    cohorts = cohorts_left(study, grid, sizing.runs)
+    needs = [planned_bytes(cohort, grid.task) for cohort in cohorts]
+    processes = processes_for(needs, sizing.threads, device) if cohorts else 0
+    line = start_line(study, cohorts, sizing.threads, config.executor, processes) if cohorts else ""
+    return StudyPlan(
+        folder=folder,
+        config=grid.base,
+        runs=[_state(study, planned) for planned in grid.runs()],
+        cohorts=len(cohorts),
+        processes=processes,
+        threads=sizing.threads,
+        memory_bytes=max(needs, default=0),
+        line=line,
+    )
+
+
+def _state(study: StudyFolder, planned: PlannedRun) -> PlannedState:
+    """Return the state of a run; one whose result cannot be used has stopped."""
+    state = state_of(study.paths(planned.identity))
+    is_done = state in ("finished", "diverged")
+    if is_done and study.run(planned.config).result is None:
+        state = "stopped"
+    run = f"runs/{planned.identity}"
+    return PlannedState(planned.kind.rule.label, planned.k, planned.seed, run, state)
