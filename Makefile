@@ -22,6 +22,7 @@ check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
 
 bench: $(READY)
 	mkdir -p build && PYTHONPATH=benchmarks $(BIN)/python -m speed --json build/speed.json

@@ -249,20 +249,22 @@ def option_error(error: ValidationError) -> OptionError:
 
 
 def _reason(first: Any) -> str:
+    """Say in words what pydantic found wrong with a value."""
     kind, context = first["type"], first.get("ctx", {})
     if kind == "value_error":
         return str(context["error"])
-    if kind in ("int_parsing", "int_type", "int_from_float"):
-        return "must be a whole number"
-    if kind in ("float_parsing", "float_type"):
-        return "must be a number"
-    if kind == "greater_than_equal":
-        return f"must be at least {context['ge']}"
-    if kind == "less_than_equal":
-        return f"must be at most {context['le']}"
-    if kind == "too_short":
-        return "is empty; give at least one"
-    if kind == "literal_error":
-        return f"choose {context['expected']}"
+    if kind in REASONS:
+        return REASONS[kind].format(**context)
     message = str(first["msg"])
     return message[0].lower() + message[1:]
+
+
+REASONS = {
+    **dict.fromkeys(("int_parsing", "int_type", "int_from_float"), "must be a whole number"),
+    **dict.fromkeys(("float_parsing", "float_type"), "must be a number"),
+    "greater_than_equal": "must be at least {ge}",
+    "less_than_equal": "must be at most {le}",
+    "too_short": "is empty; give at least one",
+    "literal_error": "choose {expected}",
+}
+"""What is wrong, by pydantic's name for it."""

@@ -14,7 +14,7 @@ from studies.small_grids import outcome
 from depthgauge.errors import UserError
 from depthgauge.scheduling import parcel as module
 from depthgauge.scheduling.job import Job
-from depthgauge.scheduling.parcel import ChangeSender, Files, deliver, pack, unpack
+from depthgauge.scheduling.on_ray.parcel import ChangeSender, Files, deliver, pack, unpack
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.run_paths import CHECKPOINT, METRICS, RESULT
 from depthgauge.store.study_folder import StudyFolder

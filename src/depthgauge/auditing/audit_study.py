@@ -16,7 +16,7 @@ from depthgauge.results.audit import Audit, Selection
 from depthgauge.results.run import RunResult
 from depthgauge.results.study import StudyResult
 from depthgauge.scheduling.execution import ShowProgress
-from depthgauge.scheduling.plan import Grid, task_config_of
+from depthgauge.scheduling.plan import Grid
 from depthgauge.store.provenance import command_line, environment
 from depthgauge.study_config import StudyConfig
 from depthgauge.tasks.base import Task
@@ -62,7 +62,7 @@ def audit_checkpoints(
     folder = Path(config.checkpoints or "")
     present, missing = checkpoint_files(config)
     shared = SharedConfig(
-        task=task_config_of(task),
+        task=task.config,
         checkpoints=str(folder),
         frozen_acc=config.frozen_acc,
     )

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import torch
 
 from depthgauge.checks.bench import BATCHES, NET, SEEDS, Bench
 from depthgauge.checks.outcome import Check, Remark
-from depthgauge.config import Recipe
+from depthgauge.config import Recipe, RunConfig
 from depthgauge.controls import CONTROLS
 from depthgauge.errors import one_line
-from depthgauge.scheduling.plan import Grid, PlannedRun
 from depthgauge.training.batches import Batches
 from depthgauge.training.cohort import Cohort
 
@@ -35,9 +33,7 @@ def _trained(bench: Bench, penalty: float) -> str | None:
             dtype=dtype,
             penalty=penalty,
         )
-        grid = Grid(bench.task, NET, recipe, [bench.choice], [0, NET.blocks], SEEDS[:2])
-        planned = sorted(grid.runs(), key=lambda run: -run.config.k)
-        broken = _broken_after_training(bench, planned)
+        broken = _broken_after_training(bench, recipe)
         if broken is not None:
             return (
                 f"after {BATCHES} steps of training in {dtype} {broken} is not finite; look at "
@@ -46,12 +42,11 @@ def _trained(bench: Bench, penalty: float) -> str | None:
     return None
 
 
-def _broken_after_training(bench: Bench, planned: Sequence[PlannedRun]) -> str | None:
-    """The name of something that is not finite after a few steps."""
-    cohort = Cohort(
-        [run.config for run in planned], [run.choice.build() for run in planned], bench.task
-    )
-    recipe = cohort.recipe
+def _broken_after_training(bench: Bench, recipe: Recipe) -> str | None:
+    """The name of something that is not finite after a few steps, full runs first."""
+    parts = {"task": bench.task.config, "net": NET, "rule": bench.choice.config, "recipe": recipe}
+    configs = [RunConfig(**parts, k=k, seed=seed) for k in (NET.blocks, 0) for seed in SEEDS[:2]]
+    cohort = Cohort(configs, [bench.choice.build() for _ in configs], bench.task)
     batches = Batches(
         bench.task, cohort.seeds, recipe.batch_size, cohort.dtype, targets=recipe.targets
     )

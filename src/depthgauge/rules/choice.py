@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
-from depthgauge.config import NetConfig, Recipe, TrainingOptions
+from depthgauge.config import NetConfig, Recipe, RuleConfig, TrainingOptions
 from depthgauge.controls import CONTROLS
 from depthgauge.errors import UserError
 from depthgauge.registry import RULES
@@ -48,6 +48,16 @@ class RuleChoice:
         ]
         varied += [self.control] if self.control else []
         return self.rule_class.name + (f"[{','.join(varied)}]" if varied else "")
+
+    @property
+    def config(self) -> RuleConfig:
+        """The rule as it stands in a run's configuration."""
+        return RuleConfig(
+            name=self.rule_class.name,
+            label=self.label,
+            options=self.options.model_dump(mode="json"),
+            source=self.source,
+        )
 
     def build(self) -> Rule:
         """The rule itself."""

@@ -12,7 +12,6 @@ from typing import Protocol
 
 from depthgauge.errors import StoppedError, UserError
 from depthgauge.scheduling.cohorts import plan_runs
-from depthgauge.scheduling.device import choose_device
 from depthgauge.scheduling.interrupt import Interrupt, interruptible
 from depthgauge.scheduling.job import Job
 from depthgauge.scheduling.live import LiveReader, LiveRule
@@ -20,6 +19,7 @@ from depthgauge.scheduling.local import run_locally
 from depthgauge.scheduling.memory_estimate import planned_bytes
 from depthgauge.scheduling.plan import Grid
 from depthgauge.scheduling.progress import ProgressReader
+from depthgauge.scheduling.resources import choose_device
 from depthgauge.scheduling.sizing import Sizing, processes_for, size_cohorts
 from depthgauge.scheduling.slurm import Submitted, write_job
 from depthgauge.store.plan_files import CohortPlan
@@ -205,7 +205,7 @@ def _executor(
         processes = processes_for(needs, job.threads, job.device)
     execution.say(start_line(study, cohorts, job.threads, executor, processes))
     if executor == "ray":
-        from depthgauge.scheduling.ray import run_on_ray  # noqa: PLC0415
+        from depthgauge.scheduling.on_ray.cluster import run_on_ray  # noqa: PLC0415
 
         return partial(run_on_ray, job, execution.config.address)
     return partial(run_locally, job, processes, tasks=tasks)

@@ -21,16 +21,9 @@ def check_list(option: str, values: Sequence[object]) -> None:
         raise UserError(f"{option} names something twice: {' '.join(map(str, values))}")
 
 
-def task_config_of(task: Task) -> TaskConfig:
-    """Return the configuration of a task, down to its bytes."""
-    return TaskConfig.model_validate(
-        {"name": task.name, "checksum": task.checksum, "evaluated_on": task.evaluated_on}
-    )
-
-
 def base_of(task: Task, net: NetConfig, recipe: Recipe) -> dict[str, Any]:
     """Return what all runs of a study have in common."""
-    parts = {"task": task_config_of(task), "net": net, "recipe": recipe}
+    parts = {"task": task.config, "net": net, "recipe": recipe}
     return {name: part.model_dump(mode="json") for name, part in parts.items()}
 
 
@@ -110,28 +103,10 @@ class Grid:
                     f"from 0 to {self.net.blocks}"
                 )
 
-    @cached_property
-    def task_config(self) -> TaskConfig:
-        """The task, down to its bytes."""
-        return task_config_of(self.task)
-
     @property
     def base(self) -> dict[str, Any]:
         """What all runs have in common."""
         return base_of(self.task, self.net, self.recipe)
-
-    @property
-    def rule_configs(self) -> list[RuleConfig]:
-        """The rules, as they stand in a run's configuration."""
-        return [
-            RuleConfig(
-                name=choice.rule_class.name,
-                label=choice.label,
-                options=choice.options.model_dump(mode="json"),
-                source=choice.source,
-            )
-            for choice in self.rules
-        ]
 
     def runs(self) -> list[PlannedRun]:
         """Every run, rule by rule, seed by seed, k falling."""
@@ -139,11 +114,11 @@ class Grid:
 
     @cached_property
     def _runs(self) -> list[PlannedRun]:
-        task = self.task_config
+        task = self.task.config
         planned: list[PlannedRun] = []
-        for choice, rule in zip(self.rules, self.rule_configs, strict=True):
+        for choice in self.rules:
             net, recipe = choice.net(self.net), choice.recipe(self.recipe)
-            kind, ks = RunKind(task, net, rule, recipe, choice), self._ks(net)
+            kind, ks = RunKind(task, net, choice.config, recipe, choice), self._ks(net)
             planned += [PlannedRun(kind, k, seed) for seed in self.seeds for k in ks]
         return planned
 

@@ -1,4 +1,4 @@
-"""Cores and memory that a study may use: this process's, its container's, or a GPU's."""
+"""Cores, memory and device that a study may use: this process's, its container's, or a GPU's."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from pathlib import Path
 
 import psutil
 import torch
+
+from depthgauge.errors import OptionError
 
 CGROUPS = Path("/sys/fs/cgroup")
 OWN_GROUPS = Path("/proc/self/cgroup")
@@ -94,3 +96,24 @@ def _numbers(path: Path) -> list[float]:
         return [float(word) for word in path.read_text().split()]
     except (OSError, ValueError):
         return []
+
+
+def choose_device(name: str, executor: str = "local") -> str:
+    """Return the device; `auto` is a GPU where there is one, else the processor.
+
+    On a cluster a GPU need not be here, and which one it is is the cluster's to say.
+    """
+    if name == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    if executor != "local":
+        if ":" in name:
+            raise OptionError(
+                "device", f"--executor {executor} chooses the GPU itself: say --device cuda"
+            )
+        return name
+    try:
+        torch.empty(1, device=name)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).splitlines()[0]
+        raise OptionError("device", f"--device {name} cannot be used here: {reason}") from error
+    return name

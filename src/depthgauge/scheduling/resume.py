@@ -7,9 +7,9 @@ from pathlib import Path
 
 from depthgauge.errors import UserError
 from depthgauge.scheduling.cohort_training import check_rules
-from depthgauge.scheduling.device import choose_device
 from depthgauge.scheduling.execution import Execution, Prepared, check_executor, train_job
 from depthgauge.scheduling.job import Job
+from depthgauge.scheduling.resources import choose_device
 from depthgauge.scheduling.status import status_of
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.provenance import command_line

@@ -6,10 +6,12 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Literal
 
 import torch
 from torch import Tensor
 
+from depthgauge.config import TaskConfig
 from depthgauge.errors import UserError
 
 
@@ -48,7 +50,7 @@ class Task:
     evaluation: Split
     num_classes: int
     pixels: Pixels | None = None
-    evaluated_on: str = "test"
+    evaluated_on: Literal["test", "validation"] = "test"
 
     @property
     def input_dim(self) -> int:
@@ -60,6 +62,11 @@ class Task:
         """Accuracy of always naming the most frequent class of the evaluation split."""
         counts = torch.bincount(self.evaluation.y, minlength=self.num_classes)
         return float(counts.max() / counts.sum())
+
+    @property
+    def config(self) -> TaskConfig:
+        """The task as it stands in a run's configuration, down to its bytes."""
+        return TaskConfig(name=self.name, checksum=self.checksum, evaluated_on=self.evaluated_on)
 
     @cached_property
     def checksum(self) -> str:

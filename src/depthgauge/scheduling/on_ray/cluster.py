@@ -24,8 +24,8 @@ from depthgauge.scheduling.interrupt import Interrupt
 from depthgauge.scheduling.job import Job
 from depthgauge.scheduling.local import OnLook, conclude
 from depthgauge.scheduling.memory_estimate import planned_bytes
-from depthgauge.scheduling.parcel import Files, deliver, pack
-from depthgauge.scheduling.ray_tasks import Switchboard, train_in_folder, train_parcel
+from depthgauge.scheduling.on_ray.parcel import Files, deliver, pack
+from depthgauge.scheduling.on_ray.tasks import Switchboard, train_in_folder, train_parcel
 from depthgauge.scheduling.worker import CohortProgress
 from depthgauge.store.claims import Claim
 from depthgauge.store.plan_files import CohortPlan

@@ -13,7 +13,7 @@ import torch
 
 from depthgauge.errors import UserError, system_sentence
 from depthgauge.scheduling.job import Job
-from depthgauge.scheduling.parcel import ChangeSender, Files, Parcel, unpack
+from depthgauge.scheduling.on_ray.parcel import ChangeSender, Files, Parcel, unpack
 from depthgauge.scheduling.worker import Worker
 from depthgauge.training.engine import StoppedEarlyError
 
