@@ -44,8 +44,12 @@ def _trained(bench: Bench, penalty: float) -> str | None:
 
 def _broken_after_training(bench: Bench, recipe: Recipe) -> str | None:
     """The name of something that is not finite after a few steps, full runs first."""
-    parts = {"task": bench.task.config, "net": NET, "rule": bench.choice.config, "recipe": recipe}
-    configs = [RunConfig(**parts, k=k, seed=seed) for k in (NET.blocks, 0) for seed in SEEDS[:2]]
+    task, rule = bench.task.config, bench.choice.config
+    configs = [
+        RunConfig(task=task, net=NET, rule=rule, recipe=recipe, k=k, seed=seed)
+        for k in (NET.blocks, 0)
+        for seed in SEEDS[:2]
+    ]
     cohort = Cohort(configs, [bench.choice.build() for _ in configs], bench.task)
     batches = Batches(
         bench.task, cohort.seeds, recipe.batch_size, cohort.dtype, targets=recipe.targets
