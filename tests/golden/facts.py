@@ -35,7 +35,7 @@ DOCUMENTS = ("study.json", "audit.json", "ladder.json")
 
 EMBEDDED_COMMAND = (
     *("audit", "--k", "all", "--rules", "bp", "fa", "dfa[normalise=batch]"),
-    *("--controls", "shallow", "--seeds", "1", "2", "3", "--width", "16", "--blocks", "2"),
+    *("--controls", "shallow", "--seeds", "1", "2", "3", "--width", "16", "--depth", "2"),
     *("--epochs", "4", "--threads", "1"),
 )
 """What trained the study in `embedded/`; `--out FOLDER` comes after it."""
