@@ -131,6 +131,16 @@ class SharedConfig(BaseModel):
     frozen_acc: dict[str, float] = {}
     """Accuracies with frozen blocks that were given by label, not measured."""
 
+    @model_serializer(mode="wrap")
+    def _without_defaults(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        written: dict[str, Any] = serialise(self)
+        return {name: value for name, value in written.items() if value not in (None, {})}
+
+    @property
+    def as_dict(self) -> Mapping[str, Any]:
+        """What is known, as plain values."""
+        return self.model_dump(mode="json")
+
 
 class RunConfig(_Config):
     """One run: one network, one rule, one seed, its last k blocks trained."""

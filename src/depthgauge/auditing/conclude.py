@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from depthgauge.auditing.networks import NetworkUnderAudit
 from depthgauge.auditing.read import ReadNetwork
@@ -13,6 +12,7 @@ from depthgauge.diagnosis.report import Report
 from depthgauge.diagnostics.readings import diverged_readings
 from depthgauge.results.audit import Audit, AuditedNetwork, RuleVerdict, Selection, ShallowRule
 from depthgauge.results.spread import Spread
+from depthgauge.store.provenance import Provenance
 from depthgauge.verdict.judge import judge
 from depthgauge.verdict.sensitivity import sensitivity
 from depthgauge.verdict.thresholds import Thresholds
@@ -27,7 +27,7 @@ def conclude(
     chance: float,
     bp_gain: float | None,
     untrained: Mapping[str, Report],
-    provenance: Mapping[str, Any],
+    provenance: Provenance,
     shallow: Mapping[str, ShallowRule] | None = None,
     selection: Mapping[str, Selection] | None = None,
 ) -> Audit:

@@ -20,6 +20,7 @@ from depthgauge.diagnostics.finding import Finding
 from depthgauge.results.audit_before import lifted_audit
 from depthgauge.results.run import RunResult
 from depthgauge.results.spread import Spread
+from depthgauge.store.provenance import Provenance
 from depthgauge.verdict.judge import Verdict, Word
 from depthgauge.verdict.sensitivity import StableRange
 from depthgauge.verdict.thresholds import Thresholds
@@ -156,7 +157,7 @@ class Audit(_Part):
     bp_gain: float | None
     """What backpropagation gains from depth, mean over seeds; None if it was not audited."""
     thresholds: StoredThresholds
-    provenance: dict[str, Any]
+    provenance: Provenance
     verdicts: dict[str, RuleVerdict]
     networks: tuple[AuditedNetwork, ...]
     decision_utility: dict[str, dict[str, tuple[int, int]]]

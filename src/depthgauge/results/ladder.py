@@ -12,6 +12,7 @@ from depthgauge.config import SharedConfig
 from depthgauge.errors import UserError
 from depthgauge.results.rung import Rung
 from depthgauge.store.files import read_json
+from depthgauge.store.provenance import Provenance
 
 LADDER_VERSION: Literal[2] = 2
 
@@ -24,7 +25,7 @@ class Ladder(BaseModel):
     schema_version: Literal[2] = LADDER_VERSION
     config: SharedConfig
     chance: float | None
-    provenance: dict[str, Any] = {}
+    provenance: Provenance = {}
     rules: dict[str, tuple[Rung, ...]]
     """Rungs by label, k rising."""
 

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import from_json
 
-from depthgauge.config import RunConfig, SharedConfig
+from depthgauge.config import RunConfig
 from depthgauge.errors import UserError
 from depthgauge.results.audit import Audit
 from depthgauge.results.run import RunResult, State
@@ -19,7 +19,7 @@ from depthgauge.store.labels import distinct_labels
 from depthgauge.store.plan_files import Plan
 from depthgauge.store.result_file import what_is_wrong
 from depthgauge.store.run_paths import FAILED, RESULT, read_config
-from depthgauge.store.study_folder import StudyFile, StudyFolder
+from depthgauge.store.study_folder import StudyFolder
 
 
 def load(folder: Path | str) -> StudyResult:
@@ -52,7 +52,7 @@ class _Loader:
         return StudyResult(
             name=name,
             folder=folder,
-            config=self._config(file),
+            config=file.base,
             chance=self._chance(plan, audit),
             runs=runs,
             audit=None if audit is None else audit.called_as_in(runs),
@@ -60,12 +60,6 @@ class _Loader:
             threads=file.threads,
             problems=tuple(self._problems),
         )
-
-    def _config(self, file: StudyFile) -> SharedConfig:
-        try:
-            return SharedConfig.model_validate(file.base)
-        except ValidationError as error:
-            raise UserError(f"{self._study.study_path} is damaged; nothing was changed") from error
 
     def _audit(self, path: Path, *, needed: bool) -> Audit | None:
         if not path.is_file():

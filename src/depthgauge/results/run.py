@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from depthgauge.config import RunConfig
 from depthgauge.controls import control_in
 from depthgauge.store.metrics_file import Line, MetricsFile
+from depthgauge.store.provenance import Provenance
 from depthgauge.store.run_paths import RunPaths
 from depthgauge.verdict.over_training import first_fired, from_metrics
 from depthgauge.verdict.thresholds import Thresholds
@@ -44,7 +45,7 @@ class RunResult:
     accuracy: float | None = None
     diverged_epoch: int | None = None
     reason: str | None = None
-    provenance: Mapping[str, Any] = field(default_factory=dict)
+    provenance: Provenance = field(default_factory=dict)
     last: Line | None = None
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from depthgauge.config import SharedConfig
 from depthgauge.errors import UserError
@@ -15,6 +15,7 @@ from depthgauge.results.ladder import Ladder
 from depthgauge.results.rule import RuleResult, gain_of_bp, rule_results
 from depthgauge.results.run import STATES, RunResult, State
 from depthgauge.scheduling.slurm import Submitted
+from depthgauge.store.provenance import Provenance
 from depthgauge.verdict.judge import Verdict
 from depthgauge.verdict.thresholds import Thresholds
 
@@ -117,12 +118,12 @@ class StudyResult:
         return any((self.folder / name).is_file() for name in ("study.json", "audit.json"))
 
     @property
-    def provenances(self) -> list[Mapping[str, Any]]:
+    def provenances(self) -> list[Provenance]:
         """Where each result comes from, then where the audit does."""
         runs = [run.provenance for run in self.runs if run.provenance]
         return [*runs, *([self.audit.provenance] if self.audit else [])]
 
-    def ladder(self, provenance: Mapping[str, Any] | None = None) -> Ladder:
+    def ladder(self, provenance: Provenance | None = None) -> Ladder:
         """Return the ladders of all rules that have runs which are done."""
         rules = {
             label: tuple(rung for rung in rule.ladder if rung.accuracies or rung.diverged)

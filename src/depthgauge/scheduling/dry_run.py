@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from depthgauge.config import SharedConfig
 from depthgauge.scheduling.cohorts import cohorts_left
 from depthgauge.scheduling.execution import Execution, check_executor, choose_sizes, start_line
 from depthgauge.scheduling.memory_estimate import planned_bytes
@@ -43,7 +44,7 @@ class StudyPlan:
     """
 
     folder: Path
-    config: Mapping[str, Any]
+    config: SharedConfig
     runs: Sequence[PlannedState]
     cohorts: int
     processes: int
@@ -65,7 +66,7 @@ class StudyPlan:
         names = ("cohorts", "processes", "threads", "memory_bytes")
         return {
             "out": str(self.folder),
-            "config": dict(self.config),
+            "config": self.config.as_dict,
             "runs": [asdict(run) for run in self.runs],
             "expected": {name: getattr(self, name) for name in names},
         }

@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
-from depthgauge.config import NetConfig, Recipe, RuleConfig, RunConfig, TaskConfig, identity_of
+from depthgauge.config import (
+    NetConfig,
+    Recipe,
+    RuleConfig,
+    RunConfig,
+    SharedConfig,
+    TaskConfig,
+    identity_of,
+)
 from depthgauge.errors import UserError
 from depthgauge.rules.choice import RuleChoice
 from depthgauge.tasks.base import Task
@@ -21,10 +28,9 @@ def check_list(option: str, values: Sequence[object]) -> None:
         raise UserError(f"{option} names something twice: {' '.join(map(str, values))}")
 
 
-def base_of(task: Task, net: NetConfig, recipe: Recipe) -> dict[str, Any]:
+def base_of(task: Task, net: NetConfig, recipe: Recipe) -> SharedConfig:
     """Return what all runs of a study have in common."""
-    parts = {"task": task.config, "net": net, "recipe": recipe}
-    return {name: part.model_dump(mode="json") for name, part in parts.items()}
+    return SharedConfig(task=task.config, net=net, recipe=recipe)
 
 
 @dataclass(frozen=True)
@@ -104,7 +110,7 @@ class Grid:
                 )
 
     @property
-    def base(self) -> dict[str, Any]:
+    def base(self) -> SharedConfig:
         """What all runs have in common."""
         return base_of(self.task, self.net, self.recipe)
 

@@ -31,7 +31,7 @@ def resume_study(folder: Path, execution: Execution, names: Sequence[str] = ()) 
 def retry_failed(folder: Path, execution: Execution) -> None:
     """Put what was written down of failures aside, and train those runs again."""
     study, file, device = _open(folder, execution)
-    runs = [one["run"] for one in status_of(folder)["failed"]]
+    runs = [failed.run for failed in status_of(folder).failed]
     if not runs:
         raise UserError(f"no run of {folder} has failed")
     plan = study.plan_files.read()

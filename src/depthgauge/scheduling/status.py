@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from depthgauge.config import SCHEMA_VERSION
 from depthgauge.store.claims import ClaimFile, Claims
@@ -57,8 +57,23 @@ def state_of(run: RunPaths, *, held: bool = False) -> RunState:
     return "stopped" if run.path.exists() else "waiting"
 
 
-def status_of(folder: Path) -> dict[str, Any]:
-    """Return the study's status as one document."""
+@dataclass(frozen=True)
+class StudyStatus:
+    """How far a study is: runs by state, what is running, what failed, and the seconds left.
+
+    `seconds_left` is at the present speed; None where nothing is running.
+    """
+
+    study: str
+    runs: dict[RunState, int]
+    running: tuple[Running, ...]
+    failed: tuple[Failed, ...]
+    seconds_left: float | None
+    schema_version: int = SCHEMA_VERSION
+
+
+def status_of(folder: Path) -> StudyStatus:
+    """Return the study's status."""
     check_study(folder)
     plan, claims = PlanFiles(folder / "plan").read(), Claims(folder / "claims")
     runs = folder / "runs"
@@ -77,14 +92,8 @@ def status_of(folder: Path) -> dict[str, Any]:
             running.append(_running(cohort, holder, claims))
     for run in _outside_the_plan(runs, planned):
         counts[state_of(run)] += 1
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "study": str(folder),
-        "runs": counts,
-        "running": [asdict(one) for one in running],
-        "failed": [asdict(one) for one in failed],
-        "seconds_left": _seconds_left(plan.current, running, folder),
-    }
+    left = _seconds_left(plan.current, running, folder)
+    return StudyStatus(str(folder), counts, tuple(running), tuple(failed), left)
 
 
 def _outside_the_plan(runs: Path, planned: set[str]) -> Iterator[RunPaths]:

@@ -8,11 +8,12 @@ import shlex
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from datetime import datetime, timezone
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import psutil
 import torch
@@ -60,7 +61,11 @@ def processor() -> str:
     return platform.processor() or platform.machine()
 
 
-def environment() -> dict[str, Any]:
+Provenance: TypeAlias = Mapping[str, Any]
+"""Where something comes from, as JSON: date, version, commit, machine, command, cost."""
+
+
+def environment() -> dict[str, object]:
     """Date, software and machine; `dirty`: whether the checkout had changes, None if installed."""
     commit = git_commit()
     return {
@@ -86,7 +91,7 @@ class Cost:
     def __init__(self) -> None:
         self._wall, self._cpu = time.monotonic(), time.process_time()
 
-    def so_far(self) -> dict[str, Any]:
+    def so_far(self) -> dict[str, float | None]:
         """Time on the wall and on the processor, and the most memory the process has held."""
         return {
             "wall_seconds": time.monotonic() - self._wall,

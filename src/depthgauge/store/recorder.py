@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from depthgauge.errors import storing
+from depthgauge.store.metrics_file import Line
+from depthgauge.store.provenance import Provenance
 from depthgauge.store.run_folder import RunFolder
 from depthgauge.training.engine import RunState, StoppedEarlyError
 
@@ -18,7 +19,7 @@ class StoreRecorder:
     ) -> None:
         self.folders, self._may_write = list(folders), may_write
 
-    def record_epoch(self, lines: Sequence[dict[str, Any]]) -> None:
+    def record_epoch(self, lines: Sequence[Line]) -> None:
         """Append one line of metrics to each run."""
         with storing():
             for folder, line in zip(self.folders, lines, strict=True):
@@ -32,7 +33,7 @@ class StoreRecorder:
                 self._check()
                 folder.save(state)
 
-    def finish(self, provenance: dict[str, Any]) -> None:
+    def finish(self, provenance: Provenance) -> None:
         """Write each run's result."""
         with storing():
             for folder in self.folders:

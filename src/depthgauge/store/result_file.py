@@ -10,11 +10,11 @@ from typing_extensions import TypedDict
 
 from depthgauge.config import SCHEMA_VERSION, RunConfig
 from depthgauge.errors import UserError
+from depthgauge.store.metrics_file import Line
+from depthgauge.store.provenance import Provenance
 
 
-def result_of(
-    config: RunConfig, metrics: Sequence[dict[str, Any]], provenance: dict[str, Any]
-) -> dict[str, Any]:
+def result_of(config: RunConfig, metrics: Sequence[Line], provenance: Provenance) -> dict[str, Any]:
     """The result of a run whose epochs are all there."""
     if [line["epoch"] for line in metrics] != list(range(config.recipe.epochs + 1)):
         raise UserError(f"the metrics of the run {config.identity} have lost epochs")

@@ -20,6 +20,7 @@ from depthgauge.store.files import (
     write_json,
 )
 from depthgauge.store.metrics_file import MetricsFile
+from depthgauge.store.provenance import Provenance
 from depthgauge.store.quarantine import DamagedError, put_aside
 from depthgauge.store.result_file import result_of, what_is_wrong
 from depthgauge.store.run_paths import RunPaths
@@ -101,13 +102,13 @@ class RunFolder(RunPaths):
             except DamagedError as error:
                 put_aside(path, str(error))
 
-    def finish(self, provenance: dict[str, Any]) -> None:
+    def finish(self, provenance: Provenance) -> None:
         """Write `result.json`: from now on the run is done. One that is there is never replaced."""
         result = result_of(self.config, self.metrics.lines(), provenance)
         create_exclusively(self.result_path, as_json(result))
         self.previous_path.unlink(missing_ok=True)
 
-    def fail(self, reason: str, details: str, provenance: dict[str, Any]) -> None:
+    def fail(self, reason: str, details: str, provenance: Provenance) -> None:
         """Write `failed.json`: the run raised an error, and is left alone until it is retried."""
         failed = {"reason": reason, "details": details, "provenance": provenance}
         known = {"schema_version": SCHEMA_VERSION, "identity": self.config.identity}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field, ValidationError
 
-from depthgauge.config import SCHEMA_VERSION, Engine, RunConfig
+from depthgauge.config import SCHEMA_VERSION, Engine, RunConfig, SharedConfig
 from depthgauge.errors import UserError
 from depthgauge.store.claims import Claims
 from depthgauge.store.files import (
@@ -30,7 +30,7 @@ class StudyFile(BaseModel):
     """`study.json`; `device` is cpu or cuda, and not known of studies older than that field."""
 
     schema_version: Literal[1] = SCHEMA_VERSION
-    base: dict[str, Any]
+    base: SharedConfig
     threads: int = Field(ge=1)
     device: str | None = None
     engine: Engine = "cohort"
@@ -52,7 +52,7 @@ class StudyFolder:
 
     def open(
         self,
-        base: dict[str, Any],
+        base: SharedConfig,
         device: str,
         threads: int | None,
         otherwise: int,
@@ -80,7 +80,7 @@ class StudyFolder:
 
     def check(
         self,
-        base: dict[str, Any],
+        base: SharedConfig,
         device: str | None = None,
         threads: int | None = None,
         engine: Engine | None = None,
@@ -129,9 +129,9 @@ class StudyFolder:
                 f"{self.study_path} {what}; nothing was changed: choose another --out"
             ) from error
 
-    def _check_base(self, base: dict[str, Any]) -> StudyFile | None:
+    def _check_base(self, base: SharedConfig) -> StudyFile | None:
         study = self.read()
-        different = differences(study.base, base) if study is not None else {}
+        different = differences(study.base.as_dict, base.as_dict) if study is not None else {}
         if different:
             words = [f"{name} ({was} there, {now} here)" for name, (was, now) in different.items()]
             raise UserError(
@@ -219,7 +219,7 @@ def _is_ours(path: Path) -> bool:
 
 
 def differences(
-    old: dict[str, Any], new: dict[str, Any], prefix: str = ""
+    old: Mapping[str, Any], new: Mapping[str, Any], prefix: str = ""
 ) -> dict[str, tuple[Any, Any]]:
     """Old and new values by dotted name where they differ; None where there is no such name."""
     different: dict[str, tuple[Any, Any]] = {}
