@@ -37,13 +37,18 @@ from depthgauge.results.audit import Selection
 from depthgauge.results.comparison import Comparison, compare_studies
 from depthgauge.results.load import load
 from depthgauge.results.study import StudyResult
-from depthgauge.rules.choice import choose_rule
 from depthgauge.scheduling.dry_run import StudyPlan, plan_study
 from depthgauge.scheduling.execution import Execution, train
-from depthgauge.scheduling.grid import build_grid, folder_of, load_task_of, net_of
+from depthgauge.scheduling.grid import (
+    build_grid,
+    folder_of,
+    given_rules,
+    load_task_of,
+    net_of,
+)
 from depthgauge.scheduling.plan import Grid
 from depthgauge.scheduling.resume import resume_study, retry_failed
-from depthgauge.scheduling.variations import with_controls
+from depthgauge.scheduling.variations import at_all_settings
 from depthgauge.store.files import make_folder
 from depthgauge.study_config import StudyConfig
 from depthgauge.tasks.base import Task
@@ -94,7 +99,7 @@ def plan(
     judged = config.changed(validation=0) if config.select else config
     grid, folder = _grid_and_folder(judged, task)
     if config.select:
-        grid, folder = selection_grid(config, grid), folder / SELECTION
+        grid, folder = selection_grid(config, given_rules(config), grid), folder / SELECTION
     return plan_study(grid, folder, Execution(judged, _say, show_progress))
 
 
@@ -248,18 +253,19 @@ def _audit(
 ) -> StudyResult:
     """Choose settings where that was asked for; train, read, conclude, write."""
     judged = config.changed(validation=0) if config.select else config
-    grid, folder = _grid_and_folder(judged, task)
-    selection: dict[str, Selection] = {}
+    used, selection = task or load_task_of(judged), dict[str, Selection]()
+    folder, rules = folder_of(judged, used), given_rules(config)
     if config.select:
-        tried = selection_grid(config, grid)
-        own = config.changed(validation=len(tried.task.evaluation))
-        study = _train(tried, folder / SELECTION, own)
+        tried = selection_grid(config, rules, build_grid(judged, used, rules))
+        samples = len(tried.task.evaluation)
+        study = _train(tried, folder / SELECTION, config.changed(validation=samples))
         if study.submitted is not None:
             return study
-        found, samples = candidates(study, tried), len(tried.task.evaluation)
-        selection, texts = chosen_settings(found, config.rules, config.variations, samples)
-        rules = [choose_rule(text) for text in with_controls(texts, config.controls)]
-        grid = replace(grid, rules=rules)
+        found = candidates(study, tried)
+        selection, rules = chosen_settings(found, rules, config.variations, samples)
+    else:
+        rules = at_all_settings(rules, config.variations)
+    grid = build_grid(judged, used, rules)
     study = _train(grid, folder, judged, networks=True, thresholds=thresholds)
     if study.submitted is not None:
         return study

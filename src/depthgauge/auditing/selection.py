@@ -9,7 +9,7 @@ from depthgauge.errors import OptionError
 from depthgauge.results.audit import Candidate, Selection
 from depthgauge.results.spread import Spread
 from depthgauge.results.study import StudyResult
-from depthgauge.rules.choice import choose_rule
+from depthgauge.rules.choice import RuleChoice
 from depthgauge.scheduling.plan import Grid
 from depthgauge.scheduling.variations import Variations, settings_of
 from depthgauge.study_config import StudyConfig
@@ -24,25 +24,24 @@ def usual_size(task: Task) -> int:
     return max(1, round(SHARE * len(task.train)))
 
 
-def settings_to_try(rule: str, variations: Variations) -> dict[str, str]:
-    """Return texts by label: the rule as it was given, and at every combination of values."""
-    texts = [rule, *settings_of(rule, variations)]
-    return {choose_rule(text).label: text for text in texts}
+def settings_to_try(rule: RuleChoice, variations: Variations) -> dict[str, RuleChoice]:
+    """Return settings by label: the rule as it was given, and at every combination of values."""
+    return {choice.label: choice for choice in [rule, *settings_of(rule, variations)]}
 
 
-def selection_grid(config: StudyConfig, grid: Grid) -> Grid:
+def selection_grid(config: StudyConfig, rules: Sequence[RuleChoice], grid: Grid) -> Grid:
     """Return every setting, all blocks trained, judged on held-out training samples."""
-    for rule in config.rules:
-        if choose_rule(rule).control is not None:
+    for rule in rules:
+        if rule.control is not None:
             raise OptionError(
-                "select", f"--select cannot choose for {rule}: give its control with --controls"
+                "select",
+                f"--select cannot choose for {rule.text}: give its control with --controls",
             )
-    texts = [
-        text for rule in config.rules for text in settings_to_try(rule, config.variations).values()
+    settings = [
+        choice for rule in rules for choice in settings_to_try(rule, config.variations).values()
     ]
     task = hold_out_validation(grid.task, config.validation or usual_size(grid.task))
-    rules = [choose_rule(text) for text in texts]
-    return replace(grid, task=task, rules=rules, ks=[grid.net.blocks])
+    return replace(grid, task=task, rules=settings, ks=[grid.net.blocks])
 
 
 def candidates(study: StudyResult, grid: Grid) -> dict[str, Candidate]:
@@ -78,19 +77,19 @@ def best(found: Mapping[str, Candidate]) -> str | None:
 
 def chosen_settings(
     found: Mapping[str, Candidate],
-    rules: Sequence[str],
+    rules: Sequence[RuleChoice],
     variations: Variations,
     samples: int,
-) -> tuple[dict[str, Selection], list[str]]:
-    """For each rule how its setting was chosen, and the texts of what is to be audited.
+) -> tuple[dict[str, Selection], list[RuleChoice]]:
+    """Return for each rule how its setting was chosen, and what is to be audited.
 
     Each rule is audited as it was given too, so that it can be said whether its verdict survives.
     """
-    chosen, texts = {}, []
+    chosen, audited = {}, []
     for rule in rules:
         settings = settings_to_try(rule, variations)
         tries = {label: found[label] for label in settings if label in found}
-        given, label = choose_rule(rule).label, best(tries)
-        chosen[given] = Selection(chosen=label, candidates=tries, samples=samples)
-        texts += [rule] if label in (given, None) else [rule, settings[label]]
-    return chosen, texts
+        label = best(tries)
+        chosen[rule.label] = Selection(chosen=label, candidates=tries, samples=samples)
+        audited += [rule] if label in (rule.label, None) else [rule, settings[label]]
+    return chosen, audited

@@ -10,9 +10,9 @@ from pathlib import Path
 from depthgauge.config import NetConfig, Recipe
 from depthgauge.errors import OptionError, UserError
 from depthgauge.registry import NETS
-from depthgauge.rules.choice import RuleChoice
+from depthgauge.rules.choice import RuleChoice, choose_rule
 from depthgauge.scheduling.plan import Grid, base_of
-from depthgauge.scheduling.variations import chosen_rules
+from depthgauge.scheduling.variations import at_all_settings, with_controls
 from depthgauge.study_config import StudyConfig
 from depthgauge.tasks.base import Task
 from depthgauge.tasks.registry import find_task, load_task
@@ -28,24 +28,18 @@ def load_task_of(config: StudyConfig) -> Task:
         raise OptionError("task", str(error)) from error
 
 
-def build_grid(config: StudyConfig, task: Task | None = None) -> Grid:
-    """Return the runs that a study describes; `task` where it is loaded already."""
-    return Grid(
-        task or load_task_of(config),
-        net_of(config),
-        recipe_of(config),
-        rules_of(config),
-        ks_of(config),
-        config.seeds,
-    )
+def build_grid(config: StudyConfig, task: Task, rules: Sequence[RuleChoice] | None = None) -> Grid:
+    """Return the runs that a study describes; `rules` where they were chosen otherwise."""
+    if rules is None:
+        rules = at_all_settings(given_rules(config), config.variations)
+    controlled = with_controls(rules, config.controls)
+    return Grid(task, net_of(config), recipe_of(config), controlled, ks_of(config), config.seeds)
 
 
-def rules_of(config: StudyConfig) -> list[RuleChoice]:
-    """Return the rules of a study, at their settings and under its controls."""
+def given_rules(config: StudyConfig) -> list[RuleChoice]:
+    """Return the rules of a study as they were given."""
     try:
-        return chosen_rules(config.rules, config.variations, config.controls)
-    except OptionError:
-        raise
+        return [choose_rule(text) for text in config.rules]
     except UserError as error:
         raise OptionError("rules", str(error)) from error
 
