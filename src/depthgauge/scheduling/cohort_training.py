@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from depthgauge.config import Engine
 from depthgauge.errors import UserError, storing
 from depthgauge.gauges.cohort import read_accuracy, read_norms
-from depthgauge.rules.choice import choose_rule
-from depthgauge.rules.contract import Rule
+from depthgauge.rules.choice import RuleChoice, choose_rule
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.provenance import Cost, environment
 from depthgauge.store.recorder import StoreRecorder
@@ -52,7 +51,8 @@ def train_runs(
     if task.checksum != cohort.task.checksum:
         raise UserError(f"the data of the task {task.name} changed after the study was planned")
     configs = [cohort.configs[position] for position in positions]
-    rules = [_rule(cohort, position) for position in positions]
+    chosen = check_rules(cohort)
+    rules = [chosen[cohort.runs[position][0]].build() for position in positions]
     folders = [study.run(config) for config in configs]
     recorder = StoreRecorder(folders, conditions.may_write)
     with storing():
@@ -91,19 +91,16 @@ def train_runs(
     recorder.finish(provenance)
 
 
-def check_rules(cohort: CohortPlan) -> None:
-    """Refuse a cohort whose rules are not what they were when it was planned."""
-    for position in range(len(cohort.runs)):
-        _rule(cohort, position)
-
-
-def _rule(cohort: CohortPlan, position: int) -> Rule:
-    """The rule of a run, which must still be the one that was planned."""
-    choice, planned = choose_rule(cohort.typed(position)), cohort.configs[position].rule
-    options = choice.options.model_dump(mode="json")
-    if (choice.source, options) != (planned.source, planned.options):
-        raise UserError(
-            f"the rule {choice.text} changed after the study was planned, so it is another rule "
-            "now: the command that planned the study trains it"
-        )
-    return choice.build()
+def check_rules(cohort: CohortPlan) -> list[RuleChoice]:
+    """Return the rules of a cohort, which must still be those that were planned."""
+    choices = []
+    for rule in cohort.rules:
+        choice, planned = choose_rule(rule.typed), rule.config
+        options = choice.options.model_dump(mode="json")
+        if (choice.source, options) != (planned.source, planned.options):
+            raise UserError(
+                f"the file of rule {choice.text} changed after planning; run the original command "
+                "again to train it as a new rule"
+            )
+        choices.append(choice)
+    return choices

@@ -88,10 +88,6 @@ class CohortPlan(BaseModel):
             return f"{self.rules[0].config.name} at {len(labels)} settings"
         return ", ".join(labels)
 
-    def typed(self, position: int) -> str:
-        """The rule of a run as it was typed."""
-        return self.rules[self.runs[position][0]].typed
-
     def part(self, positions: Sequence[int]) -> CohortPlan:
         """Some of its runs as a cohort that stands in its place."""
         runs = tuple(self.runs[position] for position in positions)
