@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 from cli.commands import assert_bad_input, run
-from report.ladders import curve, make_ladder
+from report.studies import curve, make_ladder
 from store.small_runs_on_disk import contents
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from report.audits import make_audit, make_entry
-from report.ladders import curve, make_ladder
+from report.studies import curve, make_ladder
 
 from depthgauge.cli.audit import print_audit
 from depthgauge.cli.ladder import print_ladder

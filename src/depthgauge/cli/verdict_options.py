@@ -16,13 +16,14 @@ WALKED_BACK = 3
 
 def add_verdict_options(parser: argparse.ArgumentParser) -> None:
     """Where diagnostics fire, and whether a fired one is an exit status."""
+    from depthgauge.verdict.thresholds import Thresholds
+
     parser.add_argument(
         "--threshold",
         nargs="+",
         default=[],
         metavar="NAME=VALUE",
-        help="other thresholds than the protocol's: growth, gradient, error_share, numerics, "
-        "stability, depth_gain, error_rate",
+        help=f"other thresholds than the protocol's: {', '.join(Thresholds())}",
     )
     parser.add_argument(
         "--strict", action="store_true", help="exit with status 3 if a verdict is walk back"
