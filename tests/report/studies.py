@@ -135,21 +135,30 @@ def trained_study(label: str = "dfa") -> StudyResult:
     return make_study(*healthy, *make_pairs(label, (-0.04, -0.041, -0.042), growth=700.0))
 
 
-def audited_study(label: str = "dfa", *, alone: bool = False) -> StudyResult:
-    """The same two rules audited, Γ and its null with them; `alone`: without their runs."""
+def audited_study(
+    label: str = "dfa",
+    *,
+    alone: bool = False,
+    readings: Mapping[str, Any] | None = None,
+    **parts: Any,
+) -> StudyResult:
+    """The same two rules audited, Γ and its null with them; `alone`: without their runs.
+
+    `readings` of the second rule's networks, and `parts` of the audit, may be others.
+    """
     null = make_null(words=("absent", "specific"), word="specific")
+    read: dict[str, Any] = {"gamma": (None, 0.25), "null": null} | dict(readings or {})
+    parts = {"config": SharedConfig(task=TASK) if alone else CONFIG} | parts
     audit = make_audit(
         make_network("bp", 1, 0.700, 0.3, gamma=(None, 1.0)),
         make_network("bp", 2, 0.702, 0.3, gamma=(None, 1.0)),
-        make_network(
-            label, 1, 0.26, 0.3, growth=700.0, gamma=(None, 0.25), stability=0.4, null=null
-        ),
-        make_network(label, 2, 0.261, 0.3, growth=710.0, gamma=(None, 0.25), null=null),
-        config=SharedConfig(task=TASK) if alone else CONFIG,
+        make_network(label, 1, 0.26, 0.3, growth=700.0, stability=0.4, **read),
+        make_network(label, 2, 0.261, 0.3, growth=710.0, **read),
+        **parts,
     )
     if alone:
         return StudyResult("my_study", Path("my_study"), audit.config, CHANCE, (), audit)
-    return make_study(*trained_study(label).runs, audit=audit)
+    return make_study(*trained_study(label).runs, audit=audit, config=audit.config)
 
 
 # Audits
@@ -240,6 +249,7 @@ def make_network(
     name, control = label.partition("[")[0], control_in(label)
     network = NetworkUnderAudit(label, seed, None, accuracy, frozen, source, (), name, control)
     report = None if accuracy is None else make_report(accuracy, frozen, **readings)
+    report = report and replace(report, method_name=label)
     return ReadNetwork(network, report, first_fired or {})
 
 
