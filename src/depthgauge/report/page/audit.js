@@ -19,7 +19,8 @@ function panelChart(panel) {
     .sort((a, b) => worst * ((b.at ?? worst * Infinity) - (a.at ?? worst * Infinity)));
   const unread = (network) => !usable(read(network)) && fate(network, read(network)) === "not read";
   if (sorted.every(({ rule }) => rule.networks.every(unread))) {
-    return { empty: "Not measured; depthgauge audit reads what it can." };
+    const audited = data.rules.some((rule) => rule.networks.some((network) => network.readings.length));
+    return { empty: audited ? "Not measured." : "Not read: depthgauge audit reads it." };
   }
   const threshold = panel.limit;
   const position = (value) => (panel.log ? Math.log10(value) : value);
