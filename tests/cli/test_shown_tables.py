@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import io
-from pathlib import Path
 
 import pytest
-from report.audits import make_audit, make_entry
-from report.studies import curve, make_ladder
+from report.studies import audited_study, curve, make_ladder
 
 from depthgauge.cli.audit import print_audit
 from depthgauge.cli.ladder import print_ladder
@@ -59,25 +57,20 @@ def test_a_terminal_that_cannot_show_blocks_gets_digits(tmp_path):
     assert ["|", "bp", "|", "037", "|", "25.0", "|", "50.0", "|", "75.0", "|"] in rows
 
 
-def test_verdicts_have_a_colour_and_a_sign(tmp_path: Path):
-    verdicts = {
-        "dfa": make_entry(),
-        "bp": make_entry(verdict="trustworthy", verdict_in_words="trustworthy"),
-    }
-    document = make_audit(verdicts=verdicts) | {"thresholds": {}}
+def test_verdicts_have_a_colour_and_a_sign():
     with contextlib.redirect_stdout(Terminal("utf-8")) as terminal:
-        print_audit(document, tmp_path)
+        print_audit(audited_study())
     text = terminal.text()
     shown = text[text.rindex("verdict over seeds") :]
-    assert "\x1b[1;31m✗ walk back\x1b[0m (D1, D2)" in row_of(shown, "dfa")
+    assert "\x1b[1;31m✗ walk back\x1b[0m (D1, D3)" in row_of(shown, "dfa")
     assert "\x1b[1;32m✓ trustworthy\x1b[0m" in row_of(shown, "bp")
 
 
-def test_in_a_pipe_verdicts_have_their_sign_and_no_colour(tmp_path):
+def test_in_a_pipe_verdicts_have_their_sign_and_no_colour():
     with contextlib.redirect_stdout(io.StringIO()) as pipe:
-        print_audit(make_audit() | {"thresholds": {}}, tmp_path)
+        print_audit(audited_study())
     assert "\x1b" not in pipe.getvalue()
-    assert "✗ walk back (D1, D2)" in pipe.getvalue()
+    assert "✗ walk back (D1, D3)" in pipe.getvalue()
 
 
 def test_a_rule_that_looks_like_markup_is_shown_as_it_is(tmp_path):
