@@ -6,12 +6,19 @@ import contextlib
 import io
 
 import pytest
-from report.studies import audited_study, curve, make_ladder
+from report.studies import audited_study, make_run, make_study
 
 from depthgauge.cli.audit import print_audit
 from depthgauge.cli.ladder import print_ladder
 
-LADDER = make_ladder({"dfa": curve(0.25, 0.26, 0.25), "bp": curve(0.25, 0.5, 0.75)})
+CURVES = {"dfa": (0.25, 0.26, 0.25), "bp": (0.25, 0.5, 0.75)}
+STUDY = make_study(
+    *(
+        make_run(label, k=k, accuracy=accuracy)
+        for label, accuracies in CURVES.items()
+        for k, accuracy in enumerate(accuracies)
+    )
+)
 
 
 class Terminal(io.TextIOWrapper):
@@ -42,17 +49,17 @@ def row_of(text: str, rule: str) -> str:
     return row
 
 
-def test_a_ladder_shows_each_rule_as_a_curve(tmp_path):
+def test_a_ladder_shows_each_rule_as_a_curve():
     with contextlib.redirect_stdout(Terminal("utf-8")) as terminal:
-        print_ladder(LADDER, tmp_path)
+        print_ladder(STUDY)
     text = terminal.text()
     assert row_of(text, "bp").split() == ["bp", "▁▄█", "25.0", "50.0", "75.0"]
     assert row_of(text, "dfa").split()[1] == "▁▁▁"
 
 
-def test_a_terminal_that_cannot_show_blocks_gets_digits(tmp_path):
+def test_a_terminal_that_cannot_show_blocks_gets_digits():
     with contextlib.redirect_stdout(Terminal("latin-1")) as terminal:
-        print_ladder(LADDER, tmp_path)
+        print_ladder(STUDY)
     rows = [line.split() for line in terminal.text().splitlines()]
     assert ["|", "bp", "|", "037", "|", "25.0", "|", "50.0", "|", "75.0", "|"] in rows
 
@@ -73,10 +80,9 @@ def test_in_a_pipe_verdicts_have_their_sign_and_no_colour():
     assert "✗ walk back (D1, D3)" in pipe.getvalue()
 
 
-def test_a_rule_that_looks_like_markup_is_shown_as_it_is(tmp_path):
+def test_a_rule_that_looks_like_markup_is_shown_as_it_is():
     name = "[red]x[/]"
-    ladder = make_ladder({name: curve(0.25, 0.5)})
     with contextlib.redirect_stdout(io.StringIO()) as pipe:
-        print_ladder(ladder, tmp_path)
-        print_audit(make_audit(verdicts={name: make_entry()}) | {"thresholds": {}}, tmp_path)
+        print_ladder(audited_study(name))
+        print_audit(audited_study(name))
     assert sum(line.split()[:1] == [name] for line in pipe.getvalue().splitlines()) >= 2

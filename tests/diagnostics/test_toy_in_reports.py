@@ -27,7 +27,7 @@ def audit(tmp_path_factory):
     folder = tmp_path_factory.mktemp("toy") / "study"
     with registered():
         done = run(
-            *("audit", *SMALL, "--rules", "bp", "dfa", "--seeds", 1, 2, "--draws", 20),
+            *("audit", *SMALL, "--rules", "bp", "dfa", "--seeds", 1, 2),
             *("--threshold", f"lesion_lost={LIMIT}", "--out", folder),
         )
         assert done.status == 0, done.err

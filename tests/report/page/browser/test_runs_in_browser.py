@@ -118,5 +118,5 @@ def test_a_number_of_the_ladder_leads_to_its_runs(audited):
 
 def test_runs_that_failed_or_were_not_begun_are_there(opened):
     states = column(opened("half"), "state")
-    assert sorted(set(states)) == ["failed", "finished", "waiting", "stopped"]
+    assert sorted(set(states)) == ["failed", "finished", "stopped", "waiting"]
     assert len(states) == 18
