@@ -8,12 +8,12 @@ import xml.etree.ElementTree as ET
 
 import pytest
 from cli.commands import assert_bad_input, run
-from report.ladders import curve, make_ladder
+from report.studies import curve, make_ladder
 from store.small_runs_on_disk import contents
 
 
 def write_ladder(path, *accuracies):
-    path.write_text(json.dumps(make_ladder({"bp": curve(*accuracies)}, task=path.stem)))
+    path.write_text(make_ladder({"bp": curve(*accuracies)}, task=path.stem).model_dump_json())
     return path
 
 
@@ -106,15 +106,17 @@ def test_no_folder_at_all_is_bad_input():
     "damage",
     [
         {"config": {}},
-        {"summary": {"bp": {"0": {}}}},
-        {"results": None},
-        {"results": {"bp": {"0": {"1": {}}}}},
-        {"results": {}},
+        {"rules": None},
+        {"rules": {"bp": [{}]}},
+        {"rules": {}},
+        {"schema_version": 3},
     ],
 )
 def test_a_ladder_with_something_missing_is_bad_input(tmp_path, damage):
     path = tmp_path / "ladder.json"
-    path.write_text(json.dumps(make_ladder({"bp": curve(0.1, 0.2)}) | damage))
+    path.write_text(
+        json.dumps(make_ladder({"bp": curve(0.1, 0.2)}).model_dump(mode="json") | damage)
+    )
     assert_bad_input(run("plot", "ladder", path, "-o", "figure.png"), "ladder.json")
 
 

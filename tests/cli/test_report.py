@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 from cli.commands import assert_bad_input, run
+from report.page.light_pages import light
 from report.page.odd_studies import ODD, write_odd_study
-from report.page.page_studies import light
 from report.page.parsed_page import Page
+from report.study_folders import BP, write_study
 from store.small_runs_on_disk import contents
-from studies.compared_studies import BP, write_study
 
 from depthgauge.cli.main import main
 

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import io
-from pathlib import Path
 
 import pytest
-from report.audits import make_audit, make_entry
-from report.ladders import curve, make_ladder
+from report.studies import audited_study, make_run, make_study
 
 from depthgauge.cli.audit import print_audit
 from depthgauge.cli.ladder import print_ladder
 
-LADDER = make_ladder({"dfa": curve(0.25, 0.26, 0.25), "bp": curve(0.25, 0.5, 0.75)})
+CURVES = {"dfa": (0.25, 0.26, 0.25), "bp": (0.25, 0.5, 0.75)}
+STUDY = make_study(
+    *(
+        make_run(label, k=k, accuracy=accuracy)
+        for label, accuracies in CURVES.items()
+        for k, accuracy in enumerate(accuracies)
+    )
+)
 
 
 class Terminal(io.TextIOWrapper):
@@ -44,46 +49,40 @@ def row_of(text: str, rule: str) -> str:
     return row
 
 
-def test_a_ladder_shows_each_rule_as_a_curve(tmp_path):
+def test_a_ladder_shows_each_rule_as_a_curve():
     with contextlib.redirect_stdout(Terminal("utf-8")) as terminal:
-        print_ladder(LADDER, tmp_path)
+        print_ladder(STUDY)
     text = terminal.text()
     assert row_of(text, "bp").split() == ["bp", "▁▄█", "25.0", "50.0", "75.0"]
     assert row_of(text, "dfa").split()[1] == "▁▁▁"
 
 
-def test_a_terminal_that_cannot_show_blocks_gets_digits(tmp_path):
+def test_a_terminal_that_cannot_show_blocks_gets_digits():
     with contextlib.redirect_stdout(Terminal("latin-1")) as terminal:
-        print_ladder(LADDER, tmp_path)
+        print_ladder(STUDY)
     rows = [line.split() for line in terminal.text().splitlines()]
     assert ["|", "bp", "|", "037", "|", "25.0", "|", "50.0", "|", "75.0", "|"] in rows
 
 
-def test_verdicts_have_a_colour_and_a_sign(tmp_path: Path):
-    verdicts = {
-        "dfa": make_entry(),
-        "bp": make_entry(verdict="trustworthy", verdict_in_words="trustworthy"),
-    }
-    document = make_audit(verdicts=verdicts) | {"thresholds": {}}
+def test_verdicts_have_a_colour_and_a_sign():
     with contextlib.redirect_stdout(Terminal("utf-8")) as terminal:
-        print_audit(document, tmp_path)
+        print_audit(audited_study())
     text = terminal.text()
     shown = text[text.rindex("verdict over seeds") :]
-    assert "\x1b[1;31m✗ walk back\x1b[0m (D1, D2)" in row_of(shown, "dfa")
+    assert "\x1b[1;31m✗ walk back\x1b[0m (D1, D3)" in row_of(shown, "dfa")
     assert "\x1b[1;32m✓ trustworthy\x1b[0m" in row_of(shown, "bp")
 
 
-def test_in_a_pipe_verdicts_have_their_sign_and_no_colour(tmp_path):
+def test_in_a_pipe_verdicts_have_their_sign_and_no_colour():
     with contextlib.redirect_stdout(io.StringIO()) as pipe:
-        print_audit(make_audit() | {"thresholds": {}}, tmp_path)
+        print_audit(audited_study())
     assert "\x1b" not in pipe.getvalue()
-    assert "✗ walk back (D1, D2)" in pipe.getvalue()
+    assert "✗ walk back (D1, D3)" in pipe.getvalue()
 
 
-def test_a_rule_that_looks_like_markup_is_shown_as_it_is(tmp_path):
+def test_a_rule_that_looks_like_markup_is_shown_as_it_is():
     name = "[red]x[/]"
-    ladder = make_ladder({name: curve(0.25, 0.5)})
     with contextlib.redirect_stdout(io.StringIO()) as pipe:
-        print_ladder(ladder, tmp_path)
-        print_audit(make_audit(verdicts={name: make_entry()}) | {"thresholds": {}}, tmp_path)
+        print_ladder(audited_study(name))
+        print_audit(audited_study(name))
     assert sum(line.split()[:1] == [name] for line in pipe.getvalue().splitlines()) >= 2

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from report.audits import (
+from report.studies import (
+    audit_of_verdicts,
     make_audit,
-    make_diverged,
-    make_diverged_entry,
-    make_entry,
-    make_row,
+    make_network,
+    make_null,
+    make_study,
+    make_verdict,
+    spread,
 )
 from report.tables import columns
 
@@ -22,72 +24,81 @@ from depthgauge.report.audit_table import (
     training_table,
     utility_table,
 )
+from depthgauge.results.audit import Audit, Candidate, Selection, ShallowRule
+
+BAD = {"growth": 700.0, "gradient": 5.12e-7, "stability": 0.4567}
+
+
+def of(audit: Audit):
+    return make_study(audit=audit)
 
 
 def test_one_row_for_each_network():
-    (row,) = columns(run_table(make_audit()))
+    bad = make_network("dfa", 42, 0.3049, 0.349, norms=(1.0, 1.0, 4.12e8), **BAD)
+    (row,) = columns(run_table(of(make_audit(bad))))
     assert row == {
         "rule": "dfa",
         "seed": "42",
         "acc": "30.5",
-        "‖h_L‖": "4.1e+08",
-        "‖g_L‖": "5.1e-07",
-        "stability": "0.457",
         "frozen": "34.9",
-        "verdict": "walk back (D1, D2)",
+        "‖h_L‖": "4.1e+08",
+        "growth": "700",
+        "‖g_L‖": "5.12e-7",
+        "stability": "0.457",
+        "gain": "−4.4",
+        "verdict": "walk back (D1, D2, D3)",
     }
 
 
 def test_the_epoch_at_which_a_diagnostic_first_fired():
-    rows = [make_row(first_fired=f) for f in (None, {"D1": None, "D2": 1}, {"D1": 3})]
-    never, unread = columns(training_table(make_audit(rows)))
-    assert (never["D1 first fires"], never["D2 first fires"]) == ("–", "epoch 1")
+    watched = [{}, {"D1": None, "D2": 1}, {"D1": 3}]
+    networks = [make_network(seed=seed, first_fired=f) for seed, f in enumerate(watched)]
+    never, unread = columns(training_table(of(make_audit(*networks))))
+    assert (never["D1 first fires"], never["D2 first fires"]) == ("never", "epoch 1")
     assert (unread["D1 first fires"], unread["D2 first fires"]) == ("epoch 3", "n/a")
 
 
-def test_what_is_not_known_is_a_dash():
-    rows = [
-        make_row(stability=None, frozen_acc=None, first_fired=None, fired=[], verdict="none"),
-        make_row(first_fired={"D1": None, "D2": 1}),
-        make_diverged(),
-    ]
-    unknown, _, diverged = columns(run_table(make_audit(rows)))
-    assert (unknown["stability"], unknown["frozen"]) == ("–", "–")
-    assert unknown["verdict"] == "none"
+def test_what_is_not_known_is_a_dash_also_where_a_diverged_network_counts_as_something():
+    networks = [make_network("dfa", 1, 0.5, None, stability=None), make_network("dfa", 2, None)]
+    unknown, diverged = columns(run_table(of(make_audit(*networks))))
+    assert (unknown["stability"], unknown["frozen"], unknown["gain"]) == ("–", "–", "–")
+    assert unknown["verdict"] == "no alarm, depth untested"
     assert diverged["verdict"] == "diverged"
-    for name in ("acc", "‖h_L‖", "‖g_L‖", "stability"):
+    for name in ("acc", "‖h_L‖", "growth", "‖g_L‖", "stability"):
         assert diverged[name] == "–"
 
 
 def test_one_row_for_each_rule_with_the_spread_over_seeds():
-    verdicts = {"dfa": make_entry(), "bp": make_entry(verdict_in_words="trustworthy")}
-    dfa, bp = columns(rule_table(make_audit(verdicts=verdicts)))
-    assert dfa == {
+    dfa = [make_network("dfa", s, 0.30 + s / 100, 0.35, growth=700.0) for s in (1, 2)]
+    bp = [make_network("bp", s, 0.60 + s / 1000, 0.35) for s in (1, 2)]
+    bad, good = columns(rule_table(of(make_audit(*dfa, *bp))))
+    assert bad == {
         "rule": "dfa",
-        "acc": "30.5 ± 1.2",
-        "frozen": "34.9",
-        "verdict over seeds": "walk back (D1, D2)",
+        "acc": "31.5 ± 0.7",
+        "frozen": "35.0 ± 0.0",
+        "verdict over seeds": "walk back (D1)",
     }
-    assert bp["verdict over seeds"] == "trustworthy"
+    assert good["verdict over seeds"] == "trustworthy"
 
 
 def test_seeds_that_diverged_are_named():
-    (row,) = columns(rule_table(make_audit(verdicts={"dfa": make_entry(diverged_seeds=[7, 8])})))
-    assert row["verdict over seeds"] == "walk back (D1, D2); diverged: seed 7, 8"
+    networks = [make_network("dfa", 1, 0.3, 0.35), *(make_network("dfa", s, None) for s in (7, 8))]
+    (row,) = columns(rule_table(of(make_audit(*networks))))
+    assert row["verdict over seeds"].endswith("; diverged: seed 7, 8")
 
 
 def test_a_rule_that_always_diverged_has_no_accuracy():
-    (row,) = columns(rule_table(make_audit(verdicts={"dfa": make_diverged_entry()})))
+    (row,) = columns(rule_table(of(make_audit(make_network("dfa", 7, None)))))
     assert row["acc"] == "–"
-    assert row["verdict over seeds"].startswith("diverged")
+    assert row["verdict over seeds"].endswith("diverged: seed 7")
 
 
 def test_networks_without_blocks_have_an_accuracy_and_nothing_to_judge():
     shallow = {
-        "dfa[shallow]": {"acc": {"mean": 0.3512, "std": 0.004, "n": 3}},
-        "bp[shallow]": {"acc": {"mean": None, "std": None, "n": 0}},
+        "dfa[shallow]": ShallowRule(accuracy=spread(0.3512, 0.004), accuracies={}, runs={}),
+        "bp[shallow]": ShallowRule(accuracy=spread(None), accuracies={}, runs={}),
     }
-    _, dfa, bp = columns(rule_table(make_audit() | {"shallow": shallow}))
+    _, dfa, bp = columns(rule_table(of(make_audit(make_network(), shallow=shallow))))
     assert dfa == {
         "rule": "dfa[shallow]",
         "acc": "35.1 ± 0.4",
@@ -97,14 +108,21 @@ def test_networks_without_blocks_have_an_accuracy_and_nothing_to_judge():
     assert (bp["rule"], bp["acc"]) == ("bp[shallow]", "–")
 
 
+def candidate(mean: float | None, std: float | None = None) -> Candidate:
+    return Candidate(accuracy=spread(mean, std), lost=0, runs=())
+
+
 def test_every_setting_that_was_tried_with_the_chosen_one_marked():
-    nothing = {"mean": None, "std": None}
-    tried = {"dfa": {"mean": 0.31, "std": 0.012}, "dfa[x]": {"mean": 0.4, "std": None}}
-    selection = {
-        "dfa": {"chosen": "dfa[x]", "samples": 9, "candidates": tried | {"dfa[y]": nothing}},
-        "bp": {"chosen": "bp", "samples": 9, "candidates": {"bp": {"mean": 0.6, "std": None}}},
+    tried = {
+        "dfa": candidate(0.31, 0.012),
+        "dfa[x]": candidate(0.4),
+        "dfa[y]": candidate(None),
     }
-    table = selection_table(make_audit() | {"selection": selection})
+    selection = {
+        "dfa": Selection(chosen="dfa[x]", samples=9, candidates=tried),
+        "bp": Selection(chosen="bp", samples=9, candidates={"bp": candidate(0.6)}),
+    }
+    table = selection_table(of(make_audit(selection=selection)))
     assert [list(row.values()) for row in columns(table)] == [
         ["dfa", "31.0 ± 1.2", ""],
         ["dfa[x]", "40.0", "yes"],
@@ -112,23 +130,25 @@ def test_every_setting_that_was_tried_with_the_chosen_one_marked():
         ["bp", "60.0", "yes"],
     ]
     assert selection_table in TABLES
-
-
-def test_where_nothing_was_selected_the_table_is_empty():
-    assert selection_table(make_audit())[1] == []
+    assert selection_table(of(make_audit()))[1] == []
 
 
 def test_every_way_of_reporting_with_what_it_walks_back():
-    utility = {"accuracy": {"dfa": [0, 3], "bp": [0, 3]}, "all": {"dfa": [3, 3], "bp": [0, 0]}}
-    verdicts = {"dfa": make_entry(), "bp": make_entry()}
-    header, rows = utility_table(make_audit(verdicts=verdicts, utility=utility))
+    verdicts = {"dfa": make_verdict(), "bp": make_verdict()}
+    utility = {"accuracy": {"dfa": (0, 3), "bp": (0, 3)}, "all": {"dfa": (3, 3), "bp": (0, 0)}}
+    audit = audit_of_verdicts(verdicts).model_copy(update={"decision_utility": utility})
+    header, rows = utility_table(of(audit))
     assert header == ["what is reported", "dfa walked back", "bp walked back"]
     assert rows == [["accuracy", "0 of 3", "0 of 3"], ["all", "3 of 3", "–"]]
 
 
 def test_alignment_layer_by_layer():
-    rows = [make_row(), make_row("bp", null=None, gamma=[1.0, 1.0, 1.0]), make_diverged()]
-    header, found = layer_table(make_audit(rows))
+    networks = [
+        make_network("dfa", 42, gamma=(0.1634, -0.02, None), null=make_null(word="specific")),
+        make_network("bp", 42, gamma=(1.0, 1.0, 1.0)),
+        make_network("bp", 7, None),
+    ]
+    header, found = layer_table(of(make_audit(*networks)))
     assert header == ["Γ", "seed", "embed", "block 0", "block 1", "null, deep"]
     assert found == [
         ["dfa", "42", "+0.163", "-0.020", "–", "specific"],
@@ -137,15 +157,20 @@ def test_alignment_layer_by_layer():
 
 
 def test_a_network_with_fewer_blocks_keeps_its_null_in_the_last_column():
-    rows = [make_row("dfa[wide_block]", gamma=[0.1, 0.2]), make_row(gamma=[0.1, 0.2, 0.3, 0.4])]
-    header, (short, full) = layer_table(make_audit(rows))
-    assert len(header) == len(short) == len(full)
-    assert short[-3:] == ["–", "–", "specific"]
+    null = make_null(word="specific")
+    networks = [
+        make_network("dfa[wide_block]", gamma=(0.1, 0.2), null=null),
+        make_network("dfa", gamma=(0.1, 0.2, 0.3, 0.4), null=null),
+    ]
+    header, rows = layer_table(of(make_audit(*networks)))
+    by_label = {row[0]: row for row in rows}
+    assert {len(row) for row in rows} == {len(header)}
+    assert by_label["dfa[wide_block]"][-3:] == ["–", "–", "specific"]
 
 
-@pytest.mark.parametrize("rows", [[], [make_row(gamma=None)], [make_diverged()]], ids=len)
-def test_without_any_alignment_there_is_nothing_layer_by_layer(rows):
-    assert layer_table(make_audit(rows))[1] == []
+@pytest.mark.parametrize("networks", [(), (make_network(),), (make_network(accuracy=None),)])
+def test_without_any_alignment_there_is_nothing_layer_by_layer(networks):
+    assert layer_table(of(make_audit(*networks)))[1] == []
 
 
 @pytest.mark.parametrize(

@@ -2,37 +2,47 @@
 
 from __future__ import annotations
 
-from report.audits import make_audit, make_diverged_entry, make_entry
+import pytest
+from report.studies import (
+    CONFIG,
+    audit_of_verdicts,
+    make_audit,
+    make_network,
+    make_report,
+    make_study,
+    make_verdict,
+)
 
+from depthgauge.diagnostics.finding import Finding
 from depthgauge.report.audit_words import audit_words
-
-CONTROL = {"verdict": "no alarm, depth untested"}
-
-
-def diagnostic(name: str, finding: str, sentence: str) -> dict[str, str]:
-    return {"name": name, "finding": finding, "sentence": sentence}
+from depthgauge.verdict.sensitivity import StableRange
 
 
-def test_every_diagnostic_of_every_rule_has_its_sentence():
-    d1 = diagnostic("D1", "fires", "scale: it grows")
-    d3 = diagnostic("D3", "passes", "depth utility: it gains")
+def words_of(verdicts=None, **parts):
+    return audit_words(make_study(audit=audit_of_verdicts(verdicts or {}, **parts)))
+
+
+def test_every_diagnostic_of_every_rule_but_controls_has_its_sentence():
+    d1 = Finding("D1", "fires", {}, "scale: it grows")
+    d3 = Finding("D3", "passes", {}, "depth utility: it gains")
     verdicts = {
-        "dfa": make_entry(diagnostics=[d1]),
-        "bp": make_entry(diagnostics=[d3]),
-        "lost": make_diverged_entry(),
+        "dfa": make_verdict(findings=(d1,)),
+        "bp": make_verdict(findings=(d3,)),
+        "bp[no_skip]": make_verdict(findings=(d1,), control="no_skip"),
     }
-    assert audit_words(make_audit(verdicts=verdicts)) == [
+    assert words_of(verdicts) == [
         "dfa D1 fires: scale: it grows.",
         "bp D3 passes: depth utility: it gains.",
+        "dfa: the verdict survives: walk back at all 2 settings.",
     ]
 
 
 def test_how_far_each_threshold_may_move():
-    ranges = [
-        {"threshold": "growth", "used": 50.0, "low": None, "high": 694.321},
-        {"threshold": "gradient", "used": 1.28e-5, "low": 4.21e-9, "high": None},
-    ]
-    (sentence,) = audit_words(make_audit(verdicts={"dfa": make_entry(sensitivity=ranges)}))
+    ranges = (
+        StableRange("growth", 50.0, None, 694.321),
+        StableRange("gradient", 1.28e-5, 4.21e-9, None),
+    )
+    (sentence,) = words_of({"dfa": make_verdict(sensitivity=ranges)})
     assert sentence == (
         "dfa keeps its verdict for any one threshold within: growth 0 to 694 (used: 50); gradient "
         "4.21e-09 to any value (used: 1.28e-05)."
@@ -40,31 +50,32 @@ def test_how_far_each_threshold_may_move():
 
 
 def test_a_task_on_which_bp_was_not_audited_is_said_to_be_unknown():
-    (sentence,) = audit_words(make_audit(bp_gain=None))
+    (sentence,) = words_of(bp_gain=None)
     assert "bp was not audited" in sentence
-    assert audit_words(make_audit(bp_gain=0.0)) == []
+    assert words_of(bp_gain=0.0) == []
 
 
 def test_frozen_accuracies_that_were_given_are_said_to_be_without_their_spread():
-    (sentence,) = audit_words(make_audit(frozen={"dfa": 0.349}))
+    (sentence,) = words_of(config=CONFIG.model_copy(update={"frozen_acc": {"dfa": 0.349}}))
     assert "not paired by seed" in sentence
-    assert audit_words(make_audit()) == []
 
 
-def test_the_control_is_counted_with_what_it_came_to():
-    controls = {"untrained_s1": CONTROL, "untrained_s2": CONTROL}
-    assert audit_words(make_audit(controls=controls)) == [
-        "As a control, 2 untrained networks: no alarm, depth untested."
-    ]
+CALM, ALARMED = make_report(None, None), make_report(None, None, growth=900.0)
 
 
-def test_a_control_that_raises_an_alarm_is_seen():
-    controls = {"untrained_s1": CONTROL, "untrained_s2": {"verdict": "walk back"}}
-    (sentence,) = audit_words(make_audit(controls=controls))
-    assert "walk back" in sentence
-    assert "no alarm" in sentence
+@pytest.mark.parametrize(
+    ("reports", "words"),
+    [
+        ([CALM], "1 untrained network: no alarm, depth untested"),
+        ([CALM, CALM], "2 untrained networks: no alarm, depth untested"),
+        ([CALM, ALARMED], "2 untrained networks: no alarm, depth untested / walk back"),
+    ],
+)
+def test_the_control_is_counted_with_what_it_came_to(reports, words):
+    untrained = {str(seed): report for seed, report in enumerate(reports)}
+    assert words_of(untrained=untrained) == [f"As a control, {words}."]
 
 
-def test_one_network_is_not_spoken_of_as_many():
-    (sentence,) = audit_words(make_audit(controls={"untrained_s1": CONTROL}))
-    assert sentence == "As a control, 1 untrained network: no alarm, depth untested."
+def test_without_an_audit_there_is_nothing_to_say():
+    assert audit_words(make_study()) == []
+    assert audit_words(make_study(audit=make_audit(make_network()))) != []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from report.ladders import curve, make_ladder
+from report.studies import curve, make_ladder
 
 from depthgauge.report.ladder_table import caption, ladder_rows, rows_with_curves
 from depthgauge.report.sparkline import BLOCKS, DIGITS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from report.ladders import curve, make_ladder
+from report.studies import curve, make_ladder
 
 from depthgauge.report.ladder_words import ladder_words
 from depthgauge.verdict.thresholds import Thresholds

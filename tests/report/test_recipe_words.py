@@ -5,23 +5,41 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from report.audits import make_audit, make_entry
+from report.studies import audit_of_verdicts, make_audit, make_study, make_verdict, spread
 
 from depthgauge.report.audit_words import audit_words
 from depthgauge.report.recipe_words import recipe_words, without_control
+from depthgauge.results.audit import Candidate, RuleVerdict, Selection, ShallowRule
 
 
-def spread(mean: float | None) -> dict[str, Any]:
-    return {"mean": mean, "std": None, "n": 1}
+def tried(**means: float | None) -> dict[str, Candidate]:
+    return {
+        label: Candidate(accuracy=spread(mean), lost=0, runs=()) for label, mean in means.items()
+    }
 
 
-def selected(chosen: str, **tried: float) -> dict[str, Any]:
-    candidates = {label: spread(mean) for label, mean in tried.items()}
-    return {"chosen": chosen, "samples": 5000, "candidates": candidates}
+def selected(chosen: str, **means: float) -> Selection:
+    return Selection(chosen=chosen, samples=5000, candidates=tried(**means))
 
 
-def words_of(verdicts: dict[str, Any] | None = None, **parts: Any) -> list[str]:
-    return recipe_words(make_audit(verdicts=verdicts) | parts)
+def shallow(mean: float | None) -> ShallowRule:
+    return ShallowRule(accuracy=spread(mean), accuracies={}, runs={})
+
+
+def words_of(verdicts: dict[str, RuleVerdict] | None = None, **parts: Any) -> list[str]:
+    if verdicts is None:
+        verdicts = {"dfa": make_verdict()}
+    return recipe_words(audit_of_verdicts(verdicts, **parts))
+
+
+def settings(rule: str, **words: str) -> dict[str, RuleVerdict]:
+    """The rule at several settings, by label."""
+    return {
+        label.replace("_", "[", 1) + ("]" if "_" in label else ""): make_verdict(
+            rule=rule, word=word
+        )
+        for label, word in words.items()
+    }
 
 
 def test_a_choice_is_said_beside_the_rule_as_it_was_given():
@@ -32,9 +50,9 @@ def test_a_choice_is_said_beside_the_rule_as_it_was_given():
     ]
 
 
-@pytest.mark.parametrize("tried", [{"dfa": 0.4, "dfa[x]": 0.3}, {"dfa[x]": 0.3, "dfa": 0.4}])
-def test_a_rule_that_is_best_as_it_was_given_is_beside_nothing(tried):
-    (sentence,) = words_of(selection={"dfa": selected("dfa", **tried)})
+@pytest.mark.parametrize("means", [{"dfa": 0.4, "dfa[x]": 0.3}, {"dfa[x]": 0.3, "dfa": 0.4}])
+def test_a_rule_that_is_best_as_it_was_given_is_beside_nothing(means):
+    (sentence,) = words_of(selection={"dfa": selected("dfa", **means)})
     assert sentence.endswith("dfa was best on 5,000 held-out samples, 40.0 %.")
 
 
@@ -43,14 +61,13 @@ def test_where_there_was_nothing_to_choose_nothing_is_said():
 
 
 def test_that_nothing_could_be_trained_is_said():
-    choice = {"chosen": None, "samples": 5000, "candidates": {}}
+    choice = Selection(chosen=None, samples=5000, candidates={})
     (sentence,) = words_of(selection={"dfa": choice})
     assert sentence == "dfa: no setting could be trained, so none was chosen."
 
 
 def test_an_inconclusive_setting_leaves_it_open():
-    verdicts = {"dfa": "walk back", "dfa[x]": "inconclusive"}
-    (sentence,) = words_of(settings={"dfa": {"verdicts": verdicts, "survives": None}})
+    (sentence,) = words_of(settings("dfa", dfa="walk back", dfa_x="inconclusive"))
     assert sentence == (
         "dfa: whether the verdict survives cannot be told: walk back with dfa; inconclusive with "
         "dfa[x]."
@@ -58,23 +75,21 @@ def test_an_inconclusive_setting_leaves_it_open():
 
 
 def test_a_verdict_that_survives_and_one_that_does_not():
-    settings = {
-        "dfa": {"verdicts": {"dfa": "walk back", "dfa[x]": "walk back"}, "survives": True},
-        "fa": {
-            "verdicts": {"fa": "walk back", "fa[x]": "trustworthy", "fa[y]": "walk back"},
-            "survives": False,
-        },
-    }
-    assert words_of(settings=settings) == [
+    same = settings("dfa", dfa="walk back", dfa_x="walk back")
+    other = settings("fa", fa="walk back", fa_x="trustworthy", fa_y="walk back")
+    assert words_of(same | other) == [
         "dfa: the verdict survives: walk back at all 2 settings.",
         "fa: the verdict depends on the setting: walk back with fa, fa[y]; trustworthy with fa[x].",
     ]
 
 
 def test_a_network_without_blocks_is_compared_with_the_same_setting():
-    verdicts = {"dfa": make_entry(acc=spread(0.30)), "dfa[x]": make_entry(acc=spread(0.40))}
-    shallow = {"dfa[shallow]": {"acc": spread(0.35)}, "dfa[x,shallow]": {"acc": spread(0.35)}}
-    assert words_of(verdicts, shallow=shallow) == [
+    verdicts = {
+        "dfa": make_verdict(rule=None, accuracy=spread(0.30)),
+        "dfa[x]": make_verdict(rule=None, accuracy=spread(0.40)),
+    }
+    alone = {"dfa[shallow]": shallow(0.35), "dfa[x,shallow]": shallow(0.35)}
+    assert words_of(verdicts, shallow=alone) == [
         "dfa[shallow]: no blocks at all reach 35.0 %, 5.0 points more than the blocks of dfa.",
         "dfa[x,shallow]: no blocks at all reach 35.0 %, 5.0 points less than the blocks of dfa[x].",
     ]
@@ -82,12 +97,12 @@ def test_a_network_without_blocks_is_compared_with_the_same_setting():
 
 def test_one_wide_block_and_nothing_to_learn():
     verdicts = {
-        "bp": make_entry(acc=spread(0.6)),
-        "bp[wide_block]": make_entry(acc=spread(0.55), control="wide_block"),
-        "bp[random_targets]": make_entry(
-            control="random_targets", verdict_in_words="no alarm, depth untested"
+        "bp": make_verdict(accuracy=spread(0.6)),
+        "bp[wide_block]": make_verdict(accuracy=spread(0.55), control="wide_block"),
+        "bp[random_targets]": make_verdict(
+            control="random_targets", word="no alarm, depth untested"
         ),
-        "bp[no_skip]": make_entry(control="no_skip"),
+        "bp[no_skip]": make_verdict(control="no_skip"),
     }
     assert words_of(verdicts) == [
         "bp[wide_block]: one block with as many parameters reaches 55.0 %, 5.0 points less than "
@@ -98,12 +113,12 @@ def test_one_wide_block_and_nothing_to_learn():
 
 @pytest.mark.parametrize(("full", "alone"), [(None, 0.3), (0.3, None)])
 def test_what_diverged_is_compared_with_nothing(full, alone):
-    verdicts = {"dfa": make_entry(acc=spread(full))}
-    assert words_of(verdicts, shallow={"dfa[shallow]": {"acc": spread(alone)}}) == []
+    verdicts = {"dfa": make_verdict(accuracy=spread(full))}
+    assert words_of(verdicts, shallow={"dfa[shallow]": shallow(alone)}) == []
 
 
 def test_a_control_whose_rule_was_not_audited_is_compared_with_nothing():
-    assert words_of({}, shallow={"fa[shallow]": {"acc": spread(0.2)}}) == []
+    assert words_of({}, shallow={"fa[shallow]": shallow(0.2)}) == []
 
 
 def test_without_settings_and_controls_there_is_nothing_to_say():
@@ -111,8 +126,8 @@ def test_without_settings_and_controls_there_is_nothing_to_say():
 
 
 def test_the_words_of_an_audit_end_with_these():
-    document = make_audit() | {"selection": {"dfa": selected("dfa", dfa=0.4, fa=0.3)}}
-    assert audit_words(document)[-1] == recipe_words(document)[0]
+    audit = make_audit(selection={"dfa": selected("dfa", dfa=0.4, fa=0.3)})
+    assert audit_words(make_study(audit=audit))[-1] == recipe_words(audit)[0]
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from store.small_runs_on_disk import RECIPE, TASK
-from studies.compared_studies import (
+from report.study_folders import (
     BP,
     SIX_EPOCHS,
     change_json,
@@ -13,6 +12,7 @@ from studies.compared_studies import (
     write_audit,
     write_study,
 )
+from store.small_runs_on_disk import RECIPE, TASK
 
 from depthgauge.report.side_by_side_words import (
     against_words,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import get_args
 
 import pytest
-from report.audits import make_audit, make_entry
+from report.studies import audited_study
 from rich.style import Style
 
 from depthgauge.report.audit_table import TABLES, rule_table, run_table
@@ -22,11 +22,11 @@ COLOURS = {
 
 
 def test_every_word_of_a_verdict_has_a_look():
-    assert {*get_args(Word), "diverged"} == LOOKS.keys()
+    assert {*get_args(Word), "diverged"} - {"no blocks", "not judged"} == LOOKS.keys()
 
 
 def test_words_that_mean_different_things_have_different_signs():
-    signs = [LOOKS[word].sign for word in get_args(Word)]
+    signs = [look.sign for word, look in LOOKS.items() if word != "diverged"]
     assert len(set(signs)) == len(signs)
 
 
@@ -54,17 +54,17 @@ def test_what_is_no_verdict_stays_as_it_is(words):
 
 @pytest.mark.parametrize("table", [rule_table, run_table])
 def test_the_last_column_of_a_table_of_verdicts_is_styled(table):
-    document = make_audit(verdicts={"dfa": make_entry()})
-    header, plain = table(document)
-    styled_header, ((*cells, verdict),) = with_styled_verdicts((header, plain), signs=True)
+    header, plain = table(audited_study())
+    styled_header, styled = with_styled_verdicts((header, plain), signs=True)
     assert styled_header == header
-    assert cells == plain[0][:-1]
-    assert str(verdict) == f"✗ {plain[0][-1]}"
+    *cells, verdict = styled[-1]
+    assert cells == plain[-1][:-1]
+    assert str(verdict) == f"✗ {plain[-1][-1]}"
     assert verdict.spans
 
 
 def test_other_tables_stay_as_they_are():
-    document = make_audit(utility={"all": {"dfa": [3, 3]}})
+    study = audited_study()
     for table in TABLES:
         if table not in (rule_table, run_table):
-            assert with_styled_verdicts(table(document), signs=True) == table(document)
+            assert with_styled_verdicts(table(study), signs=True) == table(study)

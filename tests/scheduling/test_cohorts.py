@@ -65,7 +65,7 @@ def test_the_same_rule_with_other_options_is_trained_together():
     (cohort,) = partition(runs)
     assert len(cohort.runs) == 8
     assert [k for _, _, k in places(cohort)] == [2] * 4 + [0] * 4
-    typed = {cohort.typed(position) for position in range(8)}
+    typed = {rule.typed for rule in cohort.rules}
     assert typed == {"dfa", "dfa[normalise=batch]"}
 
 
@@ -167,7 +167,7 @@ def test_a_rule_from_a_file_can_be_found_from_any_folder(tmp_path, monkeypatch):
     )
     monkeypatch.chdir(tmp_path)
     (cohort,) = partition(grid("mine.py:Mine[epsilon=0.5]", seeds=(1,)).runs())
-    assert cohort.typed(0) == f"{tmp_path.resolve()}/mine.py:Mine[epsilon=0.5]"
+    assert cohort.rules[0].typed == f"{tmp_path.resolve()}/mine.py:Mine[epsilon=0.5]"
 
 
 def test_the_same_grid_again_gives_the_same_cohorts_and_plans_nothing(tmp_path):

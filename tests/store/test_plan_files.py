@@ -53,7 +53,7 @@ def test_a_cohort_names_each_run_in_its_order():
         ("dfa", 2, 3),
         ("dfa[normalise=batch]", 2, 4),
     ]
-    assert [planned.typed(position) for position in (0, 1)] == ["dfa", "dfa[normalise=batch]"]
+    assert [rule.typed for rule in planned.rules] == ["dfa", "dfa[normalise=batch]"]
     for config in planned.configs:
         assert (config.task, config.net, config.recipe) == (
             planned.task,
@@ -103,7 +103,7 @@ def test_a_part_is_those_runs_alone_in_the_place_of_the_whole():
     whole = cohort("dfa", "dfa[normalise=batch]")
     part = whole.part([3, 1])
     assert part.configs == [whole.configs[3], whole.configs[1]]
-    assert part.typed(0) == "dfa[normalise=batch]"
+    assert part.rules[part.runs[0][0]].typed == "dfa[normalise=batch]"
     assert part.replaces == whole.name
     assert part.name != whole.name
 

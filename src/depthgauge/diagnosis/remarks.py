@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_leaves
 
+from depthgauge.diagnostics.depth_utility import DEPTH_UTILITY
 from depthgauge.gauges.depth import DepthReading
 from depthgauge.gauges.reading import Reading
 from depthgauge.nets.seen_batch import SeenBatch
@@ -49,7 +50,7 @@ class LabelWatch:
             )
         if depth.value is not None and depth.bp_gain is None:
             found.append(
-                "Whether backpropagation gains from depth on this task was not said; D3 is judged "
-                "as if it does."
+                "Whether backpropagation gains from depth on this task was not said; "
+                f"{DEPTH_UTILITY.id} is judged as if it does."
             )
         return found

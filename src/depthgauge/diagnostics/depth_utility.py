@@ -69,6 +69,6 @@ DEPTH_UTILITY = Diagnostic(
     thresholds=(LEAST,),
     decide=_decide,
     in_words=_in_words,
-    columns=(Column("gain, points", GAIN),),
+    columns=(Column("gain, points (D3)", GAIN),),
     chart=Chart("accuracy − frozen (points)", LEAST),
 )

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from scipy.special import stdtrit
-
 MOST_SEEDS = 200
 """Further seeds that are looked at when it is said how many would settle a question."""
 
@@ -64,7 +62,13 @@ def _half_width(spread: float, n: int, error_rate: float) -> float:
 
 @cache
 def _quantile(error_rate: float, n: int) -> float:
-    """Of Student's t; `scipy.stats` has it too, but takes a second to load."""
+    """Of Student's t.
+
+    It is loaded when it is first needed: `--help` names the thresholds, and scipy takes half a
+    second to load (`scipy.stats`, which has it too, a whole one).
+    """
+    from scipy.special import stdtrit  # noqa: PLC0415
+
     return float(stdtrit(n - 1, 1 - error_rate / 2))
 
 

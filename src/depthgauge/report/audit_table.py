@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TypeAlias
 
+from depthgauge.report.diagnostic_columns import columns, epoch_words, shown_readings, watched
 from depthgauge.results.network import NetworkResult
 from depthgauge.results.spread import Spread
 from depthgauge.results.study import StudyResult
@@ -13,8 +13,9 @@ Table: TypeAlias = tuple[list[str], list[list[str]]]
 
 
 def run_table(study: StudyResult) -> Table:
-    """Rule, seed, accuracy, ‖h_L‖, ‖g_L‖ per sample, stability, frozen accuracy, verdict."""
-    header = ["rule", "seed", "acc", "‖h_L‖", "‖g_L‖", "stability", "frozen", "verdict"]
+    """Rule, seed, accuracies, ‖h_L‖, what each diagnostic read, verdict."""
+    read = [column.quantity.label for column in columns()]
+    header = ["rule", "seed", "acc", "frozen", "‖h_L‖", *read, "verdict"]
     return header, [_run_row(network) for network in _audited(study)]
 
 
@@ -31,24 +32,22 @@ def _run_row(network: NetworkResult) -> list[str]:
         network.label,
         str(network.seed),
         percent(network.accuracy),
-        _short(report.residual_norms[-1] if report else None),
-        _short(report.bp_grad_norms[-1] if report else None),
-        "–"
-        if network.readings.get("stability") is None
-        else f"{network.readings.get('stability'):.3f}",
         percent(network.frozen),
+        _short(report.residual_norms[-1] if report else None),
+        *shown_readings(network),
         word + (f" ({', '.join(fired)})" if fired else ""),
     ]
 
 
 def training_table(study: StudyResult) -> Table:
-    """The epoch at which D1 and D2 first fired, where the training was watched."""
-    header = ["over training", "seed", "D1 first fires", "D2 first fires"]
+    """The epoch at which each diagnostic first fired, where the training was watched."""
+    looked_at = watched()
+    header = ["over training", "seed", *(f"{one.id} first fires" for one in looked_at)]
     rows = [
         [
             network.label,
             str(network.seed),
-            *(_epoch(network.first_fired, name) for name in ("D1", "D2")),
+            *(epoch_words(network.first_fired, one) for one in looked_at),
         ]
         for network in _audited(study)
         if network.first_fired
@@ -139,12 +138,6 @@ def _diverged(lost: list[int]) -> str:
 
 def _short(value: float | None) -> str:
     return "–" if value is None else f"{value:.2g}"
-
-
-def _epoch(first: Mapping[str, int | None], name: str) -> str:
-    if name not in first:
-        return "n/a"
-    return "–" if first[name] is None else f"epoch {first[name]}"
 
 
 def _count(counts: tuple[int, int] | None) -> str:

@@ -9,7 +9,7 @@ from depthgauge.results.study import StudyResult
 
 
 def audit_words(study: StudyResult) -> list[str]:
-    """For each rule its three diagnostics; then the task, the controls and the settings."""
+    """For each rule its diagnostics; then the task, the controls and the settings."""
     audit, words = study.audit, list[str]()
     if audit is None:
         return words
@@ -29,8 +29,8 @@ def audit_words(study: StudyResult) -> list[str]:
         )
     if audit.config.frozen_acc:
         words.append(
-            "Frozen baselines were given as one number for each rule, so D3 is not paired by "
-            "seed and its intervals leave their spread out."
+            "Frozen baselines were given as one number for each rule, so gains from "
+            "depth are not paired by seed, and their intervals leave out the baselines' spread."
         )
     return [*words, *_untrained(audit), *recipe_words(audit)]
 

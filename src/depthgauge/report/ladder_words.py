@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from depthgauge.controls import control_in
+from depthgauge.diagnostics.depth_utility import LEAST
 from depthgauge.results.ladder import Ladder
 from depthgauge.verdict.thresholds import Thresholds
 
@@ -19,9 +20,9 @@ WITHOUT_A_LADDER = {
 def ladder_words(ladder: Ladder, thresholds: Thresholds | None = None) -> list[str]:
     """One sentence for each rule, and one for each diverged rung.
 
-    A rule that gains less than D3 asks for is not said to use depth.
+    A rule that gains less than depth utility asks for is not said to use depth.
     """
-    needed = 100 * (thresholds or Thresholds()).depth_gain
+    needed = 100 * (thresholds or Thresholds())[LEAST.name]
     sentences = []
     for label, rungs in ladder.rules.items():
         means = {rung.k: 100 * rung.mean for rung in rungs if rung.mean is not None}

@@ -60,7 +60,8 @@ class RuleResult:
 
     def finding(self, name: str) -> Finding | None:
         """Return what one diagnostic found; None where it did not look."""
-        return next((found for found in self.findings if found.id == name), None)
+        every = (*self.findings, *self.verdict.besides)
+        return next((found for found in every if found.id == name), None)
 
     @property
     def blocks(self) -> int | None:
@@ -131,7 +132,7 @@ def _rule(
     elif not runs[0].config.net.blocks:
         verdict = Verdict("no blocks", (), 0, reason="nothing to judge")
     else:
-        verdict = _by_training(trained, thresholds, bp_gain)
+        verdict = judge_by_training(trained, thresholds, bp_gain)
     reached = [one.accuracy for one in networks or runs]
     return RuleResult(
         label=label,
@@ -157,7 +158,7 @@ def networks_of(runs: Sequence[RunResult], thresholds: Thresholds) -> tuple[Netw
     )
 
 
-def _by_training(
+def judge_by_training(
     networks: Sequence[NetworkResult], thresholds: Thresholds, bp_gain: float | None
 ) -> Verdict:
     """Judge by what training wrote down.

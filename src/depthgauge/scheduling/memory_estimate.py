@@ -77,7 +77,7 @@ def planned_bytes(cohort: CohortPlan, task: Task) -> int:
     """Return the bytes of a process that trains a cohort of the plan."""
     rule = None
     with suppress(UserError):  # the worker says that the rule cannot be had
-        rule = choose_rule(cohort.typed(0)).rule_class
+        rule = choose_rule(cohort.rules[0].typed).rule_class
     return round(process_bytes(cohort.net, cohort.recipe, rule, task, len(cohort.runs)))
 
 

@@ -11,15 +11,13 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from depthgauge.report.figures.style import styled
-from depthgauge.studies.gathered import Gathered
-from depthgauge.studies.rule_views import rule_views
+from depthgauge.results.study import StudyResult
 
 
-def draw(module: Any, study: Gathered) -> Figure:
+def draw(module: Any, study: StudyResult) -> Figure:
     """A figure of a study."""
-    views = rule_views(study)
-    assert module.missing(study, views) is None
-    figure: Figure = module.draw(study, views)
+    assert module.missing(study) is None
+    figure: Figure = module.draw(study)
     return figure
 
 

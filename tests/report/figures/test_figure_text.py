@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from matplotlib.figure import Figure
 
+from depthgauge.config import NetConfig, SharedConfig, TaskConfig
 from depthgauge.report.figures.style import file_of
 from depthgauge.report.figures.text import number, plain, power_of_ten, study_title, width_of
 
@@ -61,17 +62,14 @@ def test_a_longer_text_is_wider():
 
 
 @pytest.mark.parametrize(
-    ("base", "title"),
+    ("task", "net", "title"),
     [
-        ({"task": {"name": "t"}, "net": {"width": 8, "blocks": 1}}, "t, width 8, 1 block"),
-        ({"task": {"name": "t$"}, "net": {"width": 8, "blocks": 2}}, r"t\$, width 8, 2 blocks"),
-        (
-            {"task": {"name": "t" * 30}, "net": {"width": 8, "blocks": 2}},
-            "t" * 30 + "\nwidth 8, 2 blocks",
-        ),
-        ({"task": {"name": "t"}, "checkpoints": "x"}, "t"),
-        ({}, ""),
+        ("t", NetConfig(width=8, blocks=1), "t, width 8, 1 block"),
+        ("t$", NetConfig(width=8, blocks=2), r"t\$, width 8, 2 blocks"),
+        ("t" * 30, NetConfig(width=8, blocks=2), "t" * 30 + "\nwidth 8, 2 blocks"),
+        ("t", None, "t"),
     ],
 )
-def test_a_title_says_what_is_known(base, title):
-    assert study_title(base) == title
+def test_a_title_says_what_is_known(task, net, title):
+    config = SharedConfig(task=TaskConfig(name=task, checksum="0"), net=net)
+    assert study_title(config) == title

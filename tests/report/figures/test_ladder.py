@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from dataclasses import replace
 
 import pytest
 from matplotlib.colors import to_hex
 from report.figures.drawn import draw, error_bars, legend, points
-from report.figures.drawn_studies import make_run, make_study
-from report.ladders import curve, make_ladder
+from report.studies import curve, make_ladder, make_run, make_study
 from scipy import stats
 
 from depthgauge.report.figures import ladder
-from depthgauge.report.figures.ladder import draw_ladders, draw_panels
-from depthgauge.report.figures.ladder_panel import panel_of_document, panel_of_study
+from depthgauge.report.figures.ladder import draw_ladders
+from depthgauge.report.figures.style import file_of
 from depthgauge.report.palette import looks
-from depthgauge.studies.rule_views import rule_views
 
 STUDY = make_study(
     make_run("bp", 1, k=0, accuracy=0.3),
@@ -29,13 +26,9 @@ LADDER = make_ladder({"bp": {0: [0.3, 0.4], 2: [0.6]}, "dfa": {0: [0.2], 1: [Non
 OTHER = make_ladder({"fa": curve(0.1, 0.2), "bp": curve(0.9, 0.4)}, blocks=1, chance=0.5)
 
 
-def draw_documents(*documents):
-    return draw_panels([panel_of_document(document) for document in documents])
-
-
 @pytest.fixture(params=["study", "document"])
 def axes(request):
-    figure = draw(ladder, STUDY) if request.param == "study" else draw_documents(LADDER)
+    figure = draw(ladder, STUDY) if request.param == "study" else draw_ladders([LADDER])
     (only,) = figure.axes
     return only
 
@@ -99,31 +92,26 @@ def test_the_legend_names_every_rule_and_line(axes):
 
 
 def test_without_losses_and_chance_the_legend_has_the_rules_alone():
-    study = make_study(make_run("bp"))
-    panel = panel_of_study(study, rule_views(study))
-    assert legend(draw_panels([replace(panel, chance=None)])) == ["bp"]
+    assert legend(draw(ladder, make_study(make_run("bp"), chance=None))) == ["bp"]
 
 
 @pytest.mark.parametrize("control", ["shallow", "wide_block"])
 def test_networks_with_other_blocks_do_not_belong_on_this_axis(control):
     other = f"dfa[{control}]"
-    run = make_run(other, k=0, blocks=1)
-    figure = draw(ladder, make_study(run, make_run("bp")))
+    figure = draw(ladder, make_study(make_run(other, k=0), make_run("bp")))
     assert list(error_bars(figure.axes[0])) == ["bp"]
-    document = make_ladder({other: curve(0.1), "bp": curve(0.2)})
-    assert list(error_bars(draw_documents(document).axes[0])) == ["bp"]
 
 
 def test_a_rule_keeps_its_look_whether_or_not_others_are_left_out():
-    study = make_study(make_run("odd", k=0, blocks=1), make_run("own"))
-    look = looks([view.method for view in rule_views(study)])["own"]
+    study = make_study(make_run("odd", state="waiting"), make_run("own"))
+    look = looks(list(study))["own"]
     assert look != looks(["own"])["own"]
     line = error_bars(draw(ladder, study).axes[0])["own"].lines[0]
     assert (line.get_color(), line.get_marker()) == (look.light, look.marker)
 
 
 def test_one_panel_for_each_ladder_with_its_own_chance_on_one_axis():
-    figure = draw_documents(LADDER, OTHER)
+    figure = draw_ladders([LADDER, OTHER])
     first, second = figure.axes
     assert list(error_bars(first)) == ["bp", "dfa"]
     assert list(error_bars(second)) == ["fa", "bp"]
@@ -138,7 +126,7 @@ def test_one_panel_for_each_ladder_with_its_own_chance_on_one_axis():
 
 
 def test_a_rule_keeps_its_colour_and_marker_over_the_panels():
-    first, second = draw_documents(LADDER, OTHER).axes
+    first, second = draw_ladders([LADDER, OTHER]).axes
     seen = [
         {
             rule: (c.lines[0].get_color(), c.lines[0].get_marker())
@@ -157,20 +145,12 @@ def test_an_interval_beyond_what_there_is_does_not_stretch_the_axis():
 
 def test_a_study_without_finished_runs_has_no_ladder():
     study = make_study(make_run(accuracy=None, state="running"))
-    assert "no finished runs" in (ladder.missing(study, rule_views(study)) or "")
-
-
-def test_documents_are_saved_to_every_path(tmp_path):
-    paths = [tmp_path / "a.png", tmp_path / "a.svg"]
-    draw_ladders([LADDER], paths)
-    assert paths[0].read_bytes().startswith(b"\x89PNG")
-    assert ET.parse(paths[1]).getroot().tag.endswith("svg")
+    assert "no finished runs" in (ladder.missing(study) or "")
 
 
 @pytest.mark.parametrize("label", ["<script>alert(1)</script>", 'a"&b', "x-->y", "]]>"])
-def test_a_label_cannot_become_markup_in_the_svg(tmp_path, label):
-    path = tmp_path / "a.svg"
-    draw_ladders([make_ladder({label: curve(0.1, 0.2)}, task=label)], [path])
-    tags = {element.tag.rpartition("}")[2] for element in ET.parse(path).iter()}
+def test_a_label_cannot_become_markup_in_the_svg(label):
+    drawn = file_of(draw_ladders([make_ladder({label: curve(0.1, 0.2)}, task=label)]), "svg")
+    tags = {element.tag.rpartition("}")[2] for element in ET.fromstring(drawn).iter()}
     assert "script" not in tags
-    assert "<script" not in path.read_text()
+    assert b"<script" not in drawn

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from report.figures.drawn import draw, legend, lines_with, panel
-from report.figures.drawn_studies import (
+from report.studies import (
     make_audit,
     make_line,
     make_network,
@@ -14,7 +14,13 @@ from report.figures.drawn_studies import (
 )
 
 from depthgauge.report.figures import layers
-from depthgauge.studies.rule_views import rule_views
+
+READ = {
+    "norms": (1.0, 10.0, 100.0),
+    "gradients": (1.0, 0.1, 0.0),
+    "gamma": (0.9, None, 0.7),
+    "rho": (0.8, 0.6, -0.1),
+}
 
 
 def titles(figure):
@@ -47,7 +53,9 @@ def test_what_has_no_logarithm_is_left_out_of_the_line():
 
 
 def test_an_audit_adds_gamma_with_its_null_band_and_rho():
-    figure = draw(layers, make_study(audit=make_audit(make_network("dfa", null=make_null()))))
+    figure = draw(
+        layers, make_study(audit=make_audit(make_network("dfa", **READ, null=make_null())))
+    )
     assert titles(figure) == ["stream", "gradient of a sample", "Γ", "ρ"]
     gamma = panel(figure, "Γ")
     assert lines_with(gamma, faint=False) == [[(0, 0.9), (2, 0.7)]]
@@ -59,21 +67,19 @@ def test_an_audit_adds_gamma_with_its_null_band_and_rho():
 
 
 def test_the_credit_begins_with_the_embedding():
-    figure = draw(layers, make_study(audit=make_audit(make_network("dfa"))))
+    figure = draw(layers, make_study(audit=make_audit(make_network("dfa", **READ))))
     labels = [label.get_text() for label in panel(figure, "Γ").get_xticklabels()]
     assert [label for label in labels if label in ("embed", "0", "1")] == ["embed", "0", "1"]
 
 
 def test_an_audit_without_runs_has_its_own_norms():
-    figure = draw(layers, make_study(audit=make_audit(make_network("dfa"))))
+    figure = draw(layers, make_study(audit=make_audit(make_network("dfa", **READ))))
     assert lines_with(panel(figure, "stream"), faint=False) == [[(0, 1), (1, 10), (2, 100)]]
     assert lines_with(panel(figure, "gradient"), faint=False) == [[(0, 1), (1, 0.1)]]
 
 
 def test_networks_with_fewer_blocks_have_shorter_lines():
-    short = make_run(
-        "x[wide_block]", k=1, blocks=1, lines=[make_line(h_norm=[1.0, 2.0], g_norm=[1.0, 1.0])]
-    )
+    short = make_run("x[wide_block]", k=1, lines=[make_line(h_norm=[1.0, 2.0], g_norm=[1.0, 1.0])])
     figure = draw(layers, make_study(make_run("bp"), short))
     assert sorted(map(len, lines_with(panel(figure, "stream"), faint=False))) == [2, 3]
 
@@ -87,4 +93,4 @@ def test_diverged_networks_are_said_in_the_legend():
 @pytest.mark.parametrize("run", [make_run(k=0), make_run(lines=[]), make_run(state="running")])
 def test_a_study_without_finished_networks_has_no_layers(run):
     study = make_study(run)
-    assert "no layers" in (layers.missing(study, rule_views(study)) or "")
+    assert "no layers" in (layers.missing(study) or "")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from report.figures.drawn import draw, legend, lines_with, panel, stars
-from report.figures.drawn_studies import make_audit, make_line, make_network, make_run, make_study
+from report.studies import make_audit, make_line, make_network, make_run, make_study
 
 from depthgauge.report.figures import training
-from depthgauge.studies.rule_views import rule_views
+from depthgauge.verdict.thresholds import Thresholds
 
 
 def growing(*growths, **more):
@@ -69,10 +69,9 @@ def test_metrics_without_the_share_are_drawn_and_never_fire():
 
 
 def test_the_thresholds_are_those_of_the_audit():
-    document = make_audit(make_network("x"))
-    document["thresholds"]["growth"] = 3.0
+    audit = make_audit(make_network("x"), thresholds=Thresholds(growth=3.0))
     runs = [make_run("x", lines=growing(1.0, 4.0))]
-    assert stars(panel(draw(training, make_study(*runs, audit=document)), "D1")) == [(1, 4)]
+    assert stars(panel(draw(training, make_study(*runs, audit=audit)), "D1")) == [(1, 4)]
 
 
 def test_a_run_that_diverged_ends_early_with_a_star_at_the_edge():
@@ -101,4 +100,4 @@ def test_a_run_in_progress_is_drawn_as_far_as_it_is():
 @pytest.mark.parametrize("run", [make_run(k=0), make_run(k=1), make_run(lines=[])])
 def test_without_a_record_there_is_no_training_to_draw(run):
     study = make_study(run)
-    assert "no training" in (training.missing(study, rule_views(study)) or "")
+    assert "no training" in (training.missing(study) or "")

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from report.page.page_studies import BAD, DEAD, GOOD, HEALTHY, put_audit
+from report.studies import make_network
+from report.study_folders import BAD, DEAD, GOOD, HEALTHY, put_audit, put_plan, write_study
 from store.claiming import put_claim
 from store.small_runs_on_disk import run_config, started
-from studies.audited_networks import audited
-from studies.compared_studies import put_plan, write_study
 
 from depthgauge.store.owner import this_process
 from depthgauge.store.study_folder import StudyFolder
@@ -18,7 +17,7 @@ from depthgauge.store.study_folder import StudyFolder
 def _one_rule_one_seed(folder: Path) -> None:
     rungs = {0: {1: 0.3}, 2: {1: 0.6}}
     write_study(folder, {"bp": rungs}, readings={"bp": HEALTHY})
-    put_audit(folder, [audited("bp", 1, 0.6, 0.3)])
+    put_audit(folder, make_network("bp", 1, 0.6, 0.3))
 
 
 def _no_ladder(folder: Path) -> None:
@@ -59,12 +58,12 @@ def _running(folder: Path) -> None:
 
 def _all_diverged(folder: Path) -> None:
     write_study(folder, {"dfa": {0: {1: None}, 2: {1: None, 2: None}}})
-    put_audit(folder, [audited("dfa", seed, None, None) for seed in (1, 2)])
+    put_audit(folder, *(make_network("dfa", seed, None, None) for seed in (1, 2)))
 
 
 def _audit_alone(folder: Path) -> None:
-    folder.mkdir()
-    put_audit(folder, [audited("bp", 1, 0.5, 0.4), audited("mine", 1, 0.5, None, gamma=0.1)])
+    mine = make_network("mine", 1, 0.5, None, gamma=(None, 0.1))
+    put_audit(folder, make_network("bp", 1, 0.5, 0.4), mine)
 
 
 def _controls(folder: Path) -> None:

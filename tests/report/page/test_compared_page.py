@@ -5,9 +5,18 @@ from __future__ import annotations
 import json
 
 import pytest
-from report.page.page_studies import BAD, DEAD, GOOD, HEALTHY, light
+from report.page.light_pages import light
 from report.page.parsed_page import Page
-from studies.compared_studies import SIX_EPOCHS, compared, write_audit, write_study
+from report.study_folders import (
+    BAD,
+    DEAD,
+    GOOD,
+    HEALTHY,
+    SIX_EPOCHS,
+    compared,
+    write_audit,
+    write_study,
+)
 
 from depthgauge.report import side_by_side_table as tables
 from depthgauge.report import side_by_side_words as words

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import json
+import math
+from dataclasses import replace
 
 import pytest
-from report.page.page_studies import write_whole_study
-from studies.compared_studies import write_audit
+from report.studies import make_audit, make_network, make_null, make_study
+from report.study_folders import write_audit, write_whole_study
 
 from depthgauge.report.page.data import page_data
 from depthgauge.report.palette import looks
-from depthgauge.studies.gathered import Gathered, gather
-from depthgauge.studies.rule_views import rule_views
+from depthgauge.results.load import load
+from depthgauge.results.study import StudyResult
 from depthgauge.verdict.thresholds import Thresholds
 
 
-def data_of(study: Gathered) -> dict:
-    return json.loads(json.dumps(page_data(study, rule_views(study)), allow_nan=False))
+def data_of(study: StudyResult) -> dict:
+    return json.loads(json.dumps(page_data(study), allow_nan=False))
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory) -> Gathered:
-    return gather(write_whole_study(tmp_path_factory.mktemp("data") / "study", version="1.0"))
+def whole(tmp_path_factory) -> StudyResult:
+    return load(write_whole_study(tmp_path_factory.mktemp("data") / "study", version="1.0"))
 
 
 @pytest.fixture(scope="module")
@@ -31,13 +33,42 @@ def data(whole) -> dict:
 
 def test_what_all_charts_share(data):
     assert (data["blocks"], data["chance"]) == (2, 0.125)
-    assert data["thresholds"] == dict(Thresholds())
+    assert data["marks"] == {"D1": "x-thin", "D2": "cross-thin"}
+
+
+def test_each_diagnostic_has_the_facts_of_its_chart(data):
+    panels = {panel["diagnostic"]: panel for panel in data["panels"]}
+    assert list(panels) == ["D1", "D2", "D2s", "D3"]
+    assert panels["D3"] == {
+        "id": "audit-D3",
+        "diagnostic": "D3",
+        "name": "D3 depth utility",
+        "axis": "accuracy − frozen (points)",
+        "word": "fires",
+        "quantity": "depth_gain",
+        "limit": 2.0,
+        "fires": "below",
+        "log": False,
+        "factor": 100,
+        "unit": "points",
+    }
+    assert [panels[name]["limit"] for name in ("D1", "D2", "D2s")] == [50.0, 1.28e-5, 0.3]
+    assert [(one["quantity"], one["diagnostic"], one["log"]) for one in data["recorded"]] == [
+        ("growth", "D1", True),
+        ("gradient", "D2", True),
+        ("error_share", "D2", True),
+    ]
+
+
+def test_limits_are_those_of_the_audit(whole):
+    moved = whole.audit.model_copy(update={"thresholds": Thresholds(growth=7.0)})
+    assert data_of(replace(whole, audit=moved))["panels"][0]["limit"] == 7.0
 
 
 def test_a_run_is_there_whatever_became_of_it(whole, data):
     assert [run["id"] for run in data["runs"]] == [run.identity for run in whole.runs]
     states = [run["state"] for run in data["runs"]]
-    assert {"finished", "diverged", "failed", "not begun"} == set(states)
+    assert {"finished", "diverged", "failed", "waiting"} == set(states)
     failed = data["runs"][states.index("failed")]
     assert (failed["reason"], failed["method"], failed["k"]) == ("no luck", "dfa", 1)
     for run, one in zip(whole.runs, data["runs"], strict=True):
@@ -53,8 +84,8 @@ def test_a_run_is_there_whatever_became_of_it(whole, data):
 def test_rules_have_their_look_and_their_verdict(whole, data):
     methods = [rule["method"] for rule in data["rules"]]
     assert methods == ["bp", "dfa", "dfa[shallow]"]
-    expected = looks([view.method for view in rule_views(whole)])
-    verdicts = {view.method: view.verdict for view in rule_views(whole)}
+    expected = looks(list(whole))
+    verdicts = {label: verdict.word for label, verdict in whole.verdicts.items()}
     for rule in data["rules"]:
         assert rule["look"] == vars(expected[rule["method"]])
         assert rule["verdict"] == verdicts[rule["method"]]
@@ -87,31 +118,27 @@ def test_networks_lead_to_their_runs(data):
 def test_what_an_audit_read_of_a_network(whole, data):
     (dfa,) = (rule for rule in data["rules"] if rule["method"] == "dfa")
     one, diverged = dfa["networks"]
-    report = whole.audit["reports"]["dfa_s1"]
-    assert one["alignment"] == report["readings"]["alignment"]["per_layer"] == [None, 0.25]
-    assert one["lesion"] == report["readings"]["lesion"]["per_layer"]
-    assert (one["growth"], one["stability"], one["gain"]) == (900.0, 0.1, pytest.approx(-0.05))
+    report = whole["dfa"].networks[0].report
+    assert one["alignment"] == list(report.alignment.per_layer) == [None, 0.25]
+    assert one["lesion"] == list(report.lesion.per_layer)
+    read = one["read"]
+    assert (read["growth"], read["stability"]) == (900.0, 0.1)
+    assert read["depth_gain"] == pytest.approx(-0.05)
     assert one["null"] is None
     names = [reading["name"] for reading in one["readings"]]
     assert names
     assert len(set(names)) == len(names)
-    assert (diverged["readings"], diverged["growth"], diverged["alignment"]) == ([], None, None)
+    assert (diverged["readings"], diverged["alignment"]) == ([], None)
+    assert set(diverged["read"].values()) == {None}
 
 
-def test_the_null_of_a_network(tmp_path):
-    folder = write_whole_study(tmp_path / "s")
-    audit = json.loads((folder / "audit.json").read_text())
-    layers = [{"mean": 0.01, "spread": 0.02, "word": "absent"}]
-    layers += [{"mean": 0.03, "spread": 0.04, "word": "specific"}]
-    deep = {"observed": 0.25, "p_upper": 0.01, "word": "specific", "z": 3.0}
-    draws = [0.123456789, None, -0.1]
-    null = {"per_layer": layers, "deep": deep, "fresh_deep": draws}
-    audit["reports"]["dfa_s1"]["readings"]["null"] = null
-    (folder / "audit.json").write_text(json.dumps(audit))
-    rules = {rule["method"]: rule for rule in data_of(gather(folder))["rules"]}
-    assert rules["dfa"]["networks"][0]["null"] == {
-        "mean": [0.01, 0.03],
-        "spread": [0.02, 0.04],
+def test_the_null_of_a_network():
+    null = make_null([0.123456789, -0.1], 0.25, "specific", ("absent", "specific"))
+    study = make_study(audit=make_audit(make_network("dfa", gamma=(None, 0.25), null=null)))
+    ((network,),) = (rule["networks"] for rule in data_of(study)["rules"])
+    assert network["null"] == {
+        "mean": [0.0, 0.1],
+        "spread": [0.05, 0.05],
         "fresh": [0.12346, -0.1],
         "words": ["absent", "specific"],
         "observed": 0.25,
@@ -121,10 +148,11 @@ def test_the_null_of_a_network(tmp_path):
 
 
 def test_an_audit_without_a_study(tmp_path):
-    data = data_of(gather(write_audit(tmp_path / "a", {"fa": {1: (0.5, 0.4)}})))
+    data = data_of(load(write_audit(tmp_path / "a", {"fa": {1: (0.5, 0.4)}})))
     assert (data["runs"], data["blocks"], data["series"]["values"]) == ([], None, "")
     ((network,),) = (rule["networks"] for rule in data["rules"])
-    assert (network["run"], network["accuracy"], network["gain"]) == (None, 0.5, pytest.approx(0.1))
+    assert (network["run"], network["accuracy"]) == (None, 0.5)
+    assert network["read"]["depth_gain"] == pytest.approx(0.1)
 
 
 @pytest.mark.parametrize("audited", [False, True])
@@ -133,16 +161,12 @@ def test_what_is_not_finite_is_null(tmp_path, audited):
     folder = write_whole_study(tmp_path / "s")
     if not audited:
         (folder / "audit.json").unlink()
-    (dfa,) = (rule for rule in data_of(gather(folder))["rules"] if rule["method"] == "dfa")
+    (dfa,) = (rule for rule in data_of(load(folder))["rules"] if rule["method"] == "dfa")
     assert dfa["diagnostics"]["D1"]["intervals"]["growth"]["high"] is None
 
 
-def test_a_stream_without_bound_is_not_taken_for_one_that_was_not_read(tmp_path):
-    folder = write_whole_study(tmp_path / "s")
-    audit = json.loads((folder / "audit.json").read_text())
-    (row,) = (r for r in audit["summary"] if (r["method"], r["seed"]) == ("dfa", 1))
-    row["growth"] = None
-    audit["reports"]["dfa_s1"]["residual_norms"][-1] = None
-    (folder / "audit.json").write_text(json.dumps(audit))
-    (dfa,) = (rule for rule in data_of(gather(folder))["rules"] if rule["method"] == "dfa")
-    assert [network["growth"] for network in dfa["networks"]] == ["Infinity", None]
+def test_a_stream_without_bound_is_not_taken_for_one_that_was_not_read():
+    grown = make_network("dfa", 1, norms=(1.0, 1.0, math.inf))
+    study = make_study(audit=make_audit(grown, make_network("dfa", 2, None)))
+    (dfa,) = data_of(study)["rules"]
+    assert [network["read"]["growth"] for network in dfa["networks"]] == ["Infinity", None]

@@ -25,6 +25,7 @@ COMPARED = {
     "differences": [],
     "how_to_read": "",
     "own_thresholds": False,
+    "panels": [],
 }
 
 

@@ -11,16 +11,16 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from report.study_folders import put_plan, write_study
 from store.small_runs_on_disk import metrics_line, run_config, started
-from studies.compared_studies import put_plan, write_study
-from studies.metrics_lines import lines_in
 
 from depthgauge.report.page.series import packed_series
+from depthgauge.results.load import load
+from depthgauge.results.study import StudyResult
 from depthgauge.store.study_folder import StudyFolder
-from depthgauge.studies.gathered import Gathered, gather
 
 
-def unpacked(study: Gathered) -> dict[str, list[list[float]]]:
+def unpacked(study: StudyResult) -> dict[str, list[list[float]]]:
     """The rows of each run by its identity, slowly."""
     packed = json.loads(json.dumps(packed_series(study.runs)))
     raw = base64.b64decode(packed["values"])
@@ -50,9 +50,10 @@ def expected(line: dict, layers: int) -> list[float]:
 
 
 def check(folder: Path) -> None:
-    study = gather(folder)
+    study = load(folder)
     for run in study.runs:
-        lines = lines_in(folder / "runs" / run.identity / "metrics.jsonl")
+        path = folder / "runs" / run.identity / "metrics.jsonl"
+        lines = [json.loads(line) for line in path.open()] if path.exists() else []
         rows = unpacked(study)[run.identity]
         assert len(rows) == len(lines)
         for row, line in zip(rows, lines, strict=True):
@@ -65,7 +66,7 @@ def test_a_row_stands_at_its_epoch_also_where_others_were_lost(tmp_path):
     (path,) = folder.glob("runs/*/metrics.jsonl")
     kept = [metrics_line(0, 0.1), metrics_line(3, 0.4)]
     path.write_text("".join(json.dumps(line) + "\n" for line in kept))
-    study = gather(folder)
+    study = load(folder)
     (rows,) = unpacked(study).values()
     assert [row[0] for row in rows][::3] == pytest.approx([0.1, 0.4])
     assert all(math.isnan(value) for row in rows[1:3] for value in row)
@@ -76,7 +77,7 @@ def test_an_epoch_without_norms_is_not_a_stream_without_bound(tmp_path):
     folder = write_study(tmp_path / "s", {"bp": {0: {1: 0.5}}})
     (path,) = folder.glob("runs/*/metrics.jsonl")
     path.write_text(json.dumps({"epoch": 0, "accuracy": 0.3, "diverged": False}) + "\n")
-    study = gather(folder)
+    study = load(folder)
     ((row,),) = unpacked(study).values()
     assert row[0] == pytest.approx(0.3)
     assert all(math.isnan(value) for value in row[1:])
@@ -93,7 +94,7 @@ def test_runs_of_several_depths_one_that_diverged_and_one_of_which_nothing_is_th
     put_plan(StudyFolder(folder), [run_config("fa", 2, 1)], 0.5)
     started(StudyFolder(folder).runs, run_config("fa", 2, 2), 1)
     check(folder)
-    packed = packed_series(gather(folder).runs)
+    packed = packed_series(load(folder).runs)
     assert sorted(set(packed["layers"])) == [1, 2, 3]
     assert sorted(set(packed["epochs"])) == [0, 2, 4]
 
@@ -114,7 +115,7 @@ def test_numbers_that_no_32_bit_float_can_hold_have_no_bound_and_give_no_warning
     )
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        (rows,) = unpacked(gather(folder)).values()
+        (rows,) = unpacked(load(folder)).values()
     assert rows[0][5:8] == [1.0, math.inf, math.inf]
 
 

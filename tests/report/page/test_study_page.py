@@ -7,18 +7,17 @@ import json
 import re
 
 import pytest
+from report.page.light_pages import light
 from report.page.odd_studies import ODD, write_odd_study
-from report.page.page_studies import light, write_whole_study
 from report.page.parsed_page import Page
+from report.study_folders import change_json, write_study, write_whole_study
 from store.small_runs_on_disk import contents
-from studies.compared_studies import change_json, write_study
 
 from depthgauge.config import TaskConfig
 from depthgauge.report.page import study_page as of_study
 from depthgauge.report.page.data import page_data
 from depthgauge.report.page.study_page import study_page, write_study_page
-from depthgauge.studies.gathered import gather
-from depthgauge.studies.rule_views import rule_views
+from depthgauge.results.load import load
 
 SCRIPT = "<script>alert(1)</script>"
 QUOTES = "\"><img src=x onerror='alert(2)'> & </td></table></script>"
@@ -31,7 +30,7 @@ def whole(tmp_path_factory, figures_for_print):
     folder = write_whole_study(tmp_path_factory.mktemp("whole") / "study", **ABOUT)
     with pytest.MonkeyPatch.context() as with_figures:
         with_figures.setattr(of_study, "figures_of", figures_for_print)
-        return folder, Page(write_study_page(folder).read_text(encoding="utf-8"))
+        return folder, Page(write_study_page(load(folder)).read_text(encoding="utf-8"))
 
 
 def check(page: Page) -> None:
@@ -71,17 +70,17 @@ def test_nothing_is_fetched(whole):
 
 def test_the_data_are_those_of_the_study(whole):
     folder, page = whole
-    study = gather(folder)
-    assert page.data == json.loads(json.dumps(page_data(study, rule_views(study))))
+    study = load(folder)
+    assert page.data == json.loads(json.dumps(page_data(study)))
 
 
 def test_all_parts_are_there(whole):
     folder, page = whole
     sections = ["verdicts", "ladder", "audit", "layers", "training", "null", "utility"]
     assert page.sections() == [*sections, "runs", "paper"]
-    for view in rule_views(gather(folder)):
-        assert view.method in page.text
-        assert view.verdict in page.text
+    for label, rule in load(folder).rules.items():
+        assert label in page.text
+        assert rule.verdict.word in page.text
     assert "12.5 %" in page.text
     assert "no luck" in page.html
 
@@ -99,12 +98,12 @@ def test_the_study_is_left_as_it_is_but_for_the_page(tmp_path, monkeypatch):
     light(monkeypatch)
     folder = write_whole_study(tmp_path / "study")
     before = contents(folder)
-    assert write_study_page(folder) == folder / "report.html"
+    assert write_study_page(load(folder)) == folder / "report.html"
     after = contents(folder)
     del after["report.html"]
     assert after == before
     other = tmp_path / "other.html"
-    assert write_study_page(folder, other) == other
+    assert write_study_page(load(folder), other) == other
     assert other.read_text() == (folder / "report.html").read_text()
 
 
@@ -126,7 +125,7 @@ def test_nothing_on_the_page_comes_from_data_but_text(tmp_path, monkeypatch):
         name = "tiny" if folder == plain else SCRIPT
         task = TaskConfig(name=name, checksum="0" * 64).model_dump(mode="json")
         change_json(folder / "study.json", base=base | {"task": task})
-    expected, found = (Page(study_page(gather(folder))) for folder in (plain, odd))
+    expected, found = (Page(study_page(load(folder))) for folder in (plain, odd))
     check(found)
     assert found.skeleton == expected.skeleton
     assert "</" not in found.scripts["data"]
@@ -146,7 +145,7 @@ def test_nothing_on_the_page_comes_from_data_but_text(tmp_path, monkeypatch):
 def odd_page(tmp_path, monkeypatch):
     """The page of an odd study."""
     light(monkeypatch)
-    return lambda what: Page(study_page(gather(write_odd_study(tmp_path / "study", what))))
+    return lambda what: Page(study_page(load(write_odd_study(tmp_path / "study", what))))
 
 
 @pytest.mark.parametrize("what", ODD)
@@ -167,7 +166,7 @@ def test_a_page_with_parts_missing_is_whole_in_itself(odd_page, what):
         ("no ladder", "no alarm, depth untested"),
         ("no audit", "From what training wrote down"),
         ("only failed runs", "0 of 2 runs have finished; 2 failed."),
-        ("nothing begun", "This study is not complete: 0 of 3 runs have finished; 3 not begun."),
+        ("nothing begun", "This study is not complete: 0 of 3 runs have finished; 3 waiting."),
         ("nothing planned", "No rule can be judged yet."),
         ("running", "This study is not complete: 0 of 3 runs have finished; 3 running."),
         ("all diverged", "0 of 3 runs have finished; 3 diverged."),
@@ -192,7 +191,7 @@ def test_failed_and_diverged_runs_are_shown(odd_page, what, states):
 def test_a_rule_of_which_only_the_frozen_runs_are_left_has_a_whole_sentence(tmp_path, monkeypatch):
     light(monkeypatch)
     folder = write_study(tmp_path / "s", {"dfa": {0: {1: 0.3}, 2: {1: None}}})
-    page = Page(study_page(gather(folder)))
+    page = Page(study_page(load(folder)))
     (numbers,) = re.findall(r'<p class="numbers">(.*?)</p>', page.html, re.S)
     words = " ".join(re.sub(r"<.*?>", "", numbers).split())
     assert words == "30.0&nbsp;% with its blocks frozen"

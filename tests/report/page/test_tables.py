@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
-from report.page.page_studies import GOOD, write_whole_study
+from report.study_folders import GOOD, put_plan, write_study, write_whole_study
 from store.small_runs_on_disk import run_config, started
-from studies.compared_studies import put_plan, write_study
 
 from depthgauge.report.page.tables import (
     PageTable,
@@ -15,15 +16,15 @@ from depthgauge.report.page.tables import (
     runs_table,
     utility_rows,
 )
+from depthgauge.results.load import load
+from depthgauge.results.study import StudyResult
 from depthgauge.store.study_folder import StudyFolder
-from depthgauge.studies.gathered import Gathered, gather
-from depthgauge.studies.rule_views import rule_views
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory) -> Gathered:
+def whole(tmp_path_factory) -> StudyResult:
     folder = tmp_path_factory.mktemp("tables") / "study"
-    return gather(write_whole_study(folder, version="1.0", commit="c0ffee77", wall_seconds=61.5))
+    return load(write_whole_study(folder, version="1.0", commit="c0ffee77", wall_seconds=61.5))
 
 
 def texts(table: PageTable) -> list[list[str]]:
@@ -38,7 +39,7 @@ def by_first(table: PageTable) -> dict[str, list[str]]:
 
 
 def test_accuracy_by_rule_and_k(whole):
-    table = ladder_table(rule_views(whole))
+    table = ladder_table(whole.rules.values())
     assert list(table.header) == ["rule", "k = 0", "k = 1", "k = 2"]
     assert by_first(table) == {
         "bp": ["30.0 ± 0.0", "40.0 ± 0.0", "61.0 ± 1.4"],
@@ -49,11 +50,11 @@ def test_accuracy_by_rule_and_k(whole):
 
 
 def test_each_mean_leads_to_its_runs(whole):
-    for row in ladder_table(rule_views(whole)).rows:
+    for row in ladder_table(whole.rules.values()).rows:
         method = row[0].text
         assert row[0].runs == {"rule": method}
         for k, cell in enumerate(row[1:]):
-            own = [r for r in whole.runs if (r.method, r.config.k) == (method, k)]
+            own = [r for r in whole.runs if (r.label, r.config.k) == (method, k)]
             leads = {"rule": method, "k": str(k)}
             assert cell.runs == (leads if own else None)
 
@@ -61,23 +62,22 @@ def test_each_mean_leads_to_its_runs(whole):
 def test_a_study_of_which_nothing_is_done_has_no_numbers(tmp_path):
     folder = write_study(tmp_path / "s", {})
     put_plan(StudyFolder(folder), [run_config("dfa", 2, 1)], 0.5)
-    views = rule_views(gather(folder))
+    views = load(folder).rules.values()
     assert texts(ladder_table(views)) == [["dfa", "–"]]
     assert network_table(views).rows == []
-    assert utility_rows(gather(folder)) is None
+    assert utility_rows(load(folder)) is None
 
 
 # The networks
 
 
 def test_what_was_read_of_each_network(whole):
-    table = network_table(rule_views(whole))
+    table = network_table(whole.rules.values())
     rows = {(row[0], row[1]): dict(zip(table.header, row, strict=True)) for row in texts(table)}
     assert list(rows) == [("bp", "1"), ("bp", "2"), ("dfa", "1"), ("dfa", "2")]
     one, diverged = rows["dfa", "1"], rows["dfa", "2"]
-    assert [one[name] for name in ("accuracy, %", "frozen, %", "gain, points", "growth (D1)")] == [
-        *("25.0", "30.0", "−5.0", "900"),
-    ]
+    read = ("accuracy, %", "frozen, %", "gain, points (D3)", "growth (D1)")
+    assert [one[name] for name in read] == ["25.0", "30.0", "−5.0", "900"]
     assert (one["D1 first fired"], one["D2 first fired"]) == ("never", "epoch 3")
     assert (diverged["accuracy, %"], diverged["growth (D1)"]) == ("diverged", "–")
     runs = {run.identity: run for run in whole.runs}
@@ -86,14 +86,14 @@ def test_what_was_read_of_each_network(whole):
         for name, cell in zip(table.header[2:], row[2:], strict=True):
             run = runs[cell.run]
             k = 0 if name == "frozen, %" else 2
-            assert (run.method, run.config.seed, run.config.k) == (method, seed, k)
+            assert (run.label, run.config.seed, run.config.k) == (method, seed, k)
 
 
 def test_one_that_is_not_the_studys_own_leads_nowhere(whole):
-    views = rule_views(whole)
-    without = Gathered(whole.name, whole.base, whole.chance, (), whole.audit)
-    assert {cell.run for row in network_table(rule_views(without)).rows for cell in row} == {None}
-    assert texts(network_table(rule_views(without))) == texts(network_table(views))
+    views = whole.rules.values()
+    without = network_table(replace(whole, runs=()).rules.values())
+    assert {cell.run for row in without.rows for cell in row} == {None}
+    assert texts(without) == texts(network_table(views))
 
 
 # The runs
@@ -115,13 +115,13 @@ def test_every_run_has_a_row(whole):
     assert (failed["state"], failed["epochs"]) == ("failed", "1 of 3")
     assert failed["accuracy, %"] == "50.0 so far"
     assert (failed["D2 fired"], failed["cohort time"], failed["commit"]) == ("n/a", "–", "–")
-    assert (never["state"], never["epochs"], never["growth"]) == ("not begun", "0 of 3", "–")
+    assert (never["state"], never["epochs"], never["growth"]) == ("waiting", "0 of 3", "–")
 
 
 def test_what_sorts_a_number_is_the_number(tmp_path):
     folder = write_study(tmp_path / "s", {"bp": GOOD}, wall_seconds=7.25)
     started(StudyFolder(folder).runs, run_config("bp", 2, 10), 1)
-    table = runs_table(gather(folder))
+    table = runs_table(load(folder))
     column = {name: index for index, name in enumerate(table.header)}
     last = table.rows[-1]
     assert [last[column[name]].order for name in ("k", "seed", "cohort time")] == [2, 10, None]
@@ -133,7 +133,7 @@ def test_what_sorts_a_number_is_the_number(tmp_path):
 
 def test_what_has_no_bound_is_sorted_as_the_script_sorts_numbers(tmp_path):
     folder = write_study(tmp_path / "s", {"bp": {2: {1: None}}})
-    table = runs_table(gather(folder))
+    table = runs_table(load(folder))
     (row,) = table.rows
     growth = table.header.index("growth")
     assert (row[growth].text, row[growth].order) == ("∞", "Infinity")
@@ -144,14 +144,14 @@ def test_epochs_are_counted_by_the_last_one_also_where_others_are_lost(tmp_path)
     folder = write_study(tmp_path / "s", {"bp": {2: {1: 0.5}}})
     (path,) = folder.glob("runs/*/metrics.jsonl")
     path.unlink()
-    (row,) = runs_table(gather(folder)).rows
+    (row,) = runs_table(load(folder)).rows
     assert row[5].text == "3 of 3"
 
 
 def test_a_time_of_none_and_a_reading_of_zero_are_told_apart(tmp_path):
     zero = {"bp": {"h_norm": [0.0, 0.0, 0.0], "g_norm": [0.0, 0.0, 0.0], "g_over_e": 0.0}}
     folder = write_study(tmp_path / "s", {"bp": {2: {1: 0.0}}}, readings=zero)
-    (row,) = runs_table(gather(folder)).rows
+    (row,) = runs_table(load(folder)).rows
     found = {cell.text: cell.order for cell in row[6:9]}
     assert found == {"0.0": 0.0, "0": 0.0}
 
@@ -163,9 +163,9 @@ def test_how_many_runs_each_way_of_reporting_walks_back(whole):
     table = utility_rows(whole)
     assert table is not None
     assert table.header[0] == "what is reported"
-    assert [row[0].text for row in table.rows] == list(whole.audit["decision_utility"])
+    assert [row[0].text for row in table.rows] == list(whole.audit.decision_utility)
     for row in table.rows:
-        counts = whole.audit["decision_utility"][row[0].text]
+        counts = whole.audit.decision_utility[row[0].text]
         shown = dict(zip(table.header[1:], (cell.text for cell in row[1:]), strict=True))
         for method, (back, of) in counts.items():
             assert shown[f"{method} walked back"] == (f"{back} of {of}" if of else "–")

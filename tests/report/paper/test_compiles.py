@@ -7,13 +7,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from report.paper.paper_studies import HOSTILE, audited_study
+from report.paper.hostile_names import HOSTILE
+from report.studies import audited_study
 
 from depthgauge.report.paper.latex import latex_text
 from depthgauge.report.paper.latex_symbols import SYMBOLS
 from depthgauge.report.paper.tables import paper_tables
 from depthgauge.report.paper.template import reporting_template
-from depthgauge.studies.rule_views import rule_views
 
 
 def has_tex() -> bool:
@@ -28,9 +28,8 @@ def test_tables_and_template_compile_with_hostile_names(tmp_path: Path):
     parts = [latex_text(" ".join([*HOSTILE, *SYMBOLS, *map(chr, range(1, 0x180)), "😀"]))]
     for name in HOSTILE:
         study = audited_study(name)
-        views = rule_views(study)
-        parts += [table.to_latex() for table in paper_tables(study, views)[:1]]
-        parts.append(reporting_template(study, views).to_latex())
+        parts += [table.to_latex() for table in paper_tables(study)[:1]]
+        parts.append(reporting_template(study).to_latex())
     body = "\n\n\\clearpage\n".join(parts)
     preamble = "\\documentclass{article}\n\\usepackage{booktabs,textcomp,graphicx}\n"
     document = f"{preamble}\\begin{{document}}\n\\listoftables\n{body}\n\\end{{document}}\n"

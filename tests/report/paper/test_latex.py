@@ -7,8 +7,8 @@ import string
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from report.paper.hostile_names import HOSTILE
 from report.paper.latex_parsed import check_text, parsed, tabulars, text_of
-from report.paper.paper_studies import HOSTILE
 
 from depthgauge.report.paper.cells import plain_text
 from depthgauge.report.paper.latex import latex_table, latex_text

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from report.paper.hostile_names import HOSTILE
 from report.paper.markdown_rendered import RENDERER, plain, rendered_tables
-from report.paper.paper_studies import HOSTILE
 
 from depthgauge.report.paper.cells import plain_text
 from depthgauge.report.paper.markdown import markdown_table, markdown_text

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
+from depthgauge.diagnostics.intervals import Interval
 from depthgauge.report.paper.numbers import (
     bounds,
     center,
@@ -17,6 +19,7 @@ from depthgauge.report.paper.numbers import (
     spread,
     with_bounds,
 )
+from depthgauge.results.spread import Spread
 
 
 @pytest.mark.parametrize(
@@ -59,23 +62,25 @@ def test_gains_are_in_points():
 
 
 def test_means_with_their_spread():
-    assert spread({"mean": 0.7211, "std": 0.0023}) == "72.1 ± 0.2"
-    assert spread({"mean": 0.7211, "std": None}) == "72.1"
-    assert spread({"mean": None, "std": None}) == "–"
+    assert spread(Spread(0.7211, 0.0023, 3)) == "72.1 ± 0.2"
+    assert spread(Spread(0.7211, None, 1)) == "72.1"
+    assert spread(Spread(None, None, 0)) == "–"
 
 
 def test_intervals():
-    several = {"low": 233.7, "center": 375.9, "high": 604.8, "n": 3}
+    several = Interval(233.7, 375.9, 604.8, 3)
     assert with_bounds(several) == "376 [234, 605]"
     assert (center(several), bounds(several)) == ("376", "[234, 605]")
-    assert with_bounds(several | {"n": 1}) == "376"
+    assert with_bounds(replace(several, n=1)) == "376"
     assert with_bounds(None) == center(None) == bounds(None) == "–"
 
 
-def test_a_bound_that_a_document_could_not_write_is_infinite():
-    assert with_bounds({"low": 0.0, "center": 5.0, "high": None, "n": 2}) == "5.00 [0, ∞]"
-    assert with_bounds({"low": None, "center": None, "high": None, "n": 2}) == "∞ [∞, ∞]"
+def test_a_bound_may_be_infinite():
+    assert with_bounds(Interval(0.0, 5.0, math.inf, 2)) == "5.00 [0, ∞]"
+    assert with_bounds(Interval(*[math.inf] * 3, 2)) == "∞ [∞, ∞]"
 
 
 def test_powers_in_a_sentence():
-    assert powers("is 1.1e-07 (floor 2e+02), e-mail") == "is 1.1×10⁻⁷ (floor 2×10²), e-mail"
+    assert powers("is 1.1e-07 (floor 2e+02, 3e8), e-mail") == (
+        "is 1.1×10⁻⁷ (floor 2×10², 3×10⁸), e-mail"
+    )

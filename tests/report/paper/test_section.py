@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from report.paper.hostile_names import HOSTILE
 from report.paper.latex_parsed import check_text, parsed
 from report.paper.markdown_rendered import rendered_items
-from report.paper.paper_studies import HOSTILE
 
 from depthgauge.report.paper.cells import plain_text
 from depthgauge.report.paper.paper_table import PaperTable

@@ -7,7 +7,7 @@ import math
 from matplotlib.figure import Figure
 
 from depthgauge.report.figures.reading_panel import draw_reading
-from depthgauge.report.figures.readings import readings_to_draw
+from depthgauge.report.figures.readings import axes_to_draw
 from depthgauge.report.figures.style import panels, styled, title
 from depthgauge.report.figures.text import plain, study_title, width_of
 from depthgauge.report.palette import looks
@@ -33,7 +33,7 @@ def draw(study: StudyResult) -> Figure:
     """One panel for each reading."""
     seen = looks([view.label for view in study.rules.values()])
     rows = [view for view in study.rules.values() if view.networks]
-    readings = readings_to_draw(rows, study.thresholds)
+    readings = axes_to_draw(rows, study.thresholds)
     label = max(width_of(plain(view.label)) for view in rows)
     columns = len(readings) if len(rows) <= FEW and label <= SHORT else 2
     height = 1.1 + 0.22 * max(3, len(rows))

@@ -47,14 +47,18 @@ def missing(study: StudyResult) -> str | None:
 
 def draw(study: StudyResult) -> Figure:
     """One study's ladder."""
-    return draw_ladders([study.ladder()])
+    return draw_ladders([study.ladder()], list(study))
 
 
 @styled()
-def draw_ladders(several: Sequence[Ladder]) -> Figure:
-    """Draw one panel for each ladder; a rule keeps its colour and marker over all of them."""
+def draw_ladders(several: Sequence[Ladder], labels: Sequence[str] = ()) -> Figure:
+    """Draw one panel for each ladder; a rule keeps its colour and marker over all of them.
+
+    `labels` are those of rules that come before, also where nothing of them is done yet.
+    """
     ladders = [panel_of(ladder) for ladder in several]
-    seen = looks(list(dict.fromkeys(rule for ladder in ladders for rule in ladder.labels)))
+    drawn_labels = (rule for ladder in ladders for rule in ladder.labels)
+    seen = looks(list(dict.fromkeys([*labels, *drawn_labels])))
     drawn = dict.fromkeys(rule for ladder in ladders for rule in ladder.curves)
     width = 4.8 if len(ladders) == 1 else 3.8
     figure, axes_of = panels(1, len(ladders), width, 3.3, sharey=True)

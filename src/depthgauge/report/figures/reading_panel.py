@@ -9,7 +9,7 @@ from collections.abc import Collection
 from matplotlib.axes import Axes
 
 from depthgauge.report.figures.log_axis import set_log_limits
-from depthgauge.report.figures.readings import Decisive
+from depthgauge.report.figures.readings import DiagnosticAxis
 from depthgauge.report.figures.style import GREY
 from depthgauge.report.figures.text import plain
 from depthgauge.report.palette import Look
@@ -27,7 +27,7 @@ SHADE = "#F6E3DC"
 
 
 def draw_reading(
-    axes: Axes, reading: Decisive, views: Collection[RuleResult], seen: dict[str, Look]
+    axes: Axes, reading: DiagnosticAxis, views: Collection[RuleResult], seen: dict[str, Look]
 ) -> None:
     """The rules in the order of the reading, the best on top."""
     rows = sorted(views, key=lambda view: _badness(reading, view))
@@ -48,7 +48,7 @@ def draw_reading(
         _draw_outside(axes, place, reading, view)
 
 
-def _on_axis(reading: Decisive, view: RuleResult) -> list[float]:
+def _on_axis(reading: DiagnosticAxis, view: RuleResult) -> list[float]:
     return [
         value
         for value in reading.values(view)
@@ -56,7 +56,7 @@ def _on_axis(reading: Decisive, view: RuleResult) -> list[float]:
     ]
 
 
-def _badness(reading: Decisive, view: RuleResult) -> tuple[bool, float]:
+def _badness(reading: DiagnosticAxis, view: RuleResult) -> tuple[bool, float]:
     """By the mean reading; rules without one come last."""
     values = _on_axis(reading, view)
     if not values:
@@ -65,13 +65,13 @@ def _badness(reading: Decisive, view: RuleResult) -> tuple[bool, float]:
     return False, mean if reading.bad == "above" else -mean
 
 
-def _set_limits(axes: Axes, reading: Decisive, rows: Collection[RuleResult]) -> None:
+def _set_limits(axes: Axes, reading: DiagnosticAxis, rows: Collection[RuleResult]) -> None:
     """Room for every seed and the threshold, for intervals within reason, and for the edge."""
     scaled = math.log10 if reading.log else float
     points = [scaled(value) for view in rows for value in _on_axis(reading, view)]
     points += [scaled(reading.threshold)] if reading.threshold else []
     low, high = min(points, default=0.0), max(points, default=0.0)
-    span = max(high - low, 1.0 if reading.log else LEAST_LINEAR * reading.unit)
+    span = max(high - low, 1.0 if reading.log else LEAST_LINEAR * reading.quantity.factor)
     for ends in filter(None, map(reading.ends, rows)):
         known = [scaled(end) for end in ends if (end > 0 or not reading.log) and end < math.inf]
         low = min([low, *(max(end, min(points) - REACH * span) for end in known)])
@@ -88,7 +88,7 @@ def _set_limits(axes: Axes, reading: Decisive, rows: Collection[RuleResult]) -> 
         axes.locator_params(axis="x", nbins=5)
 
 
-def _draw_threshold(axes: Axes, reading: Decisive) -> None:
+def _draw_threshold(axes: Axes, reading: DiagnosticAxis) -> None:
     if reading.threshold is None:
         return
     low, high = axes.get_xlim()
@@ -108,7 +108,7 @@ def _draw_interval(axes: Axes, place: int, ends: tuple[float, float] | None, loo
             axes.plot([at], [place], arrow, color=look.light, markersize=4, clip_on=False)
 
 
-def _outside(reading: Decisive, view: RuleResult) -> str:
+def _outside(reading: DiagnosticAxis, view: RuleResult) -> str:
     """What is said of the networks that have no place on the axis."""
     lost = sum(network.diverged for network in view.networks)
     words = [f"{lost} diverged" if len(view.networks) > 1 else "diverged"] if lost else []
@@ -121,7 +121,7 @@ def _outside(reading: Decisive, view: RuleResult) -> str:
     return ", ".join(words)
 
 
-def _draw_outside(axes: Axes, place: int, reading: Decisive, view: RuleResult) -> None:
+def _draw_outside(axes: Axes, place: int, reading: DiagnosticAxis, view: RuleResult) -> None:
     if words := _outside(reading, view):
         at, side = (0.98, "right") if reading.bad == "above" else (0.02, "left")
         axes.text(

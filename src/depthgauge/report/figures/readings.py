@@ -1,115 +1,92 @@
-"""The four readings of the audit figure: where each is found, and on which side it is bad."""
+"""The axis of each diagnostic's panel: what is drawn on it, and on which side it is bad."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Literal
 
-from depthgauge.diagnostics.finding import Finding
+from depthgauge.diagnostics.contract import Chart, Diagnostic, Quantity, Side
+from depthgauge.diagnostics.registry import diagnostics
+from depthgauge.report.diagnostic_columns import measured
 from depthgauge.report.figures.text import number
-from depthgauge.results.network import NetworkResult
 from depthgauge.results.rule import RuleResult
 from depthgauge.verdict.thresholds import Thresholds
 
 
 @dataclass(frozen=True)
-class Decisive:
-    """A reading that a diagnostic decides by.
+class DiagnosticAxis:
+    """What a diagnostic decides by, in the unit in which it is shown.
 
     Attributes:
-        title, label: above and below its panel.
-        read: from a network; None where it was not read.
-        bad: the side of the threshold on which the diagnostic fires.
-        threshold: where that begins; None where it does not apply.
-        log: whether the axis is logarithmic.
-        interval: what the diagnostic calls its interval; empty where it has none.
-        unit: factor from what is read to what is shown.
+        diagnostic, chart: whose axis it is, and its facts.
+        threshold: where it becomes bad; None where no rule could be judged by it.
     """
 
-    title: str
-    label: str
-    read: Callable[[NetworkResult], float | None]
-    bad: Literal["above", "below"]
+    diagnostic: Diagnostic
+    chart: Chart
     threshold: float | None
-    log: bool = False
-    interval: str = ""
-    unit: float = 1.0
+
+    @property
+    def title(self) -> str:
+        """What stands above the panel."""
+        return self.diagnostic.name
+
+    @property
+    def label(self) -> str:
+        """What stands below the panel."""
+        if self.threshold is None:
+            return f"{self.chart.axis}\nno rule is judged by it here"
+        return f"{self.chart.axis}\n{self.chart.word} {self.bad} {number(self.threshold)}"
+
+    @property
+    def quantity(self) -> Quantity:
+        """What is drawn."""
+        return self.chart.quantity
+
+    @property
+    def bad(self) -> Side:
+        """The side of the threshold on which the diagnostic fires."""
+        return self.chart.threshold.fires
+
+    @property
+    def log(self) -> bool:
+        """Whether the axis is logarithmic."""
+        return self.quantity.log
 
     def values(self, view: RuleResult) -> list[float | None]:
         """Of each network of a rule."""
-        read = [self.read(network) for network in view.networks]
-        return [None if value is None else self.unit * value for value in read]
+        read = [measured(network, self.quantity) for network in view.networks]
+        return [None if value is None else self.quantity.factor * value for value in read]
 
     def ends(self, view: RuleResult) -> tuple[float, float] | None:
-        """The rule's interval over seeds; an end that a file has as null is infinite."""
-        finding = _finding(view, self.interval)
-        found = finding.intervals[self.interval] if finding else None
+        """The rule's interval over seeds."""
+        finding = view.finding(self.diagnostic.id)
+        found = finding.intervals.get(self.quantity.name) if finding else None
         if found is None or found.n == 1 or math.isinf(found.center):
             return None
-        return self.unit * found.low, self.unit * found.high
+        return self.quantity.factor * found.low, self.quantity.factor * found.high
 
 
-def readings_to_draw(views: Collection[RuleResult], t: Thresholds) -> list[Decisive]:
-    """Growth and gradient; stability and the gain from depth where they were read."""
-    readings = [_growth(t), _gradient(t), _stability(t), _gain(t, views)]
+def axes_to_draw(views: Collection[RuleResult], used: Thresholds) -> list[DiagnosticAxis]:
+    """Return an axis for each diagnostic that training records, or that was read otherwise."""
+    axes = [
+        DiagnosticAxis(one, one.chart, _threshold(one, one.chart, views, used))
+        for one in diagnostics()
+        if one.chart is not None
+    ]
     return [
-        reading
-        for reading in readings
-        if reading.log or any(v is not None for view in views for v in reading.values(view))
+        axis
+        for axis in axes
+        if axis.quantity.from_epoch is not None
+        or any(value is not None for view in views for value in axis.values(view))
     ]
 
 
-def _growth(t: Thresholds) -> Decisive:
-    return Decisive(
-        "D1 scale",
-        f"growth at the steepest block\nfires above {number(t.growth)}",
-        lambda network: network.readings.get("growth"),
-        "above",
-        t.growth,
-        log=True,
-        interval="growth",
-    )
-
-
-def _gradient(t: Thresholds) -> Decisive:
-    return Decisive(
-        "D2 reference",
-        r"$\Vert g_L\Vert$ of a sample" f"\nlow below {number(t.gradient)}",
-        lambda network: network.readings.get("gradient"),
-        "below",
-        t.gradient,
-        log=True,
-        interval="gradient",
-    )
-
-
-def _stability(t: Thresholds) -> Decisive:
-    return Decisive(
-        "D2s stability",
-        f"cosine between batches\ndrift above {number(t.stability)}",
-        lambda network: network.readings.get("stability"),
-        "above",
-        t.stability,
-    )
-
-
-def _gain(t: Thresholds, views: Collection[RuleResult]) -> Decisive:
-    threshold = 100 * t.depth_gain
-    found = (_finding(view, "depth_gain") for view in views)
-    applies = any(finding is not None and finding.outcome != "untested" for finding in found)
-    fires = f"fires below {number(threshold)}" if applies else "not applicable on this task"
-    return Decisive(
-        "D3 depth utility",
-        f"accuracy − frozen (points)\n{fires}",
-        lambda network: network.gain,
-        "below",
-        threshold if applies else None,
-        interval="depth_gain",
-        unit=100,
-    )
-
-
-def _finding(view: RuleResult, interval: str) -> Finding | None:
-    return next((found for found in view.findings if interval in found.intervals), None)
+def _threshold(
+    diagnostic: Diagnostic, chart: Chart, views: Collection[RuleResult], used: Thresholds
+) -> float | None:
+    found = [finding for view in views if (finding := view.finding(diagnostic.id)) is not None]
+    if found and all(finding.untested for finding in found):
+        return None
+    return chart.quantity.factor * used[chart.threshold.name]

@@ -1,9 +1,10 @@
-"""Over training: accuracy, growth and gradient by epoch; where a diagnostic first fires."""
+"""Over training: accuracy and what diagnostics read by epoch; where each first fires."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from matplotlib.artist import Artist
@@ -12,6 +13,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
+from depthgauge.diagnostics.contract import Quantity, Side
+from depthgauge.diagnostics.registry import diagnostics
 from depthgauge.report.figures.log_axis import log_axis
 from depthgauge.report.figures.over_seeds import Series, draw_curve, shown
 from depthgauge.report.figures.style import (
@@ -41,17 +44,15 @@ THRESHOLD: dict[str, Any] = {"color": GREY, "linestyle": "--", "linewidth": 1}
 
 @dataclass(frozen=True)
 class _Panel:
-    """`by_epoch` reads a run; `diagnostic` is what fires on this reading, at `threshold`."""
+    """`by_epoch` reads a run; `diagnostic` fires on this reading, on the bad side of `limit`."""
 
     title: str
     label: str
     by_epoch: Callable[[RunResult], dict[int, float | None]]
     diagnostic: str = ""
-    threshold: float | None = None
-
-    @property
-    def log(self) -> bool:
-        return self.threshold is not None
+    limit: float | None = None
+    bad: Side = "above"
+    log: bool = False
 
 
 def missing(study: StudyResult) -> str | None:
@@ -63,9 +64,9 @@ def missing(study: StudyResult) -> str | None:
 
 @styled()
 def draw(study: StudyResult) -> Figure:
-    """Three panels over one axis; runs that are not finished are drawn as far as they are."""
+    """Panels over one axis; runs that are not finished are drawn as far as they are."""
     seen, runs = looks([view.label for view in study.rules.values()]), _runs(study)
-    drawn = _panels(study.thresholds)
+    drawn = [_accuracy(), *_diagnostic_panels(study.thresholds, runs)]
     figure, axes_of = panels(len(drawn), 1, 4.8, 2.0, sharex=True)
     fired = [
         _draw_panel(axes, panel, runs, seen, study.thresholds)
@@ -93,32 +94,46 @@ def _runs(study: StudyResult) -> dict[str, list[RunResult]]:
     return {rule: runs for rule, runs in by_rule.items() if runs}
 
 
-def _panels(t: Thresholds) -> tuple[_Panel, ...]:
-    return (
-        _Panel(
-            "accuracy",
-            "%",
-            lambda run: {line["epoch"]: _per_cent(line["accuracy"]) for line in run.epochs},
-        ),
-        _Panel(
-            "D1: growth of the stream at its steepest block",
-            "growth",
-            lambda run: {r.epoch: r.values["growth"] for r in from_metrics(run.epochs)},
-            "D1",
-            t.growth,
-        ),
-        _Panel(
-            "D2: gradient of a sample at the last layer",
-            r"$\Vert g_L\Vert$",
-            lambda run: {r.epoch: r.values["gradient"] for r in from_metrics(run.epochs)},
-            "D2",
-            t.gradient,
-        ),
+def _accuracy() -> _Panel:
+    return _Panel(
+        "accuracy",
+        "%",
+        lambda run: {line["epoch"]: _times(100, line["accuracy"]) for line in run.epochs},
     )
 
 
-def _per_cent(share: float | None) -> float | None:
-    return None if share is None else 100 * share
+def _diagnostic_panels(used: Thresholds, runs: dict[str, list[RunResult]]) -> list[_Panel]:
+    """One for each diagnostic whose chart shows what these runs have recorded."""
+    panels = [
+        _Panel(
+            f"{one.id}: {one.chart.axis}",
+            quantity.label,
+            partial(_by_epoch, quantity),
+            one.id,
+            quantity.factor * used[one.chart.threshold.name],
+            one.chart.threshold.fires,
+            quantity.log,
+        )
+        for one in diagnostics()
+        if one.chart is not None and (quantity := one.chart.quantity).from_epoch is not None
+    ]
+    every = [run for of_rule in runs.values() for run in of_rule]
+    return [
+        panel
+        for panel in panels
+        if any(value is not None for run in every for value in panel.by_epoch(run).values())
+    ]
+
+
+def _by_epoch(quantity: Quantity, run: RunResult) -> dict[int, float | None]:
+    return {
+        read.epoch: _times(quantity.factor, read.values.get(quantity.name))
+        for read in from_metrics(run.epochs)
+    }
+
+
+def _times(factor: float, value: float | None) -> float | None:
+    return None if value is None else factor * value
 
 
 def _draw_panel(
@@ -137,12 +152,13 @@ def _draw_panel(
         draw_curve(axes, seen[rule], seeds, log=panel.log)
     axes.set(title=panel.title, ylabel=panel.label)
     axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
-    if panel.threshold is None:
+    if panel.limit is None:
         axes.set_ylim(bottom=0)
         return False
     values = [value for seeds in drawn.values() for seed in seeds for value in seed.values()]
-    log_axis(axes, "y", [*values, panel.threshold])
-    axes.axhline(panel.threshold, **THRESHOLD)
+    if panel.log:
+        log_axis(axes, "y", [*values, panel.limit])
+    axes.axhline(panel.limit, **THRESHOLD)
     fired = [
         _draw_fired(axes, panel, run.first_fired(thresholds), seed, seen[rule])
         for rule, of_rule in runs.items()
@@ -158,7 +174,7 @@ def _draw_fired(
     epoch = first.get(panel.diagnostic)
     if epoch is None:
         return False
-    edge = 0.95 if panel.diagnostic == "D1" else 0.05
+    edge = 0.95 if panel.bad == "above" else 0.05
     place: dict[str, Any] = {} if epoch in seed else {"transform": axes.get_xaxis_transform()}
     axes.plot([epoch], [seed.get(epoch, edge)], color=look.light, zorder=4, lw=0, **FIRED, **place)
     return True

@@ -1,11 +1,3 @@
-// Where a reading is better: above or below its threshold.
-const PANELS = {
-  growth: { diagnostic: "D1", threshold: "growth", log: true, fires: "above", scale: 1, unit: "times" },
-  gradient: { diagnostic: "D2", threshold: "gradient", log: true, fires: "below", scale: 1, unit: "of each sample’s own loss" },
-  stability: { diagnostic: null, threshold: "stability", log: false, fires: "above", scale: 1, unit: "cosine", word: "drift" },
-  gain: { diagnostic: "D3", interval: "depth_gain", threshold: "depth_gain", log: false, fires: "below", scale: 100, unit: "points" },
-};
-
 // Why a network has no place on an axis.
 function fate(network, value) {
   if (network.diverged) return "diverged";
@@ -13,37 +5,39 @@ function fate(network, value) {
   return value === 0 ? "zero" : "not read";
 }
 
-function panelChart(name) {
-  const panel = PANELS[name];
+// One diagnostic: `panel` has its quantity, limit, bad side and axis.
+function panelChart(panel) {
+  const read = (network) => network.read[panel.quantity] ?? null;
   const usable = (value) => finite(value) && (!panel.log || value > 0);
   const middle = (rule) => {
-    const values = rule.networks.map((n) => n[name]).filter(usable);
+    const values = rule.networks.map(read).filter(usable);
     return values.length ? values.reduce((a, b) => a + (panel.log ? Math.log(b) : b), 0) / values.length : null;
   };
   const worst = panel.fires === "above" ? 1 : -1;
   const sorted = rules.shown().filter((rule) => rule.networks.length)
     .map((rule) => ({ rule, at: middle(rule) }))
     .sort((a, b) => worst * ((b.at ?? worst * Infinity) - (a.at ?? worst * Infinity)));
-  const unread = (network) => !usable(network[name]) && fate(network, network[name]) === "not read";
+  const unread = (network) => !usable(read(network)) && fate(network, read(network)) === "not read";
   if (sorted.every(({ rule }) => rule.networks.every(unread))) {
-    return { empty: name === "stability" ? "Not read: depthgauge audit reads it." : "Not measured." };
+    const audited = data.rules.some((rule) => rule.networks.some((network) => network.readings.length));
+    return { empty: audited ? "Not measured." : "Not read: depthgauge audit reads it." };
   }
-  const threshold = panel.scale * data.thresholds[panel.threshold];
+  const threshold = panel.limit;
   const position = (value) => (panel.log ? Math.log10(value) : value);
   const traces = [], lost = [];
   sorted.forEach(({ rule }, row) => {
-    const interval = rule.diagnostics[panel.diagnostic]?.intervals?.[panel.interval ?? name];
+    const interval = rule.diagnostics[panel.diagnostic]?.intervals?.[panel.quantity];
     if (interval && interval.n > 1 && [interval.low, interval.high].every(usable)) {
-      traces.push({ x: [interval.low, interval.high].map((v) => panel.scale * v), y: [row, row], mode: "lines",
+      traces.push({ x: [interval.low, interval.high].map((v) => panel.factor * v), y: [row, row], mode: "lines",
         line: { color: rules.colour(rule), width: 7 }, opacity: 0.3, hoverinfo: "skip" });
     }
-    const seen = rule.networks.filter((n) => usable(n[name]));
+    const seen = rule.networks.filter((n) => usable(read(n)));
     traces.push({
-      x: seen.map((n) => panel.scale * n[name]), y: seen.map(() => row), mode: "markers",
+      x: seen.map((n) => panel.factor * read(n)), y: seen.map(() => row), mode: "markers",
       marker: rules.marker(rule), customdata: seen.map((n) => n.run),
-      hovertemplate: seen.map((n) => `<b>${label(rule.method)}</b>, seed ${n.seed}<br>${shown(panel.scale * n[name])} ${panel.unit}<extra></extra>`),
+      hovertemplate: seen.map((n) => `<b>${label(rule.method)}</b>, seed ${n.seed}<br>${shown(panel.factor * read(n))} ${panel.unit}<extra></extra>`),
     });
-    const fates = rule.networks.filter((n) => !usable(n[name])).map((n) => fate(n, n[name]));
+    const fates = rule.networks.filter((n) => !usable(read(n))).map((n) => fate(n, read(n)));
     const words = [...new Set(fates)].map((why) => `${fates.filter((one) => one === why).length} ${why}`);
     if (words.length) {
       const harmless = fates.every((why) => why === "not read");
@@ -54,7 +48,7 @@ function panelChart(name) {
   const all = [threshold, ...traces.flatMap((t) => t.x)].map(position);
   const low = Math.min(...all), high = Math.max(...all), room = 0.08 * (high - low || 1);
   const range = [low - room, high + room];
-  const drawn = line("x", threshold, `${panel.word ?? "fires"} ${panel.fires} ${shown(threshold)}`);
+  const drawn = line("x", threshold, `${panel.word} ${panel.fires} ${shown(threshold)}`);
   const at = panel.log ? position(threshold) : threshold;
   drawn.annotation.x = at;
   drawn.annotation.xanchor = (at - range[0]) / (range[1] - range[0]) > 0.6 ? "right" : "left";

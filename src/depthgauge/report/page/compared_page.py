@@ -9,6 +9,7 @@ from depthgauge import __version__
 from depthgauge.report import side_by_side_table as rows
 from depthgauge.report import side_by_side_words as words
 from depthgauge.report.page.data import page_data
+from depthgauge.report.page.diagnostic_charts import panels
 from depthgauge.report.page.render import render_page
 from depthgauge.report.page.tables import plain_table
 from depthgauge.report.palette import looks
@@ -48,6 +49,7 @@ def compared_page(compared: Comparison) -> str:
             ),
         ],
         "how_to_read": words.HOW_TO_READ,
+        "panels": panels(_thresholds(compared)),
         "own_thresholds": len({study.study.thresholds for study in compared.studies}) > 1,
     }
     return render_page("compared.html.j2", _data(compared), context)
@@ -68,7 +70,9 @@ def _data(compared: Comparison) -> dict[str, Any]:
     shared = {"blocks": _common(parts, "blocks"), "chance": _common(parts, "chance")}
     empty = {"scalars": [], "start": [], "epochs": [], "layers": [], "values": ""}
     return shared | {
-        "thresholds": dict(_thresholds(compared)),
+        "panels": panels(_thresholds(compared)),
+        "recorded": [],
+        "marks": {},
         "rules": [rule | {"look": vars(found[rule["method"]])} for rule in named],
         "runs": [],
         "series": empty,

@@ -1,6 +1,6 @@
 const data = JSON.parse(document.getElementById("data").textContent);
-for (const network of data.rules.flatMap((rule) => rule.networks)) {
-  if (network.growth === "Infinity") network.growth = Infinity;
+for (const { read } of data.rules.flatMap((rule) => rule.networks)) {
+  for (const name of Object.keys(read)) if (read[name] === "Infinity") read[name] = Infinity;
 }
 const byId = (id) => document.getElementById(id);
 const runOf = new Map(data.runs.map((run, index) => [run.id, { ...run, index }]));

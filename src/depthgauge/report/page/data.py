@@ -7,8 +7,11 @@ from dataclasses import asdict
 from typing import Any
 
 from depthgauge.diagnosis.report import Report
+from depthgauge.diagnostics.registry import quantities
 from depthgauge.gauges.null import NullReading
 from depthgauge.gauges.reading import Reading
+from depthgauge.report.diagnostic_columns import measured
+from depthgauge.report.page.diagnostic_charts import marks, panels, recorded
 from depthgauge.report.page.series import packed_series
 from depthgauge.report.palette import looks
 from depthgauge.results.network import NetworkResult
@@ -17,8 +20,6 @@ from depthgauge.results.rung import Rung
 from depthgauge.results.study import StudyResult
 from depthgauge.store.files import finite
 from depthgauge.verdict.thresholds import Thresholds
-
-READ = ("growth", "gradient", "stability")
 
 UNBOUNDED = "Infinity"
 """What JSON has no number for, as the page's script calls it."""
@@ -30,7 +31,9 @@ def page_data(study: StudyResult) -> dict[str, Any]:
     document: dict[str, Any] = {
         "blocks": study.config.net.blocks if study.config.net else None,
         "chance": study.chance,
-        "thresholds": dict(study.thresholds),
+        "panels": panels(study.thresholds),
+        "recorded": recorded(study.thresholds),
+        "marks": {name: symbol for name, (symbol, _) in marks().items()},
         "rules": [
             {
                 "method": view.label,
@@ -43,7 +46,7 @@ def page_data(study: StudyResult) -> dict[str, Any]:
                         "finding": d.outcome,
                         "intervals": {name: asdict(i) for name, i in d.intervals.items()},
                     }
-                    for d in view.findings
+                    for d in (*view.findings, *view.verdict.besides)
                 },
                 "networks": [_network(network) for network in view.networks],
             }
@@ -68,13 +71,15 @@ def _rung(rung: Rung) -> dict[str, Any]:
 
 
 def _network(network: NetworkResult) -> dict[str, Any]:
-    names = ("seed", "run", "accuracy", "gain", "diverged")
-    read = {name: getattr(network, name) for name in names}
-    if not network.diverged:
-        read |= {name: network.readings.get(name) for name in READ}
-    if read.get("growth") == math.inf:
-        read["growth"] = UNBOUNDED
-    return read | _credit(network.report) | {"readings": _readings(network.report)}
+    names = ("seed", "run", "accuracy", "diverged")
+    known = {name: getattr(network, name) for name in names}
+    read = {name: measured(network, quantity) for name, quantity in quantities().items()}
+    return (
+        known
+        | {"read": {n: UNBOUNDED if value == math.inf else value for n, value in read.items()}}
+        | _credit(network.report)
+        | {"readings": _readings(network.report)}
+    )
 
 
 def _readings(report: Report | None) -> list[dict[str, Any]]:

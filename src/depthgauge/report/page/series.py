@@ -9,10 +9,17 @@ from typing import Any
 
 import numpy as np
 
+from depthgauge.diagnostics.registry import quantities
 from depthgauge.results.run import RunResult
 from depthgauge.verdict.over_training import from_metrics
 
-SCALARS = ("accuracy", "train_loss", "growth", "gradient", "error_share")
+OWN = ("accuracy", "train_loss")
+"""What a line of metrics has besides what the diagnostics read."""
+
+
+def scalars() -> tuple[str, ...]:
+    """Return the names of the columns: accuracy, loss, and every quantity that is recorded."""
+    return (*OWN, *(name for name, one in quantities().items() if one.from_epoch is not None))
 
 
 def packed_series(runs: Sequence[RunResult]) -> dict[str, Any]:
@@ -29,7 +36,7 @@ def packed_series(runs: Sequence[RunResult]) -> dict[str, Any]:
     with np.errstate(over="ignore"):
         packed = flat.astype("<f4").tobytes()
     return {
-        "scalars": SCALARS,
+        "scalars": scalars(),
         "start": starts[:-1],
         "epochs": [len(block) for block in blocks],
         "layers": [run.config.net.blocks + 1 for run in runs],
@@ -41,13 +48,13 @@ def _rows(run: RunResult) -> np.ndarray[Any, np.dtype[np.float64]]:
     """One row for each epoch up to the last; of those that were lost all is NaN."""
     layers = run.config.net.blocks + 1
     epochs = run.epochs[-1]["epoch"] + 1 if run.epochs else 0
-    rows = np.full((epochs, len(SCALARS) + 2 * layers), math.nan)
+    rows = np.full((epochs, len(scalars()) + 2 * layers), math.nan)
     readings = {read.epoch: read.values for read in from_metrics(run.epochs)}
     for line in run.epochs:
         read = readings.get(line["epoch"], {})
         rows[line["epoch"]] = [
-            *map(_number, (line["accuracy"], line.get("train_loss"))),
-            *(_number(read.get(name)) for name in SCALARS[2:]),
+            *(_number(line.get(name)) for name in OWN),
+            *(_number(read.get(name)) for name in scalars()[len(OWN) :]),
             *_layered(line.get("h_norm"), layers),
             *_layered(line.get("g_norm"), layers),
         ]

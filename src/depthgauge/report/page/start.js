@@ -1,6 +1,6 @@
 rules.legends();
 charts.add("ladder-chart", ladderChart);
-for (const name of Object.keys(PANELS)) charts.add(`audit-${name}`, () => panelChart(name));
+for (const panel of data.panels) charts.add(panel.id, () => panelChart(panel));
 layers.start();
 training.start();
 nulls.start();

@@ -9,11 +9,13 @@ from typing import Any
 from depthgauge import __version__
 from depthgauge.published.experiments import EXPERIMENTS, comparisons_with_published
 from depthgauge.report.audit_words import audit_words
+from depthgauge.report.diagnostic_words import names_of, when_they_fire
 from depthgauge.report.figures.all import figures_of
 from depthgauge.report.figures.style import one_pdf
 from depthgauge.report.ladder_words import ladder_words
 from depthgauge.report.page import tables, words
 from depthgauge.report.page.data import page_data
+from depthgauge.report.page.diagnostic_charts import marks, panels, recorded
 from depthgauge.report.page.glossary import glossary
 from depthgauge.report.page.render import render_page
 from depthgauge.report.paper.tables import paper_tables
@@ -45,7 +47,11 @@ def study_page(study: StudyResult) -> str:
         "level": f"{100 * (1 - study.thresholds.error_rate_of_each):.1f}",
         "error_rate": f"{100 * study.thresholds.error_rate:g}",
         "ladder_words": ladder_words(_several_rungs(study.ladder()), study.thresholds),
-        "diagnostics": words.DIAGNOSTICS,
+        "names_of": names_of,
+        "when_they_fire": when_they_fire(),
+        "panels": panels(study.thresholds),
+        "recorded": recorded(study.thresholds),
+        "marks": marks(),
         "evidence": {view.label: words.evidence(view) for view in views},
         "state": words.state_of_study(study),
         "identity": words.identity(study, words.dates_of(study), words.versions_of(study)),

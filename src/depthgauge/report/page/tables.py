@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from depthgauge.diagnostics.contract import Quantity
 from depthgauge.report.audit_table import percent, utility_table
+from depthgauge.report.diagnostic_columns import columns, epoch_words, shown_readings, watched
 from depthgauge.results.rule import RuleResult
 from depthgauge.results.run import RunResult
 from depthgauge.results.study import StudyResult
@@ -66,20 +68,17 @@ def ladder_table(views: Collection[RuleResult]) -> PageTable:
 
 def network_table(views: Collection[RuleResult]) -> PageTable:
     """The networks with all blocks trained: what each diagnostic read, seed by seed."""
-    header = ["rule", "seed", "accuracy, %", "frozen, %", "gain, points", "growth (D1)"]
-    header += ["‖g_L‖ (D2)", "stability (D2s)", "D1 first fired", "D2 first fired"]
+    looked_at = watched()
+    header = ["rule", "seed", "accuracy, %", "frozen, %", *(one.header for one in columns())]
+    header += [f"{one.id} first fired" for one in looked_at]
     rows = []
     for view in views:
         for network in view.networks:
-            gain = None if network.gain is None else 100 * network.gain
             values = [
                 Cell("diverged" if network.diverged else percent(network.accuracy), network.run),
                 Cell(percent(network.frozen), network.frozen_run),
-                Cell("–" if gain is None else _minus(f"{gain:+.1f}"), network.run),
-                Cell(_short(network.readings.get("growth")), network.run),
-                Cell(_short(network.readings.get("gradient")), network.run),
-                Cell(_short(network.readings.get("stability")), network.run),
-                *(Cell(_epoch(network.first_fired, name), network.run) for name in ("D1", "D2")),
+                *(Cell(text, network.run) for text in shown_readings(network)),
+                *(Cell(epoch_words(network.first_fired, one), network.run) for one in looked_at),
             ]
             rows.append([Cell(view.label), Cell(str(network.seed)), *values])
     return PageTable(header, rows)
@@ -87,13 +86,19 @@ def network_table(views: Collection[RuleResult]) -> PageTable:
 
 def runs_table(study: StudyResult) -> PageTable:
     """Every run, also those that failed, diverged, or were not begun."""
-    header = ["run", "rule", "k", "seed", "state", "epochs", "accuracy, %", "growth", "‖g_L‖"]
-    header += ["D1 fired", "D2 fired", "cohort time", "commit"]
+    header = ["run", "rule", "k", "seed", "state", "epochs", "accuracy, %"]
+    header += [quantity.label for quantity in _recorded_columns()]
+    header += [*(f"{one.id} fired" for one in watched()), "cohort time", "commit"]
     return PageTable(header, [_run_cells(run, study.thresholds) for run in study.runs])
 
 
+def _recorded_columns() -> list[Quantity]:
+    """What training records of that which tables of networks show."""
+    return [column.quantity for column in columns() if column.quantity.from_epoch is not None]
+
+
 def _run_cells(run: RunResult, thresholds: Thresholds) -> list[Cell]:
-    readings = from_metrics(run.epochs)
+    readings, read = from_metrics(run.epochs), _recorded_columns()
     last = readings[-1].values if readings else {}
     fired = run.first_fired(thresholds)
     seconds, commit = run.provenance.get("wall_seconds"), run.provenance.get("commit") or ""
@@ -109,9 +114,8 @@ def _run_cells(run: RunResult, thresholds: Thresholds) -> list[Cell]:
         Cell(run.state),
         Cell(f"{epoch} of {run.config.recipe.epochs}", order=epoch),
         Cell(percent(shown) + so_far, run.identity, order=_order(shown)),
-        Cell(_short(last.get("growth")), order=_order(last.get("growth"))),
-        Cell(_short(last.get("gradient")), order=_order(last.get("gradient"))),
-        *(Cell(_epoch(fired, name), order=_order(fired.get(name))) for name in ("D1", "D2")),
+        *(Cell(q.show(last.get(q.name)), order=_order(last.get(q.name))) for q in read),
+        *(Cell(epoch_words(fired, one), order=_order(fired.get(one.id))) for one in watched()),
         Cell("–" if seconds is None else f"{seconds:.0f} s", order=_order(seconds)),
         Cell(commit[:7] or "–"),
     ]
@@ -138,13 +142,3 @@ def _minus(text: str) -> str:
 def _order(value: Any) -> float | str | None:
     """What has no bound is called as the page's script calls it."""
     return "Infinity" if value == math.inf else None if value is None else float(value)
-
-
-def _short(value: float | None) -> str:
-    return "–" if value is None else "∞" if value == math.inf else f"{value:.3g}"
-
-
-def _epoch(fired: Mapping[str, int | None], name: str) -> str:
-    if name not in fired:
-        return "n/a"
-    return "never" if fired[name] is None else f"epoch {fired[name]}"

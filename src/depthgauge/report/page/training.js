@@ -1,11 +1,9 @@
 const training = (() => {
   const reading = byId("training-reading"), blocks = byId("training-k");
-  const FLOORS = { growth: ["growth"], gradient: ["gradient"], error_share: ["error_share"] };
-  const FIRED = { growth: "D1", gradient: "D2", error_share: "D2" };
-  const SIGNS = { D1: "x-thin", D2: "cross-thin" };
   const firing = (run, epoch) => Object.entries(run.fired).filter(([, at]) => at === epoch)
     .map(([which]) => `<br>${which} first fires`).join("");
-  const scaleOf = { accuracy: 100 };
+  const OWN = { accuracy: { factor: 100, log: false }, train_loss: { factor: 1, log: false } };
+  const factsOf = (name) => OWN[name] ?? data.recorded.find((one) => one.quantity === name);
 
   function mean(rows, log) {
     const most = Math.max(...rows.map((row) => row.length));
@@ -26,15 +24,15 @@ const training = (() => {
   }
 
   function chart() {
-    const name = reading.value, log = name in FLOORS, scale = scaleOf[name] ?? 1;
+    const name = reading.value, { factor, log, limit, fires, diagnostic } = factsOf(name);
     const traces = [];
-    const clean = (v) => (finite(v) && (!log || v > 0) ? scale * v : null);
+    const clean = (v) => (finite(v) && (!log || v > 0) ? factor * v : null);
     const groups = rules.shown().map((rule) => {
       const runs = data.runs.map((run, index) => ({ ...run, index }))
         .filter((run) => run.method === rule.method && run.k === Number(blocks.value) && series.epochs(run.index) > 0);
       return { rule, runs, rows: runs.map((run) => series.scalar(run.index, name).map(clean)) };
     });
-    const edge = edgeOf(groups.flatMap(({ rows }) => rows), FIRED[name] === "D1");
+    const edge = edgeOf(groups.flatMap(({ rows }) => rows), fires === "above");
     for (const { rule, runs, rows } of groups) {
       if (!rows.length) continue;
       rows.forEach((row, i) => traces.push({
@@ -46,18 +44,18 @@ const training = (() => {
       traces.push({ x: middle.map((_, e) => e), y: middle.map((m) => m.value), mode: "lines", line: rules.line(rule, { width: 2.8 }),
         hovertemplate: middle.map((m) => `<b>${label(rule.method)}</b>, mean of ${m.count}, epoch %{x}: %{y:.3g}<extra></extra>`) });
       const marks = runs.flatMap((run, i) => Object.entries(run.fired)
-        .filter(([which, at]) => at !== null && (FIRED[name] === undefined || FIRED[name] === which))
+        .filter(([which, at]) => at !== null && (diagnostic === undefined || diagnostic === which))
         .map(([which, at]) => ({ x: at, y: rows[i][at] ?? edge, text: which, run: run.id, seed: run.seed })))
         .filter((mark) => mark.y !== null);
       traces.push({ x: marks.map((m) => m.x), y: marks.map((m) => m.y), mode: "markers",
-        marker: { symbol: marks.map((m) => SIGNS[m.text]), size: 11, line: { width: 2.6, color: rules.colour(rule) } }, customdata: marks.map((m) => m.run),
+        marker: { symbol: marks.map((m) => data.marks[m.text]), size: 11, line: { width: 2.6, color: rules.colour(rule) } }, customdata: marks.map((m) => m.run),
         hovertemplate: marks.map((m) => `${m.text} first fires: ${label(rule.method)}, seed ${m.seed}, epoch ${m.x}<extra></extra>`) });
     }
     if (!traces.length) return { empty: "No such run has been begun." };
     const lines = [];
-    if (log) {
-      const floor = line("y", data.thresholds[FLOORS[name][0]], `threshold ${shown(data.thresholds[FLOORS[name][0]])}`);
-      floor.annotation.y = Math.log10(floor.annotation.y);
+    if (limit !== undefined) {
+      const floor = line("y", limit, `threshold ${shown(limit)}`);
+      if (log) floor.annotation.y = Math.log10(floor.annotation.y);
       lines.push(floor);
     }
     if (name === "accuracy" && data.chance !== null) lines.push(line("y", 100 * data.chance, "chance"));

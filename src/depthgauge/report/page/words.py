@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from depthgauge.config import Recipe, TaskConfig
-from depthgauge.diagnostics.finding import Finding
-from depthgauge.diagnostics.intervals import Interval
+from depthgauge.diagnostics.finding import Outcome
 from depthgauge.report.audit_table import percent
+from depthgauge.report.diagnostic_words import finding_in_words
 from depthgauge.results.rule import RuleResult
 from depthgauge.results.study import StudyResult
 
@@ -24,18 +23,11 @@ class Meaning:
     gloss: str
 
 
-DIAGNOSTICS = {"D1": "D1 scale", "D2": "D2 reference", "D3": "D3 depth"}
-"""What each one is called where it has fired."""
-
 NOTHING_YET = "No run with all blocks trained is done yet."
 
-NUMERICALLY_WRONG = re.compile(r"numerically wrong in (\d+) of (\d+) seeds")
-"""How D2's sentence says it."""
+ALARMS_FIRST: tuple[Outcome, ...] = ("fires", "straddles", "untested", "passes")
 
 COMMIT_DIGITS = 7
-
-THOUSAND, MILLION = 1e3, 1e6
-"""Numbers between these are written out, not with a power of ten."""
 
 MEANINGS = {
     "trustworthy": Meaning("✓", "good", "the blocks are trained, and earn the accuracy"),
@@ -67,70 +59,13 @@ def shown_word(view: RuleResult) -> str:
 
 
 def evidence(view: RuleResult) -> str:
-    """One sentence: what fired or is unclear, and what the blocks are worth."""
-    alarming = [d for d in view.findings if d.outcome in ("fires", "straddles")]
-    parts = [_finding(d) for d in alarming if d.id != "D3"]
-    depth, reference = view.finding("D3"), view.finding("D2")
-    if depth is not None:
-        parts.append(_depth(depth))
-    if reference is not None and reference.outcome == "untested":
-        parts.append("whether the gradient arrives cannot be told from what was recorded")
-    elif not alarming and reference is not None:
-        parts.append("its stream keeps its scale and the gradient arrives")
-    if not parts:
-        return (
-            NOTHING_YET
-            if view.verdict.word == "not judged"
-            else "What embedding and readout do alone."
-        )
-    sentence = "; ".join(parts)
+    """One sentence: what each diagnostic found, alarms first, then what could not be told."""
+    if not view.findings:
+        not_judged = view.verdict.word == "not judged"
+        return NOTHING_YET if not_judged else "What embedding and readout do alone."
+    ordered = sorted(view.findings, key=lambda finding: ALARMS_FIRST.index(finding.outcome))
+    sentence = "; ".join(map(finding_in_words, ordered))
     return sentence[0].upper() + sentence[1:] + "."
-
-
-def _finding(diagnostic: Finding) -> str:
-    fires = diagnostic.outcome == "fires"
-    name = diagnostic.id
-    if name == "D1":
-        growth = _interval(diagnostic.intervals["growth"], "{:.3g}")
-        return f"the stream {'blows up' if fires else 'may blow up'}, {growth}-fold in one block"
-    gradient = _interval(diagnostic.intervals["gradient"], "{:.2g}")
-    if (wrong := NUMERICALLY_WRONG.search(diagnostic.sentence)) is None:
-        vanished = "has vanished" if fires else "may have vanished"
-        return f"the gradient {vanished}: {gradient} at the top"
-    seeds = "every seed" if wrong[1] == wrong[2] else f"{wrong[1]} of {wrong[2]} seeds"
-    if fires and wrong[1] != wrong[2]:
-        return f"the gradient has vanished, and is numerically wrong in {seeds}: {gradient}"
-    return f"the gradient at the top is numerically wrong in {seeds}: {gradient}"
-
-
-def _depth(diagnostic: Finding) -> str:
-    if "depth_gain" not in diagnostic.intervals:
-        return "what its blocks are worth was not measured"
-    found = diagnostic.intervals["depth_gain"]
-    gain = _interval(found, "{:+.1f}", 100)
-    text = f"training the blocks changes accuracy by {gain} points"
-    return {
-        "fires": f"{text}: {'too little' if found.center > 0 else 'no gain'}",
-        "straddles": f"{text}: whether they help stays open",
-        "untested": f"{text}, but depth does not help on this task",
-    }.get(diagnostic.outcome, text)
-
-
-def _interval(found: Interval, form: str, scale: float = 1.0) -> str:
-    """The value, and the interval where there is one."""
-    center = _number(found.center, form, scale)
-    if found.n == 1:
-        return center
-    return f"{center} [{_number(found.low, form, scale)}, {_number(found.high, form, scale)}]"
-
-
-def _number(value: float, form: str, scale: float) -> str:
-    if abs(value) == float("inf"):
-        return "∞"
-    if THOUSAND <= abs(scale * value) < MILLION:
-        return f"{float(form.format(scale * value)):,.0f}"
-    mantissa, e, exponent = form.format(scale * value).partition("e")
-    return mantissa.replace("-", "−") + (f"e{int(exponent)}" if e else "")
 
 
 def state_of_study(study: StudyResult) -> str | None:

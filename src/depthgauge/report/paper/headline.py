@@ -17,7 +17,13 @@ def headline(study: StudyResult) -> Section:
     if not study.rules.values():
         items.append(Item("Rules", "none has been trained yet"))
     rows = [
-        [view.label, str(view.accuracy.n), spread(view.accuracy), frozen(view), gain(view)]
+        [
+            view.label,
+            str(view.accuracy.n),
+            spread(view.accuracy),
+            frozen(view),
+            gain(view, study.thresholds),
+        ]
         for view in study.rules.values()
     ]
     caption = f"Headline: {accuracy_words(study)}; frozen: blocks as they were initialised."

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from depthgauge.diagnostics.registry import diagnostics
 from depthgauge.report.audit_table import percent
-from depthgauge.report.paper.numbers import UNKNOWN, significant
+from depthgauge.report.diagnostic_columns import columns, shown_readings
+from depthgauge.report.paper.numbers import powers, significant
 from depthgauge.report.paper.paper_table import PaperTable
 from depthgauge.results.network import NetworkResult
-from depthgauge.results.rule import RuleResult
+from depthgauge.results.rule import judge_by_training
 from depthgauge.results.study import StudyResult
-from depthgauge.verdict.judge import judge
-from depthgauge.verdict.thresholds import Thresholds
 
 
 def network_table(study: StudyResult) -> PaperTable:
-    """Rule, seed, accuracy, ‖h_L‖, growth, ‖g_L‖, stability, verdict by point values."""
+    """Rule, seed, accuracy, ‖h_L‖, what each diagnostic read, verdict by point values."""
     streams = _last_norms(study)
     rows = [
         [
@@ -21,24 +21,25 @@ def network_table(study: StudyResult) -> PaperTable:
             str(network.seed),
             percent(network.accuracy),
             significant(_stream(network, streams)),
-            significant(network.readings.get("growth")),
-            significant(network.readings.get("gradient")),
-            UNKNOWN
-            if network.readings.get("stability") is None
-            else f"{network.readings.get('stability'):.3f}",
-            _verdict(network, view, study.thresholds),
+            *map(powers, shown_readings(network)),
+            _verdict(network, study),
         ]
         for view in study.rules.values()
         for network in view.networks
     ]
     caption = (
         "Readings of each network with all its blocks trained: accuracy in %, median norm of the "
-        "last state, largest growth of the stream between neighbouring blocks (D1), median norm "
-        "of each sample's own gradient at the last state (D2), stability of the gradient between "
-        "batches (D2s). Verdicts by point values."
+        f"last state; {_meanings()}. Verdicts by point values."
     )
-    header = ["rule", "seed", "acc", "‖h_L‖", "growth", "‖g_L‖", "stability", "verdict"]
+    read = [column.quantity.label for column in columns()]
+    header = ["rule", "seed", "acc", "‖h_L‖", *read, "verdict"]
     return PaperTable("diagnostics", study.name, caption, header, rows)
+
+
+def _meanings() -> str:
+    """What the columns of the diagnostics are, as their charts' axes say it."""
+    charts = [(one, one.chart) for one in diagnostics() if one.chart is not None]
+    return ", ".join(f"{chart.quantity.label}: {chart.axis} ({one.id})" for one, chart in charts)
 
 
 def _last_norms(study: StudyResult) -> dict[str, float | None]:
@@ -56,17 +57,12 @@ def _stream(network: NetworkResult, by_run: dict[str, float | None]) -> float | 
     return by_run.get(network.run or "")
 
 
-def _verdict(network: NetworkResult, view: RuleResult, thresholds: Thresholds) -> str:
+def _verdict(network: NetworkResult, study: StudyResult) -> str:
     """By the point values of this network alone."""
     if network.diverged:
         return "diverged"
     if network.report is not None:
-        word, fired = network.report.judgement.word, network.report.judgement.fired
+        found = network.report.judgement
     else:
-        depth = view.findings[2]
-        applies = depth.outcome != "untested" or not depth.intervals
-        found = judge([network.readings], thresholds, None if applies else 0.0)
-        word, fired = found.word, found.fired
-        if found.findings[1].untested and not fired:
-            return "not judged"
-    return word + (f" ({', '.join(fired)})" if fired else "")
+        found = judge_by_training([network], study.thresholds, study.bp_gain)
+    return found.word + (f" ({', '.join(found.fired)})" if found.fired else "")

@@ -12,7 +12,7 @@ from depthgauge.results.spread import Spread
 UNKNOWN = "–"
 INFINITE = "∞"
 
-_EXPONENT = re.compile(r"(?<=\d)e([+-]\d+)")
+_EXPONENT = re.compile(r"(?<=\d)e([+-]?\d+)")
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 

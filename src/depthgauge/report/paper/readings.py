@@ -2,44 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
+from depthgauge.diagnostics.contract import Quantity, Threshold
+from depthgauge.diagnostics.registry import counting, diagnostics
+from depthgauge.report.diagnostic_columns import measured
+from depthgauge.report.diagnostic_words import when_they_fire
 from depthgauge.report.paper.layer_tables import alignment_tables, perturbation_tables
-from depthgauge.report.paper.numbers import (
-    UNKNOWN,
-    bounds,
-    center,
-    exact,
-    points,
-    powers,
-    significant,
-)
+from depthgauge.report.paper.numbers import UNKNOWN, bounds, center, powers
 from depthgauge.report.paper.paper_table import PaperTable
-from depthgauge.report.paper.rule_words import intervals, level, pairing_words
+from depthgauge.report.paper.rule_words import level, pairing_words
 from depthgauge.report.paper.section import Item, Section
 from depthgauge.results.rule import RuleResult
 from depthgauge.results.study import StudyResult
 from depthgauge.verdict.thresholds import Thresholds
 
 
-def diagnostics(study: StudyResult) -> Section:
+def diagnostics_section(study: StudyResult) -> Section:
     """Verdicts with what they rest on; then every reading."""
     judged = [view for view in study.rules.values() if view.control != "shallow"]
     items = [Item(f"Verdict, {view.label}", _verdict(view)) for view in judged]
     items += _confidence(study)
     rows = [row for view in judged for row in _rows(view, study.thresholds)]
     caption = (
-        "Diagnostics over seeds: value, interval, where it fires, what was found. D2 fires where "
-        "both of its readings are below their floors"
+        "Diagnostics over seeds: value, interval, where it fires, what was found; where there is "
+        "no interval, the worst of the networks and how many are on the bad side. "
+        + " ".join(when_they_fire())
     )
-    if any(row[1] in ("D2n", "D2s") for row in rows):
-        caption += (
-            ", or D2n in every seed. D2n is the least over networks, D2s the largest; D2s is "
-        )
-        caption += "never a verdict by itself"
     header = ["rule", "reading", "value", "interval", "fires if", "finding"]
-    table = PaperTable("readings", study.name, f"{caption}.", header, rows)
+    table = PaperTable("readings", study.name, caption, header, rows)
     credit = [*alignment_tables(study), *perturbation_tables(study)]
     own = [replace(table, name=f"template-{table.name}") for table in credit]
     return Section("Diagnostics", tuple(items), (table, *own))
@@ -61,8 +54,8 @@ def _confidence(study: StudyResult) -> list[Item]:
     if len(single) < len(judged):
         rate, one = study.thresholds.error_rate, level(study.thresholds)
         text = (
-            f"Student's t intervals over seeds at {one} each: of the logarithm for D1 and D2, of "
-            f"the gain {pairing_words(study)}, for D3. All three hold at least "
+            f"Student's t intervals over seeds at {one} each{_logarithms()}; the gain is "
+            f"{pairing_words(study)}. All {len(counting())} diagnostics together hold at least "
             f"{100 * (1 - rate):.3g} % of the time where readings are about symmetric"
         )
         items.append(Item("Confidence", text))
@@ -72,51 +65,39 @@ def _confidence(study: StudyResult) -> list[Item]:
     return items
 
 
-def _rows(view: RuleResult, t: Thresholds) -> Iterator[list[str]]:
-    """D1, D2, D3 with their intervals; D2n and D2s over the audited networks."""
-    found = {d.id: d.outcome for d in view.findings}
-    for name, key, label, fires, shown in _READINGS:
-        interval = intervals(view, name).get(key)
-        if interval is not None or (name in found and key in _ALWAYS):
-            yield [
-                view.label,
-                label,
-                center(interval, shown),
-                bounds(interval, shown),
-                fires(t),
-                found[name],
-            ]
-    reports = [network.report for network in view.networks if network.report is not None]
-    numerics = [v for report in reports if (v := report.numerics.value) is not None]
-    stability = [v for report in reports if (v := report.stability.value) is not None]
-    if numerics:
-        wrong = sum(value < t.numerics for value in numerics)
-        finding = f"below in {wrong} of {len(numerics)}"
-        yield _over_networks(view, "D2n", min(numerics), f"< {exact(t.numerics)}", finding)
-    if stability:
-        drift = sum(value > t.stability for value in stability)
-        finding = f"drift in {drift} of {len(stability)}"
-        yield _over_networks(view, "D2s", max(stability), f"> {exact(t.stability)}", finding)
+def _logarithms() -> str:
+    logs = [one.id for one in counting() if any(q.log for q in one.quantities)]
+    return f", of the logarithm for {', '.join(logs)}" if logs else ""
 
 
-_Fires = Callable[[Thresholds], str]
-_READINGS: tuple[tuple[str, str, str, _Fires, Callable[[float | None], str]], ...] = (
-    ("D1", "growth", "D1 growth", lambda t: f"> {exact(t.growth)}", significant),
-    ("D2", "gradient", "D2 ‖g_L‖", lambda t: f"< {exact(t.gradient)}", significant),
-    (
-        "D2",
-        "error_share",
-        "D2 ‖g_L‖/‖e‖",
-        lambda t: f"< {exact(t.error_share)}",
-        significant,
-    ),
-    ("D3", "depth_gain", "D3 gain", lambda t: f"< {points(t.depth_gain)}", points),
-)
-_ALWAYS = ("growth", "gradient", "depth_gain")
-"""Shown also where they were not measured."""
+def _rows(view: RuleResult, used: Thresholds) -> Iterator[list[str]]:
+    """One for each quantity that a diagnostic holds to a threshold, as far as it was measured."""
+    for diagnostic in diagnostics():
+        finding = view.finding(diagnostic.id)
+        for threshold in diagnostic.thresholds:
+            quantity, limit = threshold.quantity, used[threshold.name]
+            start = [view.label, f"{diagnostic.id} {quantity.label}"]
+            fires_if = powers(threshold.fires_if(limit))
+            interval = finding.intervals.get(quantity.name) if finding else None
+            values = [measured(network, quantity) for network in view.networks]
+            known = [value for value in values if value is not None]
+            if finding is not None and interval is not None:
+                shown = partial(_shown, quantity)
+                ends = center(interval, shown), bounds(interval, shown)
+                yield [*start, *ends, fires_if, finding.outcome]
+            elif known:
+                worst = max(known) if threshold.fires == "above" else min(known)
+                count = f"{threshold.fires} in {_beyond(known, threshold, limit)} of {len(known)}"
+                yield [*start, _shown(quantity, worst), UNKNOWN, fires_if, count]
+            elif finding is not None and threshold is diagnostic.thresholds[0]:
+                yield [*start, UNKNOWN, UNKNOWN, fires_if, finding.outcome]
 
 
-def _over_networks(
-    view: RuleResult, label: str, value: float, fires: str, finding: str
-) -> list[str]:
-    return [view.label, label, significant(value), UNKNOWN, fires, finding]
+def _shown(quantity: Quantity, value: float | None) -> str:
+    return powers(quantity.show(value))
+
+
+def _beyond(values: Sequence[float], threshold: Threshold, limit: float) -> int:
+    """How many networks are on the bad side, by themselves."""
+    above = threshold.fires == "above"
+    return sum(value > limit if above else value < limit for value in values)

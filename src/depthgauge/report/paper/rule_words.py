@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 
-from depthgauge.diagnostics.intervals import Interval
+from depthgauge.diagnostics.intervals import Interval, interval
+from depthgauge.diagnostics.registry import counting
 from depthgauge.report.paper.numbers import UNKNOWN, points, spread, with_bounds
 from depthgauge.results.rule import RuleResult
 from depthgauge.results.study import StudyResult
@@ -22,21 +23,21 @@ def frozen(view: RuleResult) -> str:
     return spread(view.frozen) + (f" (n = {n})" if n and n != view.accuracy.n else "")
 
 
-def gain(view: RuleResult) -> str:
+def gain(view: RuleResult, thresholds: Thresholds) -> str:
     """What training the blocks gains, in points, with its interval over seeds."""
-    return with_bounds(intervals(view, "D3").get("depth_gain"), points)
+    return with_bounds(gain_interval(view, thresholds), points)
 
 
-def intervals(view: RuleResult, name: str) -> Mapping[str, Interval]:
-    """The intervals of a diagnostic."""
-    found = view.finding(name)
-    return found.intervals if found else {}
+def gain_interval(view: RuleResult, thresholds: Thresholds) -> Interval | None:
+    """The interval of the gain over the frozen baseline; None where no seed has both."""
+    gains = list(view.values["gain"].values())
+    return interval(gains, thresholds.error_rate_of_each) if gains else None
 
 
 def findings(view: RuleResult) -> list[str]:
-    """Of D1, D2 and D3."""
-    found = {d.id: d.outcome for d in view.findings}
-    return [found.get(name, UNKNOWN) for name in ("D1", "D2", "D3")]
+    """Of each diagnostic that counts."""
+    found = {finding.id: finding.outcome for finding in view.findings}
+    return [found.get(one.id, UNKNOWN) for one in counting()]
 
 
 def basis_words(views: Collection[RuleResult]) -> str:
@@ -60,11 +61,11 @@ def accuracy_words(study: StudyResult) -> str:
     """What accuracies and gains in a table are."""
     several = any(view.accuracy.n > 1 for view in study.rules.values())
     spreads = "mean ± sample standard deviation over n seeds" if several else "of one seed"
-    found = [intervals(view, "D3").get("depth_gain") for view in study.rules.values()]
+    found = [gain_interval(view, study.thresholds) for view in study.rules.values()]
     gains = [gained.n for gained in found if gained is not None]
     with_interval = any(n > 1 for n in gains)
-    interval = f", with its {level(study.thresholds)} interval" if with_interval else ""
-    gained = f"; gain in points {pairing_words(study)}{interval}" if any(gains) else ""
+    ends = f", with its {level(study.thresholds)} interval" if with_interval else ""
+    gained = f"; gain in points {pairing_words(study)}{ends}" if any(gains) else ""
     return f"{task_words(study)}, {spreads}{gained}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from depthgauge.diagnostics.registry import counting
 from depthgauge.report.audit_table import percent
 from depthgauge.report.paper.layer_tables import alignment_tables, perturbation_tables
 from depthgauge.report.paper.network_table import network_table
@@ -34,15 +35,16 @@ def paper_tables(study: StudyResult) -> list[PaperTable]:
 
 
 def verdict_table(study: StudyResult) -> PaperTable:
-    """Each rule with its accuracy, what depth gains, the three findings and the verdict."""
-    header = ["rule", "n", "acc", "frozen", "gain", "D1", "D2", "D3", "verdict"]
+    """Each rule with its accuracy, what depth gains, the findings and the verdict."""
+    found = [one.id for one in counting()]
+    header = ["rule", "n", "acc", "frozen", "gain", *found, "verdict"]
     rows = [
         [
             view.label,
             str(view.accuracy.n),
             spread(view.accuracy),
             frozen(view),
-            gain(view),
+            gain(view, study.thresholds),
             *findings(view),
             "no blocks to judge" if view.control == "shallow" else str(view.verdict),
         ]

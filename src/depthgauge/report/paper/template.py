@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from depthgauge.report.paper.headline import headline
 from depthgauge.report.paper.identification import identification
-from depthgauge.report.paper.readings import diagnostics
+from depthgauge.report.paper.readings import diagnostics_section
 from depthgauge.report.paper.section import APPLIES, AVOIDED, NOT_MEASURED, Item, Section
 from depthgauge.report.paper.traps_of_judging import traps_of_judging
 from depthgauge.report.paper.traps_of_measuring import traps_of_measuring
@@ -35,7 +35,7 @@ def reporting_template(study: StudyResult, date: str | None = None) -> Template:
         (
             identification(study, date),
             headline(study),
-            diagnostics(study),
+            diagnostics_section(study),
             pitfalls(study),
         )
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from depthgauge.diagnostics.depth_utility import DEPTH_UTILITY, LEAST
 from depthgauge.report.paper.numbers import exact, points
 from depthgauge.report.paper.rule_words import pairing_words
 from depthgauge.report.paper.section import APPLIES, AVOIDED, NOT_MEASURED, Item
@@ -36,8 +37,8 @@ def _basis(views: Collection[RuleResult]) -> Item:
         parts.append(f"the audit judged {', '.join(by['audit'])}")
     if by["training"]:
         parts.append(
-            f"what training wrote down judged {', '.join(by['training record'])}: there D2n, D2s, "
-            "Γ and ρ were not measured"
+            f"what training wrote down judged {', '.join(by['training'])}: there Γ, ρ and what "
+            "else an audit reads were not measured"
         )
     if by["nothing"]:
         parts.append(f"not judged: {', '.join(by['nothing'])}")
@@ -60,16 +61,16 @@ def _baseline(study: StudyResult, views: Collection[RuleResult]) -> Item:
 
 
 def _depth_helps(study: StudyResult) -> Item:
-    """D3 asks nothing where backpropagation does not gain from depth either."""
-    label, needed = "Depth can help", study.thresholds.depth_gain
-    gain = study.bp_gain
+    """Whether blocks gain is not asked where backpropagation does not gain either."""
+    label, needed = "Depth can help", study.thresholds[LEAST.name]
+    name, gain = DEPTH_UTILITY.id, study.bp_gain
     if gain is None:
         text = "not known: backpropagation has no gain over a frozen baseline here"
         return Item(label, text, NOT_MEASURED)
     text = f"backpropagation gains {points(gain)} points on this task"
     if gain < needed:
-        return Item(label, f"{text}, less than {points(needed)}: D3 is not applicable", APPLIES)
-    return Item(label, f"{text}; {points(needed)} are needed for D3 to apply", AVOIDED)
+        return Item(label, f"{text}, less than {points(needed)}: {name} is not applicable", APPLIES)
+    return Item(label, f"{text}; {points(needed)} are needed for {name} to apply", AVOIDED)
 
 
 def _thresholds(study: StudyResult) -> Item:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from depthgauge.diagnosis.report import Report
+from depthgauge.diagnostics.reference import FLOOR, GRADIENT, LEAST_COSINE, REFERENCE
 from depthgauge.report.paper.numbers import exact, significant
 from depthgauge.report.paper.section import APPLIES, AVOIDED, NOT_MEASURED, Item
 from depthgauge.results.network import NetworkResult
@@ -37,11 +38,11 @@ def _norms(networks: Sequence[NetworkResult], audited: Sequence[Report]) -> Item
 
 
 def _batch_size(study: StudyResult, networks: Sequence[NetworkResult]) -> Item:
-    floor = study.thresholds.gradient
+    floor = study.thresholds[FLOOR.name]
     text = (
         "gradients are of each sample's own loss, so their norms do not depend on the batch size; "
-        f"the floor of D2 is {exact(floor)}, which is {significant(floor / PUBLISHED_BATCH)} "
-        f"for the mean loss of a batch of {PUBLISHED_BATCH}"
+        f"the floor of {REFERENCE.id} is {exact(floor)}, which is "
+        f"{significant(floor / PUBLISHED_BATCH)} for the mean loss of a batch of {PUBLISHED_BATCH}"
     )
     return Item("Batch size", text, _if_any(networks))
 
@@ -49,7 +50,9 @@ def _batch_size(study: StudyResult, networks: Sequence[NetworkResult]) -> Item:
 def _if_any(networks: Sequence[NetworkResult]) -> str:
     """Where no network has been read yet, nothing has been measured."""
     return (
-        AVOIDED if any(n.readings.get("gradient") is not None for n in networks) else NOT_MEASURED
+        AVOIDED
+        if any(n.readings.get(GRADIENT.name) is not None for n in networks)
+        else NOT_MEASURED
     )
 
 
@@ -70,10 +73,12 @@ def _precision(study: StudyResult, audited: Sequence[Report]) -> Item:
     read = [report.numerics for report in audited]
     cosines = [reading.value for reading in read if reading.value is not None]
     if not cosines:
-        return Item("Precision", f"{text}D2n was not measured", NOT_MEASURED)
-    asked, least = study.thresholds.numerics, min(cosines)
+        return Item(
+            "Precision", f"{text}how well gradients are computed was not measured", NOT_MEASURED
+        )
+    asked, least = study.thresholds[LEAST_COSINE.name], min(cosines)
     text += (
-        f"the least cosine of a measured gradient with the float64 one (D2n) is "
+        f"the least cosine of a measured gradient with the float64 one is "
         f"{significant(least)} over {_count(len(cosines), 'network')}; at least "
         f"{exact(asked)} is asked"
     )

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 import torch
 from cli.commands import run
-from studies.compared_studies import change_json, write_study
+from report.study_folders import change_json, compared, write_study
 
 from depthgauge.config import NetConfig, RunConfig
 from depthgauge.report.page import study_page
 from depthgauge.report.page.compared_page import write_compared_page
 from depthgauge.report.page.study_page import write_study_page
+from depthgauge.results.load import load
 from depthgauge.store.run_paths import RunPaths
-from depthgauge.studies.side_by_side import side_by_side
 
 NAMES = ("audited", "half", "deep", "hostile", "compared")
 RULES = ("bp", "fa", "dfa")
@@ -47,11 +47,11 @@ def write_pages(folder: Path, figures: Any) -> None:
     hostile = make_hostile(shutil.copytree(audited, folder / HOSTILE_STUDY))
     with pytest.MonkeyPatch.context() as with_figures:
         with_figures.setattr(study_page, "figures_of", figures)
-        write_study_page(audited, folder / "audited.html")
-    write_study_page(half, folder / "half.html")
-    write_study_page(write_deep(folder / "deep"), folder / "deep.html")
-    write_study_page(hostile, folder / "hostile.html")
-    write_compared_page(side_by_side([audited, half, hostile]), folder / "compared.html")
+        write_study_page(load(audited), folder / "audited.html")
+    write_study_page(load(half), folder / "half.html")
+    write_study_page(load(write_deep(folder / "deep")), folder / "deep.html")
+    write_study_page(load(hostile), folder / "hostile.html")
+    write_compared_page(compared(audited, half, hostile), folder / "compared.html")
 
 
 def train(folder: Path) -> Path:
@@ -145,8 +145,9 @@ def make_hostile(study: Path) -> Path:
         run.rename(run.with_name(identity))
     document = json.loads(audit)
     for seed in SEEDS:
-        document["reports"][f"{HOSTILE['bp']}_s{seed}"]["residual_norms"][-1] = None
-    null = document["reports"][f"{HOSTILE['dfa']}_s1"]["readings"]["null"]
+        scale = report_in(document, HOSTILE["bp"], seed)["readings"]["scale"]
+        scale["residual_norms"][-1] = "Infinity"
+    null = report_in(document, HOSTILE["dfa"], 1)["readings"]["null"]
     null["deep"] |= {"observed": None, "p_upper": None, "word": "absent"}
     null["per_layer"][1] |= {"mean": None, "spread": None}
     (study / "audit.json").write_text(json.dumps(document))
@@ -157,8 +158,13 @@ def make_hostile(study: Path) -> Path:
     return study
 
 
+def report_in(audit: Any, label: str, seed: int) -> Any:
+    """What an `audit.json` says of one network."""
+    (found,) = (n for n in audit["networks"] if (n["label"], n["seed"]) == (label, seed))
+    return found["report"]
+
+
 def _renamed(text: str) -> str:
     for rule, name in HOSTILE.items():
-        quoted = json.dumps(name)
-        text = text.replace(f'"{rule}"', quoted).replace(f'"{rule}_s', quoted[:-1] + "_s")
+        text = text.replace(f'"{rule}"', json.dumps(name))
     return text

@@ -7,7 +7,15 @@ import re
 
 import pytest
 from playwright.sync_api import expect
-from report.page.browser.browser_studies import BLOCKS, DEEP, RULES, SEEDS, find_run, metrics
+from report.page.browser.browser_studies import (
+    BLOCKS,
+    DEEP,
+    RULES,
+    SEEDS,
+    find_run,
+    metrics,
+    report_in,
+)
 
 
 def middle_of(page, chart, trace, point):
@@ -41,7 +49,7 @@ def test_a_dotted_line_shows_each_rule_with_its_blocks_frozen(audited):
     assert all((line["x0"], line["x1"], line["y1"]) == (0, BLOCKS, line["y0"]) for line in dotted)
 
 
-@pytest.mark.parametrize("chart", ["ladder-chart", "audit-gain", "audit-stability", "layers-g"])
+@pytest.mark.parametrize("chart", ["ladder-chart", "audit-D3", "audit-D2s", "layers-g"])
 def test_a_click_on_a_point_opens_its_run(audited, chart):
     audited.all("#ladder .legend [data-rule=bp]").click()  # alone: no other point lies over it
     audited.drawn()
@@ -74,7 +82,8 @@ def test_layers_show_the_chosen_seed_k_and_epoch(audited, pages, chosen):
 def test_alignment_is_of_the_chosen_seed_and_of_all_blocks_alone(audited, pages, seed):
     audited.choose("layers-k", str(BLOCKS))
     audited.choose("layers-seed", str(seed))
-    report = json.loads((pages / "audited" / "audit.json").read_text())["reports"][f"dfa_s{seed}"]
+    audit = json.loads((pages / "audited" / "audit.json").read_text())
+    report = report_in(audit, "dfa", seed)
     line = audited.chart("layers-gamma")["data"][-1]
     assert line["y"] == pytest.approx(report["readings"]["alignment"]["per_layer"])
     audited.choose("layers-k", "1")
@@ -98,7 +107,7 @@ def test_a_reading_over_training_has_its_axis_and_its_threshold(audited, pages):
     assert layout["yaxis"]["type"] == "log"
     assert [shape["y0"] for shape in layout["shapes"]] == [50]
     assert audited.texts("#training-chart .annotation") == ["threshold 50"]
-    assert audited.texts("#training-chart .ytitle") == ["growth of the stream (D1)"]
+    assert audited.texts("#training-chart .ytitle") == ["growth (D1)"]
 
 
 def test_training_with_fewer_blocks(audited, pages):
@@ -123,9 +132,9 @@ def test_a_cross_marks_where_a_diagnostic_first_fired(opened):
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_null_is_of_the_chosen_seed(audited, pages, seed):
     audited.choose("null-seed", str(seed))
-    reports = json.loads((pages / "audited" / "audit.json").read_text())["reports"]
+    audit = json.loads((pages / "audited" / "audit.json").read_text())
     for index, rule in enumerate(("fa", "dfa")):
-        null = reports[f"{rule}_s{seed}"]["readings"]["null"]
+        null = report_in(audit, rule, seed)["readings"]["null"]
         drawn = audited.chart(f"null-chart-{index}")
         assert drawn["layout"]["shapes"][0]["x0"] == pytest.approx(null["deep"]["observed"])
         assert sum(drawn["data"][0]["y"]) == len(null["fresh_deep"])
@@ -144,7 +153,7 @@ def test_why_a_network_has_no_place_on_an_axis_is_said(opened):
     """Of bp both streams are without bound; of the hostile study's others all were read."""
     page = opened("hostile")
     for _ in ("beside others", "alone"):
-        words = [note["text"] for note in page.chart("audit-growth")["layout"]["annotations"]]
+        words = [note["text"] for note in page.chart("audit-D1")["layout"]["annotations"]]
         assert [text for text in words if text.endswith("at ∞")] == ["2 at ∞"]
         assert not any("not read" in text for text in words)
         page.all("#audit .legend button").first.click()

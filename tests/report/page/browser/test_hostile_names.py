@@ -56,7 +56,7 @@ def test_names_are_text_in_cards_legends_tables_and_copied_texts(hostile):
 def test_names_are_text_in_charts(hostile):
     drawn = hostile.texts("#ladder-chart .textpoint text")
     assert {text.strip() for text in drawn} == SHORT
-    for panel in ("growth", "gradient", "stability", "gain"):
+    for panel in ("D1", "D2", "D2s", "D3"):
         assert set(hostile.texts(f"#audit-{panel} .ytick text")) == SHORT
     hostile.all("#layers-h").scroll_into_view_if_needed()
     box = hostile.all("#layers-h .trace .point").nth(3).bounding_box()
@@ -84,7 +84,7 @@ def test_a_number_of_such_a_rule_leads_to_its_runs(hostile, index):
 
 def test_such_a_rule_can_be_seen_alone(hostile):
     hostile.isolate("ladder", DFA)
-    assert hostile.texts("#audit-growth .ytick text") == [f"{DFA[:25]}…"]
+    assert hostile.texts("#audit-D1 .ytick text") == [f"{DFA[:25]}…"]
 
 
 def test_names_are_text_side_by_side(opened):

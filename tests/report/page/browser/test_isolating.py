@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 from report.page.browser.browser_studies import RULES
 
-PANELS = ("growth", "gradient", "stability", "gain")
+PANELS = ("D1", "D2", "D2s", "D3")
 
 
 def ladder_of(page):

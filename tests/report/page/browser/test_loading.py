@@ -7,7 +7,7 @@ from report.page.browser.browser_studies import NAMES
 
 ON_PAGE = {"audited": 13, "half": 11, "deep": 11, "hostile": 13, "compared": 5}
 NEEDS_AUDIT = dict.fromkeys(
-    ("audit-stability", "layers-gamma", "layers-rho", "layers-lesion"),
+    ("audit-D2s", "layers-gamma", "layers-rho", "layers-lesion"),
     "Not read: depthgauge audit reads it.",
 )
 NOT_DRAWN = {"half": NEEDS_AUDIT, "deep": NEEDS_AUDIT}
@@ -43,7 +43,7 @@ def test_the_browser_refuses_a_script_that_is_not_the_pages_own(opened):
 def test_half_a_study_says_so(opened):
     page = opened("half")
     assert page.texts(".notice") == [
-        "This study is not complete: 15 of 18 runs have finished; 1 failed, 1 stopped, 1 not begun."
+        "This study is not complete: 15 of 18 runs have finished; 1 failed, 1 stopped, 1 waiting."
     ]
     assert "no run with all blocks" in page.all(".card").filter(has_text="dfa").inner_text().lower()
 

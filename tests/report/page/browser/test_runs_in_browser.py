@@ -83,7 +83,7 @@ def test_the_missing_columns_do_have_something_missing(opened):
             },
         ),
         ("deep", {"bp k=1": [("bp", "1", "1"), ("bp", "1", "2")]}),
-        ("half", {"failed": [("dfa", "2", "2")], "not begun": [("dfa", "2", "1")]}),
+        ("half", {"failed": [("dfa", "2", "2")], "waiting": [("dfa", "2", "1")]}),
     ],
 )
 def test_a_filter_leaves_the_rows_that_have_every_word(opened, name, found):
@@ -118,5 +118,5 @@ def test_a_number_of_the_ladder_leads_to_its_runs(audited):
 
 def test_runs_that_failed_or_were_not_begun_are_there(opened):
     states = column(opened("half"), "state")
-    assert sorted(set(states)) == ["failed", "finished", "not begun", "stopped"]
+    assert sorted(set(states)) == ["failed", "finished", "stopped", "waiting"]
     assert len(states) == 18

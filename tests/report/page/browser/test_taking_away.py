@@ -11,8 +11,7 @@ from playwright.sync_api import expect
 from depthgauge.report.page.words import dates_of
 from depthgauge.report.paper.tables import paper_tables
 from depthgauge.report.paper.template import reporting_template
-from depthgauge.studies.gathered import gather
-from depthgauge.studies.rule_views import rule_views
+from depthgauge.results.load import load
 
 CLIPBOARD = "() => navigator.clipboard.readText()"
 REFUSED = "() => { navigator.clipboard.writeText = () => Promise.reject(new Error('refused')); }"
@@ -22,9 +21,8 @@ ALLOWED = "() => { delete navigator.clipboard.writeText; }"
 @pytest.fixture(scope="module")
 def sources(pages):
     """What is to be copied, in the order of the page."""
-    study = gather(pages / "audited")
-    views = rule_views(study)
-    found = [reporting_template(study, views, dates_of(study)), *paper_tables(study, views)]
+    study = load(pages / "audited")
+    found = [reporting_template(study, dates_of(study)), *paper_tables(study)]
     return [text for one in found for text in (one.to_markdown(), one.to_latex())]
 
 
@@ -74,7 +72,7 @@ def download(page, link):
     return started.value.suggested_filename, started.value.path().read_bytes()
 
 
-@pytest.mark.parametrize("chart", ["ladder-chart", "audit-gradient", "null-chart-1"])
+@pytest.mark.parametrize("chart", ["ladder-chart", "audit-D2", "null-chart-1"])
 def test_a_chart_is_saved_as_it_is_shown(audited, chart):
     audited.isolate("ladder", "fa")
     name, content = download(audited, audited.all(f'[data-save="{chart}"]'))
@@ -89,7 +87,7 @@ def test_a_chart_is_saved_as_it_is_shown(audited, chart):
 def test_a_chart_that_is_not_drawn_is_not_saved(opened):
     page = opened("half")
     assert page.texts('[data-save="ladder-chart"]') == ["SVG"]
-    assert page.texts('[data-save="audit-stability"]') == []
+    assert page.texts('[data-save="audit-D2s"]') == []
 
 
 def test_all_figures_are_one_pdf(audited):

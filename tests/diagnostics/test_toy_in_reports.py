@@ -1,0 +1,98 @@
+"""A diagnostic that is registered once is in whatever a real audit writes and shows."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from cli.commands import SMALL, run
+from diagnostics.toy import TOY, registered
+from report.page.light_pages import light
+from report.page.parsed_page import Page
+
+from depthgauge.report.audit_table import run_table
+from depthgauge.report.figures.all import FIGURES
+from depthgauge.report.page.study_page import study_page
+from depthgauge.report.paper.tables import paper_tables
+from depthgauge.report.paper.template import reporting_template
+from depthgauge.results.load import load
+
+LIMIT = 0.9
+"""Above what any block is missed by, so that DX fires for every network."""
+
+
+@pytest.fixture(scope="module")
+def audit(tmp_path_factory):
+    """What the command printed, its folder, and the study; the toy is registered all the while."""
+    folder = tmp_path_factory.mktemp("toy") / "study"
+    with registered():
+        done = run(
+            *("audit", *SMALL, "--rules", "bp", "dfa", "--seeds", 1, 2),
+            *("--threshold", f"lesion_lost={LIMIT}", "--out", folder),
+        )
+        assert done.status == 0, done.err
+        yield done.out, folder, load(folder)
+
+
+def test_in_the_verdict(audit):
+    for rule in audit[2].rules.values():
+        assert "DX" in rule.verdict.fired
+        assert "DX" in str(rule.verdict)
+
+
+def test_in_the_terminal(audit):
+    out, _, study = audit
+    header, rows = run_table(study)
+    lost = rows[0][header.index("lesion")]
+    reading = study["bp"].networks[0].report.lesion.value
+    assert lost == f"{100 * reading:.1f}".replace("-", "−")
+    assert "lesion" in out
+    assert lost in out
+    assert "dfa DX fires: lesion: the most missed block is worth" in " ".join(out.split())
+
+
+def test_in_the_document(audit):
+    document = json.loads((audit[1] / "audit.json").read_text())
+    assert document["thresholds"]["lesion_lost"] == LIMIT
+    verdict = document["verdicts"]["dfa"]
+    assert "DX" in verdict["fired"]
+    found = {finding["id"]: finding for finding in verdict["findings"]}["DX"]
+    assert (found["outcome"], list(found["intervals"])) == ("fires", ["largest_lesion"])
+    assert "lesion_lost" in [stable["threshold"] for stable in verdict["sensitivity"]]
+    assert "accuracy + mean Γ + DX" in document["decision_utility"]
+
+
+def test_on_the_page(audit, monkeypatch):
+    light(monkeypatch)
+    page = Page(study_page(audit[2]))
+    assert "audit-DX" in page.values("id")
+    assert "DX lesion: accuracy lost (points)" in page.text
+    assert "DX fires where no block is missed." in page.text
+    assert TOY.meaning in page.text
+    assert "lesion (DX)" in page.text
+    assert "no block is missed: fires" in page.text.lower()
+    panel = {one["diagnostic"]: one for one in page.data["panels"]}["DX"]
+    assert (panel["limit"], panel["fires"], panel["unit"]) == (100 * LIMIT, "below", "points")
+    reading = audit[2]["bp"].networks[0].report.lesion.value
+    assert page.data["rules"][0]["networks"][0]["read"]["largest_lesion"] == reading
+    assert "DX" in page.data["marks"]
+
+
+def test_in_the_paper(audit):
+    tables = {table.name: table for table in paper_tables(audit[2])}
+    verdicts = tables["verdicts"]
+    assert [row[verdicts.header.index("DX")] for row in verdicts.rows] == ["fires", "fires"]
+    assert "lesion" in tables["diagnostics"].header
+    template = reporting_template(audit[2]).to_markdown()
+    assert "DX lesion" in template
+    assert "DX fires where no block is missed." in template
+
+
+def test_in_the_figure(audit):
+    figure = FIGURES["audit"].draw(audit[2])
+    (axes,) = (one for one in figure.axes if one.get_title(loc="left") == "DX lesion")
+    assert axes.get_xlabel() == "accuracy lost (points)\nfires below 90"
+
+
+def test_its_threshold_is_named_by_the_help(audit):
+    assert "lesion_lost" in run("audit", "--help").out
