@@ -28,8 +28,8 @@ class NudgingReading(Reading):
 class NudgingGauge:
     """Mean change of the loss after h ← h − η·a/‖a‖; negative is good.
 
-    η is 1e-2·‖h‖/√d for each sample, the published one is 0.01 for all; in float64. A credit of exactly
-    zero points nowhere and does not count.
+    η is 1e-2·‖h‖/√d for each sample, the published one is 0.01 for all; in float64. A credit of
+    exactly zero points nowhere and does not count.
     """
 
     def __init__(
