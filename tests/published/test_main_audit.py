@@ -1,49 +1,47 @@
-"""What of the published audit is compared with which method."""
+"""What of the published audit is compared with which rule."""
 
 from __future__ import annotations
 
-from typing import Any
+from published.audited_studies import LAYERS, audited_study, network
 
-from depthgauge.config import Recipe
-from depthgauge.studies.published import published
-from depthgauge.studies.published_audit import compare_audit
+from depthgauge.published.figures import published
+from depthgauge.published.main_audit import compare_main_audit
 
 FIGURES = published()["main_audit"]
+DISPLACEMENT = "ep[credit=displacement]"
 
 
-def audited(*methods: str) -> dict[str, Any]:
-    config = {
-        "recipe": Recipe(epochs=100).model_dump(mode="json"),
-        "task": {"evaluated_on": "test"},
-    }
-    report = {
-        "residual_norms": [1.0],
-        "bp_grad_norms_n128": [1.0],
-        "cross_batch_stability": 0.5,
-        "readings": {},
-    }
-    return {
-        "config": config,
-        "verdicts": {method: {"verdict_in_words": "trustworthy"} for method in methods},
-        "summary": [{"method": method, "acc": 0.4, "frozen_acc": 0.3} for method in methods],
-        "reports": {f"{method}_s42": report for method in methods},
-    }
+def compared(*labels: str):
+    return compare_main_audit(audited_study(*(network(x, 0.4, 0.16) for x in labels), epochs=100))
 
 
 def test_the_published_equilibrium_propagation_is_the_displacement_form():
-    comparison = compare_audit(audited("ep", "ep[credit=displacement]"))
-    assert [(row["what"], row["published"]) for row in comparison["accuracies"]] == [
-        ("ep[credit=displacement]", FIGURES["ep"]["accuracy"][0])
-    ]
-    assert [(row["what"], row["published"]) for row in comparison["one_seed"]] == [
-        ("ep[credit=displacement]: stability", [FIGURES["stability_seed42"]["ep"]])
-    ]
-    assert [row["published"] for row in comparison["verdicts"]] == [None, FIGURES["ep"]["verdict"]]
+    found = compared("ep", DISPLACEMENT)
+    (accuracy,) = found.figures["accuracies"]
+    assert (accuracy.what, accuracy.published) == (DISPLACEMENT, FIGURES["ep"]["accuracy"][0])
+    readings = {one.what: one.published for one in found.one_seed}
+    assert readings[f"{DISPLACEMENT}: stability"] == (FIGURES["stability_seed42"]["ep"],)
+    assert not any(what.startswith("ep:") for what in readings)
+    assert [one.published for one in found.verdicts] == [None, FIGURES["ep"]["verdict"]]
+
+
+def test_each_reading_beside_the_same_one():
+    study = audited_study(network("dfa", 0.4, 0.16), epochs=100)
+    (report,) = (one.report for one in study.audit.networks)
+    found = {one.what: one for one in compare_main_audit(study).one_seed}
+    scale = FIGURES["scale_seed42_N128"]["dfa"]
+    norms = found["dfa: ‖h_L‖"]
+    assert (norms.measured, norms.published) == ((report.residual_norms[-1],), (scale["h_L"],))
+    gradients = found["dfa: ‖g_l‖ for N = 128"]
+    assert gradients.measured == tuple(report.bp_grad_norms_n128)
+    assert gradients.published == tuple(scale["g"])
+    gamma = found["dfa: Γ, as published, l = 0 … L"]
+    assert gamma.measured == LAYERS
+    assert gamma.published == tuple(FIGURES["dfa"]["gamma_layers_0_to_4"])
 
 
 def test_what_was_never_published_is_said_to_be_so():
-    comparison = compare_audit(audited("sdfa"))
-    assert comparison["accuracies"] == []
-    assert comparison["verdicts"] == [
-        {"what": "sdfa", "measured": "trustworthy", "published": None}
-    ]
+    found = compared("sdfa")
+    assert found.figures["accuracies"] == []
+    (verdict,) = found.verdicts
+    assert (verdict.what, verdict.published) == ("sdfa", None)
