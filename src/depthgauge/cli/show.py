@@ -20,9 +20,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(args: argparse.Namespace) -> int:
     """Read the run's folder and print what is in it."""
-    from depthgauge.studies.show import describe_run
+    from depthgauge.results.run_document import run_document
 
-    document = describe_run(Path(args.run_folder))
+    document = run_document(Path(args.run_folder))
     if args.json:
         print(json.dumps(document, indent=2, ensure_ascii=False))
         return 0
