@@ -14,7 +14,8 @@ from playwright.sync_api import Browser, sync_playwright
 
 from depthgauge.report.page.compared_page import write_compared_page
 from depthgauge.report.page.study_page import write_study_page
-from depthgauge.studies.side_by_side import side_by_side
+from depthgauge.results.comparison import compare_studies
+from depthgauge.results.load import load
 
 ROOT = Path(__file__).resolve().parent.parent
 IMAGES, REPRODUCTION = ROOT / "docs" / "images", ROOT / "reproduction"
@@ -52,11 +53,13 @@ PICTURES = (
 
 def write_pages(demo: Path, folder: Path) -> dict[str, Path]:
     """The pages that pictures are taken of."""
-    ladder, audit = REPRODUCTION / "memo-ladder-d256-L4", REPRODUCTION / "main-audit-d256-L4"
+    ladder, audit = (
+        load(REPRODUCTION / f"{name}-d256-L4") for name in ("memo-ladder", "main-audit")
+    )
     pages = {name: folder / f"{name}.html" for name in ("teacher", "cifar10", "compared")}
-    write_study_page(demo, pages["teacher"])
+    write_study_page(load(demo), pages["teacher"])
     write_study_page(ladder, pages["cifar10"])
-    write_compared_page(side_by_side([ladder, audit]), pages["compared"])
+    write_compared_page(compare_studies([ladder, audit]), pages["compared"])
     return pages
 
 

@@ -51,7 +51,7 @@ def test_the_wheel_has_every_file_of_the_package(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
     assert "depthgauge/py.typed" in names
-    assert "depthgauge/studies/published.json" in names
+    assert "depthgauge/published/figures.json" in names
     package = {name for name in tracked_files() if name.startswith("src/depthgauge/")}
     assert {name.removeprefix("src/") for name in package} <= names
 

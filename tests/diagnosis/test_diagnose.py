@@ -114,10 +114,10 @@ def test_without_credit_there_is_nothing_to_examine(plain, name):
 
 @pytest.mark.parametrize("name", OF_CREDIT)
 def test_the_records_convention_reaches_the_gauges_of_credit(name):
-    report = diagnose(make_net(), shown(1, 3), credit=random_credit, convention="record")
-    gauge = OF_CREDIT[name](random_credit, "record")
+    report = diagnose(make_net(), shown(1, 3), credit=random_credit, convention="published")
+    gauge = OF_CREDIT[name](random_credit, "published")
     assert getattr(report, name) == read(make_net(), shown(1, 3), gauge)
-    assert getattr(report, name).convention.startswith("record")
+    assert getattr(report, name).convention.startswith("published")
 
 
 def test_layout_and_path_reach_the_gauges():

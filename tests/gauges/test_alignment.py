@@ -22,7 +22,7 @@ from depthgauge.gauges.alignment import AlignmentGauge
 
 
 @settings(max_examples=30)
-@given(cases(), st.sampled_from(["depthgauge", "record"]))
+@given(cases(), st.sampled_from(["depthgauge", "published"]))
 def test_direct_feedback_against_a_loop_over_samples(case, convention):
     reading = read(case.net, case.batches, AlignmentGauge(case.credit, convention))
     credit = oracle.direct_feedback(case.feedback, convention)

@@ -147,7 +147,7 @@ def test_a_confident_and_healthy_network_does_not_fire_d2(trained, digits):
     answers = trained(digits.train.x).argmax(1)
     assert (answers == digits.train.y).double().mean() >= 0.99
     reading = read(trained, shown(digits), ReferenceGauge())
-    assert reading.value < Thresholds().gradient, "the record's floor alone would flag it"
+    assert reading.value < Thresholds().gradient, "the published floor alone would flag it"
     assert reading.over_error > 0.1
     assert not d2(trained, shown(digits))
 

@@ -13,7 +13,7 @@ from depthgauge.gauges.nudging import NudgingGauge
 
 
 @settings(max_examples=25)
-@given(cases(), st.sampled_from(["depthgauge", "record"]))
+@given(cases(), st.sampled_from(["depthgauge", "published"]))
 def test_against_a_loop_over_samples(case, convention):
     reading = read(case.net, case.batches, NudgingGauge(case.credit, convention))
     slow = case.slow
@@ -30,7 +30,7 @@ def test_against_a_loop_over_samples(case, convention):
 
 def test_against_the_true_gradient_the_loss_falls_by_eta_times_its_norm():
     net, batches = make_net(dtype=torch.float64), make_batches(32, dtype=torch.float64)
-    reading = read(net, batches, NudgingGauge(true_gradients, "record"))
+    reading = read(net, batches, NudgingGauge(true_gradients, "published"))
     samples = flat(oracle.SlowNet(net).samples(batches))
     for layer, change in enumerate(reading.per_layer):
         norms = [oracle.length(sample.gradients[layer]) for sample in samples]

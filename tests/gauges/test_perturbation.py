@@ -25,7 +25,7 @@ DIRECTIONS = 5
 
 
 @settings(max_examples=12)
-@given(cases(largest=4), st.sampled_from(["depthgauge", "record"]))
+@given(cases(largest=4), st.sampled_from(["depthgauge", "published"]))
 def test_against_a_loop_over_samples_and_directions(case, convention):
     gauge = PerturbationGauge(case.credit, convention, directions=DIRECTIONS)
     reading = read(case.net, case.batches, gauge)
@@ -39,7 +39,7 @@ def test_against_a_loop_over_samples_and_directions(case, convention):
     assert reading.convention.startswith(f"{convention}; 5 directions")
 
 
-@pytest.mark.parametrize("convention", ["depthgauge", "record"])
+@pytest.mark.parametrize("convention", ["depthgauge", "published"])
 @pytest.mark.parametrize("residual_add", [True, False])
 @pytest.mark.parametrize("w2_std", [0.01, 2.0])
 def test_the_true_gradient_foretells_everything(convention, residual_add, w2_std):

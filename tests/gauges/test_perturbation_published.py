@@ -25,9 +25,9 @@ from depthgauge.gauges.perturbation_published import PublishedPerturbation
 def test_in_float64_it_is_a_loop_over_samples_with_the_records_pairing(case):
     reading = read(case.net, case.batches, PublishedPerturbation(case.credit))
     slow = case.slow
-    credit = oracle.direct_feedback(case.feedback, "record")
+    credit = oracle.direct_feedback(case.feedback, "published")
     samples = slow.samples(case.batches)
-    layers = oracle.perturbation(slow, samples, credit, "record", DIRECTIONS)
+    layers = oracle.perturbation(slow, samples, credit, "published", DIRECTIONS)
     assume(not any(map(math.isnan, layers)))
     assert reading.per_layer == pytest.approx(layers, rel=1e-6, abs=1e-6)
     assert reading.value == pytest.approx(oracle.mean(layers[1:]), rel=1e-6, abs=1e-6)

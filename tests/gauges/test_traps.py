@@ -29,12 +29,13 @@ from depthgauge.gauges.null import calibrated
 from depthgauge.gauges.reference import ReferenceGauge
 from depthgauge.gauges.scale import ScaleGauge
 from depthgauge.nets.residual_mlp import ResidualMLP
+from depthgauge.results.load import load
+from depthgauge.results.spread import Spread
 from depthgauge.rules.dfa import DFA
 from depthgauge.rules.on_network import rule_credit
 from depthgauge.store.recorder import StoreRecorder
 from depthgauge.store.run_folder import RunFolder
 from depthgauge.store.study_folder import StudyFolder
-from depthgauge.studies.ladder import collect_ladder, summarise
 from depthgauge.training.engine import train_cohort
 
 
@@ -120,31 +121,23 @@ def test_5_no_mean_over_layers_hides_that_one_of_them_alone_is_aligned(aligned):
 def test_6_standard_deviations_are_those_of_a_sample():
     """Of 0.1, 0.2, 0.3 it is 0.1; of a population it would be 0.082."""
     values = [0.1, 0.2, 0.3]
-    assert summarise({"final_acc": value} for value in values)["std"] == pytest.approx(0.1)
+    assert Spread.of(values).std == pytest.approx(0.1)
     assert calibrated(0.5, torch.tensor(values).double()).spread == pytest.approx(0.1)
 
 
 def test_7_every_number_has_a_run_behind_it(tmp_path):
     study = StudyFolder(tmp_path)
+    study.open(BASE, "cpu", None, 1)
     grid = itertools.product(("bp", "dfa"), (0, 2), (1, 2))
     configs = [run_config(rule, k, seed) for rule, k, seed in grid]
     for number, config in enumerate(configs):
         finished(study.runs, config, accuracy=0.1 * number)
-    rules = [configs[0].rule, configs[-1].rule]
-    ladder = collect_ladder(study, BASE, 0.25, rules, {"version": "0"})
-    entries = [
-        run
-        for rungs in ladder["results"].values()
-        for seeds in rungs.values()
-        for run in seeds.values()
-    ]
-    assert len(entries) == len(configs)
-    for entry in entries:
-        result = json.loads((study.path / entry["run"] / "result.json").read_text())
-        assert entry["final_acc"] == result["final_acc"]
-        assert entry["g_norm"] == result["final"]["g_norm"]
-    counted = sum(rung["n"] for rungs in ladder["summary"].values() for rung in rungs.values())
-    assert counted == len(entries)
+    rungs = [rung for rule in load(tmp_path).rules.values() for rung in rule.ladder]
+    for rung in rungs:
+        for seed, accuracy in rung.accuracies.items():
+            result = json.loads((study.runs / rung.runs[seed] / "result.json").read_text())
+            assert accuracy == result["final_acc"]
+    assert sum(rung.spread.n for rung in rungs) == len(configs)
 
 
 def test_8_gradients_do_not_shrink_with_the_batch():

@@ -122,15 +122,15 @@ def alignment(samples: Sequence[Sample], credit: CreditOfSample) -> list[float]:
 
 
 def direct_feedback(matrices: Sequence[Tensor], convention: str) -> CreditOfSample:
-    """e·Bᵀ at the layers 0 … L: B_0, B_0, B_1, …; in the record B_0, B_1, …, B_{L−1}, B_{L−1}."""
+    """e·Bᵀ at the layers 0 … L: B_0, B_0, B_1, …; as published B_0, B_1, …, B_{L−1}, B_{L−1}."""
     last = len(matrices) - 1
-    shift = 0 if convention == "record" else 1
+    shift = 0 if convention == "published" else 1
     chosen = [matrices[min(max(layer - shift, 0), last)] for layer in range(last + 2)]
     return lambda sample: [matrix @ sample.error for matrix in chosen]
 
 
 def step_size(step: float, state: Tensor, convention: str) -> float:
-    return step if convention == "record" else step * length(state) / math.sqrt(len(state))
+    return step if convention == "published" else step * length(state) / math.sqrt(len(state))
 
 
 def perturbation(

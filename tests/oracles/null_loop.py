@@ -46,7 +46,7 @@ def alignment(
     last = len(blocks) - 1
     compared = (
         [blocks[min(layer, last)] for layer in range(len(states))]
-        if convention == "record"
+        if convention == "published"
         else [embed, *blocks]
     )
     return [mean_cosine(a, g) for a, g in zip(compared, gradients, strict=True)]

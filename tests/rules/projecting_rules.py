@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from studies.small_trained import make_batch, make_trained
+from auditing.small_trained import make_batch, make_trained
 from torch import Tensor
 
+from depthgauge.auditing.null import calibrate_null
 from depthgauge.rules.contract import Context, Credit
 from depthgauge.rules.dfa import DFA
-from depthgauge.studies.null import calibrate_null
 
 DRAWS = 12
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import pytest
 from studies.small_grids import TASK, grid, study_of, train
 from training.small_runs import make_task
 
+from depthgauge.results.audit import Candidate, Selection
+from depthgauge.results.spread import Spread
 from depthgauge.studies.selection import best, candidates, chosen_settings, usual_size
 
 
-def candidate(mean: float | None, lost: int = 0) -> dict[str, Any]:
-    return {"mean": mean, "std": None, "n": 3 - lost, "lost": lost, "runs": []}
+def candidate(mean: float | None, lost: int = 0) -> Candidate:
+    return Candidate(accuracy=Spread(mean, None, 3 - lost), lost=lost, runs=())
 
 
 def test_the_best_has_the_highest_mean():
@@ -51,13 +52,13 @@ def test_candidates_are_means_over_seeds_of_finished_runs(tmp_path):
     accuracies = []
     for run in grid("dfa", ks=(2,), seeds=(1, 2, 3)).runs():
         accuracies.append(study.run(run.config).result["final_acc"])
-    assert found["dfa"]["mean"] == pytest.approx(math.fsum(accuracies) / 3)
-    assert (found["dfa"]["n"], found["dfa"]["lost"]) == (3, 0)
+    assert found["dfa"].accuracy.mean == pytest.approx(math.fsum(accuracies) / 3)
+    assert (found["dfa"].accuracy.n, found["dfa"].lost) == (3, 0)
     lost = found["dfa[learning_rate=1e+30]"]
-    assert (lost["mean"], lost["n"], lost["lost"]) == (None, 0, 3)
+    assert (lost.accuracy.mean, lost.accuracy.n, lost.lost) == (None, 0, 3)
     for entry in found.values():
-        assert len(entry["runs"]) == 3
-        for path in entry["runs"]:
+        assert len(entry.runs) == 3
+        for path in entry.runs:
             folder, runs, identity = path.split("/")
             assert (folder, runs) == (study.path.name, "runs")
             assert (study.path / "runs" / identity / "result.json").is_file()
@@ -68,18 +69,18 @@ def test_a_seed_that_is_missing_counts_against_a_setting(tmp_path):
     study = study_of(grid("dfa"), tmp_path / "study")
     assert train(study, grid("dfa", ks=(2,), seeds=(1,))) == []
     found = candidates(study, grid("dfa", ks=(2,), seeds=(1, 2)))
-    assert (found["dfa"]["n"], found["dfa"]["lost"]) == (1, 1)
+    assert (found["dfa"].accuracy.n, found["dfa"].lost) == (1, 1)
 
 
 def test_a_rule_is_audited_as_given_and_at_its_best():
     found = {"dfa": candidate(0.3), "dfa[penalty=1.0]": candidate(0.4), "bp": candidate(0.6)}
     found |= {"bp[penalty=1.0]": candidate(0.5)}
-    chosen, texts = chosen_settings(found, ["bp", "dfa"], ["penalty=1"])
+    chosen, texts = chosen_settings(found, ["bp", "dfa"], ["penalty=1"], 7)
     assert texts == ["bp", "dfa", "dfa[penalty=1]"]
-    assert [entry["chosen"] for entry in chosen.values()] == ["bp", "dfa[penalty=1.0]"]
+    assert [entry.chosen for entry in chosen.values()] == ["bp", "dfa[penalty=1.0]"]
 
 
 def test_a_rule_of_which_nothing_was_trained_is_audited_as_given():
-    chosen, texts = chosen_settings({}, ["dfa"], ["penalty=1"])
+    chosen, texts = chosen_settings({}, ["dfa"], ["penalty=1"], 7)
     assert texts == ["dfa"]
-    assert chosen == {"dfa": {"chosen": None, "candidates": {}}}
+    assert chosen == {"dfa": Selection(chosen=None, candidates={}, samples=7)}

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from verdict.simulated_seeds import ERROR_NORM, N128, as_seeds, changed, studies
 
-from depthgauge.studies.published import published
+from depthgauge.published.figures import published
 from depthgauge.verdict.thresholds import Thresholds
 from depthgauge.verdict.utility import Evidence, strategies, walked_back
 

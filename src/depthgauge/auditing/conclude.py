@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Mapping, Sequence
 
 from depthgauge.auditing.networks import NetworkUnderAudit
@@ -11,6 +10,7 @@ from depthgauge.config import SharedConfig
 from depthgauge.diagnosis.report import Report
 from depthgauge.diagnostics.readings import diverged_readings
 from depthgauge.results.audit import Audit, AuditedNetwork, RuleVerdict, Selection, ShallowRule
+from depthgauge.results.network import gain_of_most_accurate
 from depthgauge.results.spread import Spread
 from depthgauge.store.provenance import Provenance
 from depthgauge.verdict.judge import judge
@@ -55,16 +55,11 @@ def depth_gain_of_bp(networks: Sequence[NetworkUnderAudit]) -> float | None:
 
     With several settings of backpropagation, that of the most accurate one.
     """
-    settings: dict[str, list[tuple[float, float]]] = {}
-    for one in networks:
-        is_bp = one.control is None and "bp" in (one.rule, one.label)
-        if is_bp and one.accuracy is not None and one.frozen is not None:
-            settings.setdefault(one.label, []).append((one.accuracy, one.frozen))
-    means = [
-        (statistics.fmean(a for a, _ in pairs), statistics.fmean(a - f for a, f in pairs))
-        for pairs in settings.values()
-    ]
-    return max(means)[1] if means else None
+    return gain_of_most_accurate(
+        (one.label, one.accuracy, one.frozen)
+        for one in networks
+        if one.control is None and "bp" in (one.rule, one.label)
+    )
 
 
 def _audited(one: ReadNetwork) -> AuditedNetwork:

@@ -133,7 +133,7 @@ def _with_credit(report: Report, trained: Trained, task: Task, *, as_published: 
         return report
     credit = rule_credit(trained.rule, trained.feedback)
     gauges = credit_gauges(credit, "depthgauge")
-    gauges["alignment_published"] = AlignmentGauge(credit, "record")
+    gauges["alignment_published"] = AlignmentGauge(credit, "published")
     if as_published:
         formed = formed_credit(trained.rule, trained.feedback)
         gauges["perturbation_published"] = PublishedPerturbation(formed)

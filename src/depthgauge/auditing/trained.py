@@ -155,13 +155,8 @@ def _checked(trained: Trained) -> Trained:
 def check_fits(trained: Trained, task: Task) -> None:
     """Refuse a task that the network cannot be asked about."""
     net = trained.net
-    asked, able = (
-        (task.input_dim, task.num_classes),
-        (
-            net.embed.in_features,
-            net.out_head.out_features,
-        ),
-    )
+    asked = (task.input_dim, task.num_classes)
+    able = (net.embed.in_features, net.out_head.out_features)
     if asked != able:
         raise UserError(
             f"{trained.origin} has {able[0]} inputs and {able[1]} classes; the task {task.name} "

@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic.fields import FieldInfo
 
 from depthgauge.study_config import StudyConfig, study_config
+from depthgauge.verdict.thresholds import Thresholds
 
 UNSET: tuple[Any, ...] = (None, [], {}, False)
 """Defaults that a help text does not show."""
@@ -26,6 +27,8 @@ def add_study_options(parser: argparse.ArgumentParser, *, without: Collection[st
 def _settings(name: str, field: FieldInfo) -> dict[str, Any]:
     """How argparse takes a field: values stay texts, which the study's own types read."""
     help_text, default = field.description or "", field.default
+    if name == "thresholds":
+        help_text += f"; {', '.join(Thresholds())}"
     if default not in UNSET:
         shown = " ".join(map(str, default)) if isinstance(default, list) else default
         help_text += f" ({shown})"

@@ -33,9 +33,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rule", help="the rule, where it cannot be seen: a name or file.py:Class")
     parser.add_argument(
         "--convention",
-        choices=["depthgauge", "record"],
+        choices=["depthgauge", "published"],
         default="depthgauge",
-        help="credit against the gradient it estimates, or paired as in the published record",
+        help="credit against the gradient it estimates, or paired as in published figures",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON document")
 

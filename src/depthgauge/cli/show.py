@@ -16,9 +16,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read the run's folder and print what is in it."""
-    from depthgauge.results.run_document import describe_run
+    from depthgauge.results.run_document import run_document
 
-    document = describe_run(Path(args.run_folder))
+    document = run_document(Path(args.run_folder))
     if args.json:
         print(json.dumps(document, indent=2, ensure_ascii=False))
         return 0

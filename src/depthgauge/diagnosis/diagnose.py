@@ -69,7 +69,7 @@ def diagnose(  # noqa: PLR0917 – the order is part of the interface
         thresholds: where the diagnostics fire; the protocol's by default.
         layout: which axes of the stream are what, where that is not the usual.
         returns: whether blocks return the stream or a branch, where it cannot be seen.
-        convention: of Γ, ρ and nudging: ours, or the published record's.
+        convention: of Γ, ρ and nudging: ours, or the published one.
     """
     headline_acc = _share("headline_acc", headline_acc, 0)
     frozen_baseline_acc = _share("frozen_baseline_acc", frozen_baseline_acc, 0)

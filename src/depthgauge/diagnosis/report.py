@@ -165,7 +165,7 @@ def _reading_types() -> dict[str, Any]:
 def _lifted(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return a document in today's form: earlier versions wrote null for what is not finite."""
     readings = {
-        name.replace("_record", "_published"): dict(reading)
+        name.replace("_record", "_published"): _lifted_reading(reading)
         for name, reading in document["readings"].items()
     }
     scale, reference = readings["scale"], readings["reference"]
@@ -179,6 +179,12 @@ def _lifted(document: Mapping[str, Any]) -> dict[str, Any]:
         "besides": [lifted_finding(finding) for finding in document.get("besides", ())],
     }
     return dict(document) | lifted
+
+
+def _lifted_reading(reading: Mapping[str, Any]) -> dict[str, Any]:
+    """The published convention was called the record's."""
+    how = str(reading["convention"])
+    return dict(reading) | {"convention": re.sub(r"^record\b", "published", how)}
 
 
 def lifted_finding(finding: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ CreditFunction = Callable[[SeenBatch], Sequence[Tensor]]
 Number 0 is applied to the embedding, number l + 1 to block l, as an estimate at its output.
 """
 
-Convention = Literal["depthgauge", "record"]
+Convention = Literal["depthgauge", "published"]
 
 
 def credit_of(function: CreditFunction, batch: SeenBatch) -> list[Tensor]:
@@ -34,8 +34,8 @@ def credit_of(function: CreditFunction, batch: SeenBatch) -> list[Tensor]:
 def paired(credit: Sequence[Tensor], convention: Convention) -> list[Tensor]:
     """What g_0 … g_L are compared with.
 
-    Ours: each credit with the gradient it estimates. The record's, made for direct feedback: block
-    l's credit with g_l at its *input*, and the last block's with g_L too; it is kept so that
-    published figures can be compared like with like.
+    Ours: each credit with the gradient it estimates. As published, for direct feedback: block l's
+    credit with g_l at its *input*, and the last block's with g_L too; it is kept so that published
+    figures can be compared like with like.
     """
     return list(credit) if convention == "depthgauge" else [*credit[1:], credit[-1]]

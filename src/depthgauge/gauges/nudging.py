@@ -28,8 +28,8 @@ class NudgingReading(Reading):
 class NudgingGauge:
     """Mean change of the loss after h ← h − η·a/‖a‖; negative is good.
 
-    η is 1e-2·‖h‖/√d for each sample, the record's is 0.01 for all; in float64. A credit of exactly
-    zero points nowhere and does not count.
+    η is 1e-2·‖h‖/√d for each sample, the published one is 0.01 for all; in float64. A credit of
+    exactly zero points nowhere and does not count.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class NudgingGauge:
         axis = batch.net.layout.sample_axis
         by_sample = given.double().movedim(axis, 0)
         unit = unit_vectors(by_sample.flatten(1)).view(by_sample.shape).movedim(0, axis)
-        if self._convention == "record":
+        if self._convention == "published":
             return STEP * unit
         return along_axis(STEP * relative_size(batch, batch.states[layer]), unit, axis) * unit
 

@@ -25,7 +25,7 @@ class PerturbationGauge:
 
     Pooled over the directions and the first samples, in float64 on a copy of the network: in
     float32 the change is lost in rounding where the stream is large. ε is 1e-3·‖h‖/√d for each
-    sample; the record's is 1e-3 for all.
+    sample; the published one is 1e-3 for all.
     """
 
     def __init__(

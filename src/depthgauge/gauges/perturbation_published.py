@@ -10,14 +10,14 @@ from depthgauge.nets.seen_batch import SeenBatch
 
 
 class PublishedPerturbation(PerturbationGauge):
-    """ρ with the record's ε and pairing, and the changes of the loss in the network's precision.
+    """ρ with the published ε and pairing, and the changes of the loss in the network's precision.
 
     In float32 a loss near 2 has steps of 2e-7; where a shift changes it by less than that, ρ is
     pulled towards 0. To be given the credit as the rule forms it, before it is normalised.
     """
 
     def __init__(self, credit: CreditFunction) -> None:
-        super().__init__(credit, "record")
+        super().__init__(credit, "published")
 
     def _losses_of(self, batch: SeenBatch) -> Losses:
         net, labels = batch.net, batch.labels.to(batch.net.device)
@@ -31,7 +31,7 @@ class PublishedPerturbation(PerturbationGauge):
         return losses
 
     def _credit_at_boundaries(self, batch: SeenBatch) -> list[Tensor]:
-        return paired(credit_of(self._credit, batch), "record")
+        return paired(credit_of(self._credit, batch), "published")
 
     def _how(self) -> str:
         return "ε = 1e-3, credit not normalised, at each block's input, loss not in float64"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from typing import Any, Literal, get_args
+from collections.abc import Callable, Iterator, Sequence
+from itertools import zip_longest
+from typing import Any, Literal, NamedTuple, get_args
 
 import pandas as pd
 
@@ -18,6 +19,34 @@ FrameName = Literal["runs", "epochs", "ladder", "layers"]
 
 Row = dict[str, Any]
 
+
+class LadderRow(NamedTuple):
+    """The accuracy of one rule, k and seed."""
+
+    label: str
+    k: int
+    seed: int
+    accuracy: float
+    run: str
+    blocks: int | None
+
+
+class LayerRow(NamedTuple):
+    """What was read at one layer of a network: 0 is the embedding, l what block l − 1 gives."""
+
+    label: str
+    seed: int
+    run: str | None
+    layer: int
+    h_norm: float | None
+    g_norm: float | None
+    alignment: float | None
+    perturbation: float | None
+    nudging: float | None
+    null: str | None
+    lesion: float | None
+
+
 WHOLE = ("diverged_epoch", "epoch", "n")
 """Columns of whole numbers, some of which may be missing."""
 
@@ -30,7 +59,8 @@ def frame_of(study: StudyResult, name: FrameName = "runs") -> pd.DataFrame:
     """
     if name not in FRAMES:
         raise UserError(f"there is no table {name!r}; there are: {', '.join(get_args(FrameName))}")
-    frame = pd.DataFrame.from_records(list(FRAMES[name](study)))
+    rows, columns = FRAMES[name]
+    frame = pd.DataFrame(list(rows(study)), columns=columns)
     for column in set(WHOLE) & set(frame.columns):
         frame[column] = frame[column].astype("Int64")
     if "diverged" in frame.columns:
@@ -98,61 +128,37 @@ def _measured(line: Line, layers: int) -> Row:
     return row
 
 
-def _ladder(study: StudyResult) -> Iterator[Row]:
+def _ladder(study: StudyResult) -> Iterator[LadderRow]:
     for label, rule in study.rules.items():
         for rung in rule.ladder:
             for seed, accuracy in rung.accuracies.items():
-                yield {
-                    "label": label,
-                    "k": rung.k,
-                    "seed": seed,
-                    "accuracy": accuracy,
-                    "run": rung.runs[seed],
-                    "blocks": rung.blocks,
-                }
+                yield LadderRow(label, rung.k, seed, accuracy, rung.runs[seed], rung.blocks)
 
 
-def _layers(study: StudyResult) -> Iterator[Row]:
+def _layers(study: StudyResult) -> Iterator[LayerRow]:
     last = {run.identity: run.epochs[-1] for run in study.runs if run.is_full and run.epochs}
     for rule in study.rules.values():
         for network in rule.networks:
             yield from _of_network(network, last.get(network.run or "", {}))
 
 
-def _of_network(network: NetworkResult, last: Line) -> Iterator[Row]:
-    """Layer 0 is the embedding; layer l is what block l − 1 gives."""
+def _of_network(network: NetworkResult, last: Line) -> Iterator[LayerRow]:
     report = network.report
     norms = report.residual_norms if report else last.get("h_norm") or []
     gradients = report.bp_grad_norms if report else last.get("g_norm") or []
-    credit = {
-        "alignment": report.alignment if report else None,
-        "perturbation": report.perturbation if report else None,
-        "nudging": report.nudging if report else None,
-    }
-    null = report.null.per_layer if report and report.null else ()
+    credit = [report.alignment, report.perturbation, report.nudging] if report else [None] * 3
+    alignment, perturbation, nudging = (one.per_layer if one else () for one in credit)
+    null = [layer.word for layer in report.null.per_layer] if report and report.null else []
     lesion = (None, *report.lesion.per_layer) if report else ()
-    for layer in range(len(norms)):
-        yield {
-            "label": network.label,
-            "seed": network.seed,
-            "run": network.run,
-            "layer": layer,
-            "h_norm": norms[layer],
-            "g_norm": gradients[layer] if layer < len(gradients) else None,
-            **{
-                name: reading.per_layer[layer]
-                if reading is not None and layer < len(reading.per_layer)
-                else None
-                for name, reading in credit.items()
-            },
-            "null": null[layer].word if layer < len(null) else None,
-            "lesion": lesion[layer] if layer < len(lesion) else None,
-        }
+    columns = (norms, gradients, alignment, perturbation, nudging, null, lesion)
+    for layer, values in enumerate(zip_longest(*columns)):
+        yield LayerRow(network.label, network.seed, network.run, layer, *values)
 
 
-FRAMES: dict[str, Callable[[StudyResult], Iterator[Row]]] = {
-    "runs": _runs,
-    "epochs": _epochs,
-    "ladder": _ladder,
-    "layers": _layers,
+FRAMES: dict[str, tuple[Callable[[StudyResult], Iterator[Any]], Sequence[str] | None]] = {
+    "runs": (_runs, None),
+    "epochs": (_epochs, None),
+    "ladder": (_ladder, LadderRow._fields),
+    "layers": (_layers, LayerRow._fields),
 }
+"""How each table is made, and its columns where they do not depend on the study."""

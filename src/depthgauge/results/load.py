@@ -12,7 +12,8 @@ from pydantic_core import from_json
 from depthgauge.config import RunConfig
 from depthgauge.errors import UserError
 from depthgauge.results.audit import Audit
-from depthgauge.results.run import RunResult, State
+from depthgauge.results.ladder import read_ladder
+from depthgauge.results.run import RunResult
 from depthgauge.results.study import StudyResult
 from depthgauge.store.files import read_json, read_small
 from depthgauge.store.labels import distinct_labels
@@ -87,10 +88,14 @@ class _Loader:
             return planned[-1]
         if audit is not None:
             return audit.chance
-        ladder = self._study.path / "ladder.json"
-        document = read_json(ladder) if ladder.is_file() else {}
-        chance = document.get("chance", document.get("config", {}).get("chance"))
-        return None if chance is None else float(chance)
+        path = self._study.path / "ladder.json"
+        if not path.is_file():
+            return None
+        try:
+            return read_ladder(path).chance
+        except UserError as error:
+            self._problems.append(str(error))
+            return None
 
     def _runs(self, plan: Plan) -> Iterator[RunResult]:
         """All that were planned or begun, rule by rule; a rule's newest version has the label."""
@@ -153,8 +158,7 @@ class _Loader:
         if config.identity in running:
             return RunResult(config, label, "running", folder)
         begun = RunResult(config, label, "stopped", folder)
-        state: State = "stopped" if begun.epochs else "waiting"
-        return begun if state == "stopped" else RunResult(config, label, state, folder)
+        return begun if begun.epochs else RunResult(config, label, "waiting", folder)
 
     def _read(self, path: str) -> Any:
         """The content of a JSON file; None where there is none, or it cannot be read."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import statistics
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from depthgauge.diagnosis.report import Report
@@ -89,3 +90,18 @@ def trained_network(
         first_fired=run.first_fired(thresholds),
         diverged=run.state == "diverged",
     )
+
+
+def gain_of_most_accurate(
+    networks: Iterable[tuple[str, float | None, float | None]],
+) -> float | None:
+    """Return the mean gain from depth of the setting with the highest mean accuracy.
+
+    Networks are given by label, accuracy and frozen accuracy; None where none has both.
+    """
+    settings: dict[str, list[tuple[float, float]]] = {}
+    for label, accuracy, frozen in networks:
+        if accuracy is not None and frozen is not None:
+            settings.setdefault(label, []).append((accuracy, accuracy - frozen))
+    means = [tuple(map(statistics.fmean, zip(*own, strict=True))) for own in settings.values()]
+    return max(means)[1] if means else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,7 +11,12 @@ from depthgauge.controls import control_in
 from depthgauge.diagnostics.finding import Finding
 from depthgauge.diagnostics.registry import counting
 from depthgauge.results.audit import Audit
-from depthgauge.results.network import NetworkResult, audited_network, trained_network
+from depthgauge.results.network import (
+    NetworkResult,
+    audited_network,
+    gain_of_most_accurate,
+    trained_network,
+)
 from depthgauge.results.run import RunResult
 from depthgauge.results.rung import Rung, rungs_of
 from depthgauge.results.spread import Spread
@@ -149,10 +153,10 @@ def _rule(
 
 
 def networks_of(runs: Sequence[RunResult], thresholds: Thresholds) -> tuple[NetworkResult, ...]:
-    """Return the networks of a rule's runs that are done, by their last epoch's metrics."""
-    frozen = {run.config.seed: run for run in runs if run.config.k == 0}
+    """Return the networks of the runs that are done, by their last epoch's metrics."""
+    frozen = {(run.label, run.config.seed): run for run in runs if run.config.k == 0}
     return tuple(
-        trained_network(run, frozen.get(run.config.seed), thresholds)
+        trained_network(run, frozen.get((run.label, run.config.seed)), thresholds)
         for run in runs
         if run.is_full and run.is_done
     )
@@ -181,12 +185,6 @@ def judge_by_training(
 
 def gain_of_bp(runs: Sequence[RunResult], thresholds: Thresholds) -> float | None:
     """Return what backpropagation gains from depth in the mean, at its most accurate setting."""
-    labels = {r.label for r in runs if r.config.rule.name == "bp" and r.control is None}
-    settings = []
-    for label in sorted(labels):
-        networks = networks_of([run for run in runs if run.label == label], thresholds)
-        pairs = [(n.accuracy, n.gain) for n in networks if n.accuracy is not None]
-        gains = [(accuracy, gain) for accuracy, gain in pairs if gain is not None]
-        if gains:
-            settings.append(tuple(map(statistics.fmean, zip(*gains, strict=True))))
-    return max(settings)[1] if settings else None
+    bp = [run for run in runs if run.config.rule.name == "bp" and run.control is None]
+    networks = networks_of(bp, thresholds)
+    return gain_of_most_accurate((one.label, one.accuracy, one.frozen) for one in networks)

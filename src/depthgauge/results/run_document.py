@@ -12,8 +12,8 @@ from depthgauge.store.metrics_file import MetricsFile
 from depthgauge.store.run_paths import RunPaths
 
 
-def describe_run(folder: Path) -> dict[str, Any]:
-    """Configuration, state, result or failure, provenance, and what was put aside."""
+def run_document(folder: Path) -> dict[str, Any]:
+    """Return configuration, state, result or failure, provenance, and what was put aside."""
     paths = RunPaths(folder)
     if not folder.is_dir():
         raise UserError(f"there is no folder {folder}; runs are in DIR/runs of a study DIR")
@@ -36,7 +36,7 @@ def describe_run(folder: Path) -> dict[str, Any]:
 
 
 def _ended(paths: RunPaths) -> dict[str, Any]:
-    """The result, or the failure, or nothing."""
+    """Return the result, or the failure, or nothing."""
     if paths.result_path.exists():
         return dict(read_json(paths.result_path))
     return paths.failure or {}

@@ -24,7 +24,7 @@ class EPOptions(RuleOptions):
     )
     credit: Literal["error", "displacement"] = Field(
         default="error",
-        description="error: −ε/β, the energy's own gradient; displacement: the record's form",
+        description="error: −ε/β, the energy's own gradient; displacement: the published form",
     )
     nudge: float = Field(
         default=1.0, gt=0, allow_inf_nan=False, description="β in units of h_L's mean square"

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from results.written_studies import SIX_EPOCHS, change_json, compared, write_audit, write_study
 from scipy import stats
 from store.small_runs_on_disk import TASK, finished, run_config
-from studies.compared_studies import SIX_EPOCHS, change_json, write_audit, write_study
 
 from depthgauge.errors import UserError
-from depthgauge.studies.side_by_side import side_by_side
 
 BP = {
     0: {1: 0.30, 2: 0.31, 3: 0.29},
@@ -76,8 +75,8 @@ def numbers(differences) -> dict[str, tuple[int, float, float, float]]:
 
 
 def test_a_rule_of_two_studies_against_a_paired_t_test_on_its_files(short, longer):
-    (pair,) = side_by_side([short, longer]).as_dict()["same_rules"]
-    assert (pair["rule"], pair["first"], pair["other"]) == ("bp", "short", "long")
+    (pair,) = compared(short, longer).as_dict()["same_rules"]
+    assert (pair["label"], pair["first"], pair["other"]) == ("bp", "short", "long")
     found = numbers(pair["differences"])
     assert list(found) == ["accuracy", "frozen", "gain", "k = 0", "k = 1", "k = 2"]
     rungs = [
@@ -93,8 +92,8 @@ def test_a_rule_of_two_studies_against_a_paired_t_test_on_its_files(short, longe
 def test_the_first_study_that_has_a_rule_is_the_one_the_others_are_compared_with(
     short, longer, without_bp
 ):
-    pairs = side_by_side([short, without_bp, longer]).same_rules
-    assert sorted((p.other.rule, p.first.study, p.other.study) for p in pairs) == [
+    pairs = compared(short, without_bp, longer).same_rules
+    assert sorted((p.other.label, p.first.study, p.other.study) for p in pairs) == [
         ("bp", "short", "long"),
         ("dfa", "short", "without"),
         ("fa", "without", "long"),
@@ -103,21 +102,21 @@ def test_the_first_study_that_has_a_rule_is_the_one_the_others_are_compared_with
 
 def test_the_same_runs_are_told_from_others(short, longer, tmp_path):
     copy = shutil.copytree(short, tmp_path / "copy")
-    pairs = side_by_side([short, copy, longer]).as_dict()["same_rules"]
-    again, others = (pair for pair in pairs if pair["rule"] == "bp")
+    pairs = compared(short, copy, longer).as_dict()["same_rules"]
+    again, others = (pair for pair in pairs if pair["label"] == "bp")
     assert again["same_runs"]
     assert again["differ_in"] == []
-    assert again["agreement"] == {"common": 9, "same_accuracy": 9, "same_record": 9}
+    assert again["agreement"] == {"common": 9, "same_accuracy": 9, "same_epochs": 9}
     assert not others["same_runs"]
     assert others["differ_in"] == [{"name": "recipe.epochs", "first": 3, "other": 6}]
 
 
 def test_a_rule_is_compared_with_backpropagation_of_its_own_study(short, longer):
-    document = side_by_side([short, longer]).as_dict()
+    document = compared(short, longer).as_dict()
     assert document["to"] == "bp"
     (dfa, fa) = document["against"]
     for row, folder, rule in ((dfa, short, "dfa"), (fa, longer, "fa")):
-        assert (row["study"], row["rule"]) == (folder.name, rule)
+        assert (row["study"], row["label"]) == (folder.name, rule)
         assert (row["reference"], row["reference_study"]) == ("bp", folder.name)
         found = numbers(row["differences"])
         assert list(found) == ["accuracy", "frozen", "gain", "k = 0", "k = 2"]
@@ -130,12 +129,12 @@ def test_without_it_with_that_of_the_first_study_with_the_same_base(
     short, longer, without_bp, tmp_path
 ):
     later = write_study(tmp_path / "later", {"bp": DFA})
-    document = side_by_side([longer, without_bp, short, later]).as_dict()
+    document = compared(longer, without_bp, short, later).as_dict()
     rows = [row for row in document["against"] if row["study"] == "without"]
-    assert {row["rule"] for row in rows} == {"dfa", "fa"}
+    assert {row["label"] for row in rows} == {"dfa", "fa"}
     for row in rows:
         assert row["reference_study"] == "short"
-        own = final_accuracies(without_bp, row["rule"], 2)
+        own = final_accuracies(without_bp, row["label"], 2)
         expected = by_scipy(final_accuracies(short, "bp", 2), own)
         assert numbers(row["differences"])["accuracy"] == pytest.approx(expected)
 
@@ -143,8 +142,8 @@ def test_without_it_with_that_of_the_first_study_with_the_same_base(
 def test_what_is_not_comparable_is_said_and_not_computed(short, tmp_path):
     elsewhere = TASK.model_copy(update={"name": "other task"})
     alone = write_study(tmp_path / "alone", {"fa": DFA}, recipe=SIX_EPOCHS, task=elsewhere)
-    row = side_by_side([short, alone]).as_dict()["against"][1]
-    assert (row["rule"], row["reference"], row["differences"]) == ("fa", None, [])
+    row = compared(short, alone).as_dict()["against"][1]
+    assert (row["label"], row["reference"], row["differences"]) == ("fa", None, [])
     assert row["not_comparable_with"] == "short"
     assert [(d["name"], d["first"], d["other"]) for d in row["differ_in"]] == [
         ("recipe.epochs", 3, 6),
@@ -153,16 +152,16 @@ def test_what_is_not_comparable_is_said_and_not_computed(short, tmp_path):
 
 
 def test_another_rule_to_compare_with(short, longer):
-    compared = side_by_side([short, longer], "dfa")
-    assert compared.to == "dfa"
-    own, *others = compared.against
-    assert (own.rule.rule, own.reference.study) == ("bp", "short")
+    found = compared(short, longer, to="dfa")
+    assert found.to == "dfa"
+    own, *others = found.against
+    assert (own.rule.label, own.reference.study) == ("bp", "short")
     assert [(one.rule.study, one.reference) for one in others] == [("long", None), ("long", None)]
 
 
 def test_a_rule_that_no_study_has(short, longer):
     with pytest.raises(UserError, match="none of the studies has the rule ep") as refusal:
-        side_by_side([short, longer], "ep")
+        compared(short, longer, to="ep")
     assert all(
         rule in str(refusal.value).partition("--to takes")[2] for rule in ("bp", "dfa", "fa")
     )
@@ -170,7 +169,7 @@ def test_a_rule_that_no_study_has(short, longer):
 
 def test_no_study_has_backpropagation(without_bp, tmp_path):
     copy = shutil.copytree(without_bp, tmp_path / "copy")
-    assert side_by_side([without_bp, copy]).against == ()
+    assert compared(without_bp, copy).against == ()
 
 
 def test_rungs_of_networks_with_other_depths_are_not_compared_with_a_reference(short, tmp_path):
@@ -178,8 +177,8 @@ def test_rungs_of_networks_with_other_depths_are_not_compared_with_a_reference(s
     shallow = run_config("dfa[shallow]", 0, 1)
     net = shallow.net.model_copy(update={"blocks": 0})
     finished(study / "runs", shallow.model_copy(update={"net": net}), 0.22)
-    row = side_by_side([short, study]).against[1]
-    assert (row.rule.rule, row.reference.study) == ("dfa[shallow]", "short")
+    row = compared(short, study).against[1]
+    assert (row.rule.label, row.reference.study) == ("dfa[shallow]", "short")
     assert [d.of for d in row.differences] == ["accuracy"]
     assert row.differences[0].mean == pytest.approx(0.22 - 0.60)
 
@@ -187,7 +186,7 @@ def test_rungs_of_networks_with_other_depths_are_not_compared_with_a_reference(s
 def test_a_run_that_diverged_takes_no_part_and_is_named(short, tmp_path):
     lost = {0: DFA[0], 2: DFA[2] | {3: None}}
     other = write_study(tmp_path / "other", {"dfa": lost})
-    document = side_by_side([short, other]).as_dict()
+    document = compared(short, other).as_dict()
     (pair,) = document["same_rules"]
     assert list(pair["differences"][0]["by_seed"]) == ["1", "2"]
     (row,) = (rule for rule in document["rules"] if rule["study"] == "other")
@@ -196,8 +195,8 @@ def test_a_run_that_diverged_takes_no_part_and_is_named(short, tmp_path):
 
 
 def test_every_rule_of_every_study_with_its_spread(short, longer):
-    rows = side_by_side([short, longer]).as_dict()["rules"]
-    rules = {(row["study"], row["rule"]): row for row in rows}
+    rows = compared(short, longer).as_dict()["rules"]
+    rules = {(row["study"], row["label"]): row for row in rows}
     assert len(rules) == len(rows)
     assert set(rules) == {("short", "bp"), ("short", "dfa"), ("long", "bp"), ("long", "fa")}
     accuracies = list(final_accuracies(short, "dfa", 2).values())
@@ -205,7 +204,7 @@ def test_every_rule_of_every_study_with_its_spread(short, longer):
     assert found["accuracy"]["mean"] == pytest.approx(np.mean(accuracies))
     assert found["accuracy"]["std"] == pytest.approx(np.std(accuracies, ddof=1))
     assert found["gain"]["mean"] == pytest.approx(np.mean(list(gains(short, "dfa").values())))
-    assert found["basis"] == "training record"
+    assert found["basis"] == "training"
     assert found["values"]["frozen"] == {"1": 0.28, "2": 0.27, "3": 0.26}
 
 
@@ -214,14 +213,14 @@ def test_where_results_come_from_each_value_once(short, tmp_path):
     other = write_study(tmp_path / "other", {"dfa": DFA}, **here)
     *_, last = sorted(other.glob("runs/*/result.json"))
     change_json(last, provenance=here | {"version": "1.1", "commit": "abc"})
-    origin = side_by_side([short, other]).as_dict()["studies"][1]["provenance"]
+    origin = compared(short, other).as_dict()["studies"][1]["provenance"]
     assert origin["version"] == ["1.0", "1.1"]
     assert (origin["commit"], origin["processor"], origin["device"]) == (["abc"], ["one"], ["cpu"])
     assert origin["gpu"] == []
 
 
 def test_the_document_is_json_and_has_a_version(short, longer):
-    document = side_by_side([short, longer]).as_dict()
+    document = compared(short, longer).as_dict()
     assert json.loads(json.dumps(document, allow_nan=False)) == document
     assert document["schema_version"] == 1
     assert document["confidence"] == pytest.approx(0.95)
@@ -233,7 +232,7 @@ def test_the_document_is_json_and_has_a_version(short, longer):
 def test_networks_from_elsewhere_are_compared_as_far_as_they_are_known(short, tmp_path):
     seeds = {1: (0.5, 0.3), 2: (0.6, 0.3)}
     audit = write_audit(tmp_path / "audit", {"bp": seeds, "fa": seeds})
-    document = side_by_side([short, audit]).as_dict()
+    document = compared(short, audit).as_dict()
     (pair,) = document["same_rules"]
     assert pair["not_known"] == ["net", "recipe", "rule"]
     assert not pair["same_runs"]
@@ -241,11 +240,11 @@ def test_networks_from_elsewhere_are_compared_as_far_as_they_are_known(short, tm
     assert list(found) == ["accuracy", "frozen", "gain"]
     assert found["accuracy"] == pytest.approx(by_scipy(BP[2], {1: 0.5, 2: 0.6}))
     fa = document["against"][-1]
-    assert (fa["rule"], fa["reference_study"]) == ("fa", "audit")
+    assert (fa["label"], fa["reference_study"]) == ("fa", "audit")
     assert document["studies"][1]["provenance"]["processor"] == ["one"]
 
 
 def test_a_network_that_is_not_known_is_not_comparable(short, tmp_path):
     audit = write_audit(tmp_path / "audit", {"fa": {1: (0.5, 0.3)}})
-    row = side_by_side([short, audit]).as_dict()["against"][-1]
+    row = compared(short, audit).as_dict()["against"][-1]
     assert (row["reference"], row["not_known"]) == (None, ["net", "recipe"])

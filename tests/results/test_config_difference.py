@@ -1,29 +1,29 @@
-"""Whether two studies trained the same runs, and how alike the results are."""
+"""In what two studies differ, and how alike their common runs are."""
 
 from __future__ import annotations
 
 import pytest
+from results.written_studies import change_losses, write_study
 from store.small_runs_on_disk import NET, RECIPE, TASK
-from studies.compared_studies import change_records, write_study
 
-from depthgauge.studies.gathered import gather
-from depthgauge.studies.same_runs import Agreement, agreement, same_settings
+from depthgauge.results.config_difference import Agreement, agreement, config_difference
+from depthgauge.results.load import load
 
 DFA = {"dfa": {0: {1: 0.2, 2: 0.25}, 2: {1: 0.5, 2: 0.5}}}
 
 
 @pytest.fixture
 def first(tmp_path):
-    return gather(write_study(tmp_path / "first", DFA))
+    return load(write_study(tmp_path / "first", DFA))
 
 
 def other(tmp_path, accuracies=DFA, **changes):
-    return gather(write_study(tmp_path / "other", accuracies, **changes))
+    return load(write_study(tmp_path / "other", accuracies, **changes))
 
 
 def test_the_same_runs_bit_for_bit(first, tmp_path):
     again = other(tmp_path)
-    assert same_settings(first, again, "dfa").same
+    assert config_difference(first, again, "dfa").is_none
     assert agreement(first, again, "dfa") == Agreement(4, 4, 4)
 
 
@@ -33,15 +33,15 @@ def test_runs_count_as_common_by_k_and_seed(first, tmp_path):
     assert agreement(first, again, "fa") == Agreement(0, 0, 0)
 
 
-def test_equal_accuracies_are_not_equal_records(first, tmp_path):
+def test_equal_accuracies_are_not_equal_epochs(first, tmp_path):
     write_study(tmp_path / "other", DFA)
-    change_records(tmp_path / "other", 1.25)
-    assert agreement(first, gather(tmp_path / "other"), "dfa") == Agreement(4, 4, 0)
+    change_losses(tmp_path / "other", 1.25)
+    assert agreement(first, load(tmp_path / "other"), "dfa") == Agreement(4, 4, 0)
 
 
 def test_two_runs_that_diverged_agree(tmp_path):
     diverged = {"dfa": {2: {1: None}}}
-    studies = [gather(write_study(tmp_path / name, diverged)) for name in "ab"]
+    studies = [load(write_study(tmp_path / name, diverged)) for name in "ab"]
     assert agreement(*studies, "dfa") == Agreement(1, 1, 1)
     assert agreement(studies[0], other(tmp_path, DFA), "dfa") == Agreement(1, 0, 0)
 
@@ -59,11 +59,11 @@ def test_two_runs_that_diverged_agree(tmp_path):
     ],
 )
 def test_in_what_the_runs_of_a_rule_differ(first, tmp_path, changes, differ_in):
-    settings = same_settings(first, other(tmp_path, **changes), "dfa")
-    assert settings.differ_in == differ_in
-    assert settings.not_known == ()
-    assert not settings.same
+    difference = config_difference(first, other(tmp_path, **changes), "dfa")
+    assert difference.differ_in == differ_in
+    assert difference.not_known == ()
+    assert not difference.is_none
 
 
 def test_a_rule_is_no_part_of_what_studies_must_share(first, tmp_path):
-    assert same_settings(first, other(tmp_path, source="mended")).same
+    assert config_difference(first, other(tmp_path, source="mended")).is_none

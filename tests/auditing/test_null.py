@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from auditing.small_trained import BLOCKS, PlainDFA, UnbatchedFA, make_batch, make_trained
 from oracles.null_loop import alignment, null_loop
-from studies.small_trained import BLOCKS, PlainDFA, UnbatchedFA, make_batch, make_trained
 
+from depthgauge.auditing import null
+from depthgauge.auditing.null import calibrate_null, reason_missing
 from depthgauge.rules.bp import BP
 from depthgauge.rules.dfa import DFA
 from depthgauge.rules.fa import FA
-from depthgauge.studies import null
-from depthgauge.studies.null import calibrate_null, why_not
 
 RULES = {"dfa": DFA, "fa": FA, "plain dfa": PlainDFA, "unbatched fa": UnbatchedFA}
 
@@ -29,7 +29,7 @@ def kind(trained) -> str:
     return "dfa" if isinstance(trained.rule, DFA) else "fa"
 
 
-@pytest.mark.parametrize("convention", ["depthgauge", "record"])
+@pytest.mark.parametrize("convention", ["depthgauge", "published"])
 def test_the_first_twenty_draws_are_those_of_the_plain_loop(trained, convention):
     batch = make_batch()
     expected = np.array(null_loop(trained.net, batch, kind(trained), 20, convention))
@@ -44,7 +44,7 @@ def test_the_first_twenty_draws_are_those_of_the_plain_loop(trained, convention)
     assert (found.draws, found.convention) == (20, convention)
 
 
-@pytest.mark.parametrize("convention", ["depthgauge", "record"])
+@pytest.mark.parametrize("convention", ["depthgauge", "published"])
 def test_observed_is_the_training_feedback(trained, convention):
     batch = make_batch()
     Bs = list(trained.feedback["B"])
@@ -57,10 +57,10 @@ def test_observed_is_the_training_feedback(trained, convention):
 
 def test_the_conventions_differ_where_the_layers_do():
     trained, batch = make_trained(DFA()), make_batch()
-    ours, record = (calibrate_null(trained, batch, 5, c) for c in ("depthgauge", "record"))
-    apart = np.abs(np.array(ours.fresh_deep) - np.array(record.fresh_deep))
+    ours, published = (calibrate_null(trained, batch, 5, c) for c in ("depthgauge", "published"))
+    apart = np.abs(np.array(ours.fresh_deep) - np.array(published.fresh_deep))
     assert apart.min() > 1e-4
-    assert len(ours.per_layer) == len(record.per_layer) == BLOCKS + 1
+    assert len(ours.per_layer) == len(published.per_layer) == BLOCKS + 1
 
 
 def test_the_published_deep_figure_of_direct_feedback_by_hand():
@@ -69,7 +69,7 @@ def test_the_published_deep_figure_of_direct_feedback_by_hand():
     B = trained.feedback["B"]
     shifted = replace(trained, feedback={"B": torch.stack([B[1], B[2], B[2]])})
     ours = calibrate_null(shifted, batch, 2).deep.observed
-    assert calibrate_null(trained, batch, 2, "record").deep.observed == pytest.approx(ours)
+    assert calibrate_null(trained, batch, 2, "published").deep.observed == pytest.approx(ours)
 
 
 @pytest.mark.parametrize(("rule", "together"), [(DFA, 100), (FA, 8)])
@@ -145,7 +145,7 @@ def test_random_state_network_and_feedback_stay_as_they_were(trained):
 )
 def test_without_feedback_there_is_no_number(rule, feedback, words):
     trained = replace(make_trained(None), rule=rule, feedback=feedback)
-    reason = why_not(trained)
+    reason = reason_missing(trained)
     assert reason.startswith("n/a: ")
     assert words in reason
     with pytest.raises(ValueError, match=r"n/a"):
@@ -153,7 +153,7 @@ def test_without_feedback_there_is_no_number(rule, feedback, words):
 
 
 def test_with_feedback_there_is_a_null(trained):
-    assert why_not(trained) is None
+    assert reason_missing(trained) is None
 
 
 def test_a_network_in_float64(trained):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from depthgauge.auditing.trained import Trained
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.rules.contract import Context, Rule
 from depthgauge.rules.dfa import DFA
 from depthgauge.rules.fa import FA
-from depthgauge.studies.trained import Trained
 
 FEATURES, WIDTH, CLASSES, BLOCKS = 6, 16, 5, 3
 

@@ -10,10 +10,10 @@ import torch
 from oracles.identity import identity_of_samples
 from training.small_runs import make_task
 
+from depthgauge.auditing.identity import measure_identity
 from depthgauge.config import NetConfig
 from depthgauge.nets.registry import initial_net
-from depthgauge.studies.identity import measure_identity
-from depthgauge.studies.published import published
+from depthgauge.published.figures import published
 from depthgauge.tasks.registry import load_task
 
 TASK = make_task()

@@ -6,18 +6,13 @@ import shutil
 
 import pytest
 import torch
+from auditing.small_trained import CLASSES, FEATURES, make_trained
 from studies.small_grids import RECIPE, TASK, grid, study_of, train
-from studies.small_trained import CLASSES, FEATURES, make_trained
 from training.small_runs import make_task
 
-from depthgauge.config import RuleConfig
-from depthgauge.errors import UserError
-from depthgauge.registry import TASKS
-from depthgauge.rules.dfa import DFA
-from depthgauge.rules.fa import FA
-from depthgauge.studies import load_trained as loading
-from depthgauge.studies.load_trained import load_trained
-from depthgauge.studies.trained import (
+from depthgauge.auditing import load_trained as loading
+from depthgauge.auditing.load_trained import load_trained
+from depthgauge.auditing.trained import (
     check_fits,
     evaluation_batches,
     first_samples,
@@ -27,6 +22,11 @@ from depthgauge.studies.trained import (
     trained_elsewhere,
     trained_run,
 )
+from depthgauge.config import RuleConfig
+from depthgauge.errors import UserError
+from depthgauge.registry import TASKS
+from depthgauge.rules.dfa import DFA
+from depthgauge.rules.fa import FA
 from depthgauge.tasks.base import Split, Task
 
 

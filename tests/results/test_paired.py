@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from depthgauge.studies.paired import paired
+from depthgauge.results.paired import paired
 
 ACCURACIES = st.dictionaries(
     st.integers(0, 12), st.integers(0, 10_000).map(lambda correct: correct / 10_000), min_size=1

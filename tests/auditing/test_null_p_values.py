@@ -6,17 +6,17 @@ from dataclasses import replace
 
 import pytest
 import torch
+from auditing.small_trained import make_batch, make_trained
 from scipy.stats import kstest
-from studies.small_trained import make_batch, make_trained
 from torch import Tensor
 
+from depthgauge.auditing import null
+from depthgauge.auditing.null import calibrate_null
+from depthgauge.auditing.trained import Trained
 from depthgauge.gauges.null import NullReading
 from depthgauge.rules.contract import Rule
 from depthgauge.rules.dfa import DFA
 from depthgauge.rules.fa import FA
-from depthgauge.studies import null
-from depthgauge.studies.null import calibrate_null
-from depthgauge.studies.trained import Trained
 
 pytestmark = pytest.mark.slow
 

@@ -7,13 +7,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from store.small_runs_on_disk import BASE, RECIPE, finished, run_config
+from auditing.audited_networks import audit_of, audited
+from store.small_runs_on_disk import BASE, RECIPE, TASK, finished, run_config
 
-from depthgauge.config import NetConfig, Recipe, RuleConfig, RunConfig, TaskConfig
+from depthgauge.config import NetConfig, Recipe, RuleConfig, RunConfig, SharedConfig, TaskConfig
 from depthgauge.controls import CONTROLS, control_in
+from depthgauge.results.audit import Audit
+from depthgauge.results.comparison import Comparison, compare_studies
+from depthgauge.results.load import load
 from depthgauge.store.plan_files import CohortPlan, PlanFile, PlannedRule
 from depthgauge.store.study_folder import StudyFolder
-from depthgauge.studies.side_by_side import SideBySide, side_by_side
 
 Accuracies = Mapping[str, Mapping[int, Mapping[int, float | None]]]
 """By rule, k and seed; None for a run that diverged."""
@@ -22,8 +25,8 @@ BP = {0: {1: 0.30, 2: 0.30}, 1: {1: 0.4, 2: 0.4}, 2: {1: 0.60, 2: 0.64}}
 SIX_EPOCHS = RECIPE.model_copy(update={"epochs": 6})
 
 
-def compared(*folders: Path) -> SideBySide:
-    return side_by_side(folders)
+def compared(*folders: Path, to: str | None = None) -> Comparison:
+    return compare_studies([load(folder) for folder in folders], to)
 
 
 def write_study(
@@ -87,45 +90,27 @@ def change_json(path: Path, **fields: Any) -> None:
     path.write_text(json.dumps(json.loads(path.read_text()) | fields))
 
 
-def change_records(study: Path, train_loss: float) -> None:
+def change_losses(study: Path, train_loss: float) -> None:
     """As another machine would leave them: the same accuracies, another loss in the last digits."""
     for path in study.glob("runs/*/metrics.jsonl"):
         lines = [json.loads(line) | {"train_loss": train_loss} for line in path.open()]
         path.write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
+def put_audit(folder: Path, audit: Audit) -> Path:
+    """Write `audit.json` as the command does."""
+    folder.mkdir(exist_ok=True)
+    (folder / "audit.json").write_text(audit.model_dump_json())
+    return folder
+
+
 def write_audit(folder: Path, accuracies: Mapping[str, Mapping[int, tuple[float, float]]]) -> Path:
     """An audit of networks from elsewhere, with accuracy and frozen accuracy by rule and seed."""
-    folder.mkdir()
-    summary = [
-        {"method": rule, "seed": seed, "acc": accuracy, "frozen_acc": frozen, "g_L": 0.1}
-        | {"growth": 2.0, "stability": None, "first_fired": None, "source": {}}
+    networks = [
+        audited(rule, seed, accuracy, frozen)
         for rule, seeds in accuracies.items()
         for seed, (accuracy, frozen) in seeds.items()
     ]
-    verdict = {"verdict": "trustworthy", "verdict_in_words": "trustworthy", "fired": []}
-    verdict["single_seed"] = False
-    reading = {"measured_on": "8 samples"}
-    scale = {"name": "D1", "finding": "passes", "intervals": {}, "sentence": "scale: fine"}
-    document = {
-        "schema_version": 1,
-        "config": {"chance": 0.1, "task": BASE["task"], "frozen_acc": {"bp": 0.3}}
-        | {"bp_depth_gain": None},
-        "thresholds": {},
-        "provenance": {"version": "1.0", "processor": "one"},
-        "reports": {
-            f"{row['method']}_s{row['seed']}": {
-                "readings": dict.fromkeys(("scale", "reference", "numerics", "stability"), reading),
-                "residual_norms": [1.0, 1.5, 2.0],
-            }
-            for row in summary
-        },
-        "summary": summary,
-        "verdicts": {
-            rule: verdict | {"diagnostics": [scale], "sensitivity": []} for rule in accuracies
-        },
-        "decision_utility": {},
-        "controls": {},
-    }
-    (folder / "audit.json").write_text(json.dumps(document))
-    return folder
+    config = SharedConfig(task=TASK, frozen_acc={"bp": 0.3})
+    provenance = {"version": "1.0", "processor": "one"}
+    return put_audit(folder, audit_of(*networks, config=config, chance=0.1, provenance=provenance))
