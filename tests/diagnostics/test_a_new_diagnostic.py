@@ -63,7 +63,7 @@ def test_where_it_does_not_count_it_is_found_beside_the_verdict():
     assert Thresholds().error_rate_of_each == pytest.approx(0.05 / 3)
     assert "lesion_lost" not in [stable.threshold for stable in sensitivity([NOT_MISSED])]
     report = diagnose(make_net(), shown())
-    assert [finding["name"] for finding in report.to_dict()["besides"]] == ["D2s", "DX"]
+    assert [finding["id"] for finding in report.to_dict()["besides"]] == ["D2s", "DX"]
     assert f"DX {report.judgement.besides[1].outcome}" in str(report)
 
 
@@ -124,8 +124,8 @@ def test_it_is_in_a_diagnosis_its_text_and_its_document(fires):
     assert f"lesion_lost {used.lesion_lost:g}" in str(report)
     document = report.to_dict()
     assert document["fired"] == (["DX"] if fires else [])
-    assert document["diagnostics"][-1]["name"] == "DX"
-    assert document["diagnostics"][-1]["intervals"]["largest_lesion"]["center"] == lost
+    assert document["findings"][-1]["id"] == "DX"
+    assert document["findings"][-1]["intervals"]["largest_lesion"]["center"] == lost
     assert document["thresholds"]["lesion_lost"] == used.lesion_lost
     assert document["sensitivity"][-1]["threshold"] == "lesion_lost"
 

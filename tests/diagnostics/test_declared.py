@@ -152,7 +152,6 @@ def test_in_how_many_seeds_the_gradient_is_numerically_wrong_is_a_fact_of_the_fi
     networks = [HEALTHY | {"numerics": 0.5 if seed < wrong else 1.0} for seed in range(seeds)]
     found = next(f for f in judge(networks).findings if f.id == REFERENCE.id)
     assert found.facts == {"numerically_wrong": wrong, "seeds": seeds}
-    assert found.to_dict()["facts"] == found.facts
 
 
 @pytest.mark.parametrize(
