@@ -14,6 +14,7 @@ from gauges.small_networks import make_net
 
 from depthgauge import Thresholds, __version__, diagnose
 from depthgauge.config import SCHEMA_VERSION
+from depthgauge.diagnosis.report import Report
 from depthgauge.verdict.judge import judge
 from depthgauge.verdict.sensitivity import sensitivity
 
@@ -97,7 +98,7 @@ def test_plain_values_are_the_reports_numbers(full):
     assert document["schema_version"] == SCHEMA_VERSION
     assert document["verdict_in_words"] == str(full.judgement)
     assert (document["fired"], document["single_seed"]) == ([], True)
-    assert [d["name"] for d in document["diagnostics"]] == ["D1", "D2", "D3"]
+    assert [d["id"] for d in document["findings"]] == ["D1", "D2", "D3"]
     assert document["thresholds"] == dict(Thresholds())
     assert document["readings"]["alignment"]["per_layer"] == list(full.alignment.per_layer)
     assert [s["threshold"] for s in document["sensitivity"]] == [
@@ -130,12 +131,20 @@ def test_a_reading_without_a_number_says_why(kind):
         assert reading["value"] is not None or reading["note"], f"{name} has neither"
 
 
-def test_what_is_not_finite_is_null_in_the_plain_values():
+def test_what_is_not_finite_is_a_name_in_the_plain_values():
     document = diagnose(overflowing(1), shown()).to_dict()
     assert document["residual_norms"][0] > 0
-    assert document["residual_norms"][-1] is None
-    assert document["bp_grad_norms"][-1] is None
+    assert document["residual_norms"][-1] == document["bp_grad_norms"][-1] == "NaN"
     assert document["fired"] == ["D1", "D2"]
+
+
+def test_a_report_is_read_back_from_its_plain_values(full):
+    assert Report.from_dict(strictly_parsed(full.to_json())) == full
+
+
+def test_what_is_not_finite_is_read_back():
+    document = diagnose(overflowing(1), shown()).to_dict()
+    assert Report.from_dict(document).to_dict() == document
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64, torch.tensor], ids=lambda k: k.__name__)
