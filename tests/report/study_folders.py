@@ -49,7 +49,7 @@ def write_study(
     """A finished study of these runs; `readings` stand in every line of a rule's metrics."""
     parts = {"recipe": recipe, "task": task, "net": net}
     given = {name: part for name, part in parts.items() if part is not None}
-    base = BASE | {name: part.model_dump(mode="json") for name, part in given.items()}
+    base = BASE.model_copy(update=given)
     study = StudyFolder(folder)
     study.open(base, "cpu", None, 1)
     for rule, rungs in accuracies.items():
@@ -140,9 +140,7 @@ def put_audit(folder: Path, *networks: ReadNetwork, **provenance: str) -> Audit:
         )
         for one in networks
     ]
-    audit = make_audit(
-        *named, config=SharedConfig(**BASE), provenance={"version": "1.0"} | provenance
-    )
+    audit = make_audit(*named, config=BASE, provenance={"version": "1.0"} | provenance)
     save_audit(folder, audit)
     return audit
 
@@ -162,7 +160,7 @@ def write_audit(folder: Path, accuracies: Mapping[str, Mapping[int, tuple[float,
     ]
     audit = make_audit(
         *networks,
-        config=SharedConfig(task=BASE["task"], frozen_acc={"bp": 0.3}),
+        config=SharedConfig(task=BASE.task, frozen_acc={"bp": 0.3}),
         bp_gain=None,
         provenance={"version": "1.0", "processor": "one"},
     )

@@ -43,7 +43,7 @@ def write_study(
     """A finished study of these runs; `readings` stand in every line of a rule's metrics."""
     parts = {"recipe": recipe, "task": task, "net": net}
     given = {name: part for name, part in parts.items() if part is not None}
-    base = BASE | {name: part.model_dump(mode="json") for name, part in given.items()}
+    base = BASE.model_copy(update=given)
     study = StudyFolder(folder)
     study.open(base, "cpu", None, 1)
     for rule, rungs in accuracies.items():

@@ -9,18 +9,14 @@ import torch
 from safetensors import safe_open
 from torch import Tensor
 
-from depthgauge.config import NetConfig, Recipe, RuleConfig, RunConfig, TaskConfig
+from depthgauge.config import NetConfig, Recipe, RuleConfig, RunConfig, SharedConfig, TaskConfig
 from depthgauge.store.run_folder import RunFolder
 from depthgauge.training.engine import Position, RunState
 
 TASK = TaskConfig(name="tiny", checksum="0" * 64)
 NET = NetConfig(width=3, blocks=2)
 RECIPE = Recipe(epochs=3)
-BASE = {
-    "task": TASK.model_dump(mode="json"),
-    "net": NET.model_dump(mode="json"),
-    "recipe": RECIPE.model_dump(mode="json"),
-}
+BASE = SharedConfig(task=TASK, net=NET, recipe=RECIPE)
 
 
 def run_config(rule: str = "dfa", k: int = 2, seed: int = 42, source: str = "") -> RunConfig:

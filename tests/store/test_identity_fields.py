@@ -13,7 +13,14 @@ from pydantic import BaseModel
 from store.small_runs_on_disk import contents, finished, run_config
 from studies.small_grids import grid, plan, study_of
 
-from depthgauge.config import RuleConfig, RunConfig, TrainingOptions, identity_of
+from depthgauge.config import (
+    RuleConfig,
+    RunConfig,
+    SharedConfig,
+    TrainingOptions,
+    identity_of,
+)
+from depthgauge.errors import UserError
 from depthgauge.registry import RULES
 from depthgauge.rules.choice import choose_rule, option_names
 from depthgauge.store.run_folder import RunFolder
@@ -190,11 +197,20 @@ def test_a_finished_run_is_not_planned_again_and_a_changed_one_is(tmp_path, othe
     assert [config.rule.label for config in cohort.configs] == [other]
 
 
+def another(value: Any) -> Any:
+    """A value that a field takes as well as this one."""
+    choices = {"test": "validation", "float32": "float64"}
+    if isinstance(value, bool):
+        return not value
+    return choices.get(value, f"{value}1") if isinstance(value, str) else value + 1
+
+
 def test_a_changed_task_net_or_recipe_is_refused_as_another_study(tmp_path: Path):
     study = study_of(grid(), tmp_path / "study")
-    base = grid().base
+    base = grid().base.as_dict
     for part, values in base.items():
-        for name in values:
-            other = base | {part: values | {name: "another"}}
-            with pytest.raises(Exception, match=f"{part}.{name}"):
+        for name, value in values.items():
+            changed = base | {part: values | {name: another(value)}}
+            other = SharedConfig.model_validate(changed)
+            with pytest.raises(UserError, match=f"{part}.{name}"):
                 study.open(other, "cpu", None, 1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -21,20 +20,19 @@ from store.small_runs_on_disk import (
     started,
 )
 
+from depthgauge.config import SharedConfig
 from depthgauge.errors import UserError
 from depthgauge.store import study_folder
 from depthgauge.store.plan_files import CohortPlan, PlannedRule
 from depthgauge.store.study_folder import StudyFolder
 
 
-def changed(*path: str, to: object) -> dict[str, Any]:
-    """The base with one value changed."""
-    base = deepcopy(BASE)
-    inner: dict[str, Any] = base
-    for name in path[:-1]:
-        inner = inner[name]
-    inner[path[-1]] = to
-    return base
+def changed(**parts: dict[str, object]) -> SharedConfig:
+    """The base with some values of its parts changed."""
+    base = BASE.as_dict
+    return SharedConfig.model_validate(
+        base | {part: base[part] | own for part, own in parts.items()}
+    )
 
 
 @pytest.fixture
@@ -62,7 +60,7 @@ def assert_refused(study: StudyFolder, *sentence: str, **how: Any) -> None:
 def test_a_new_folder_says_what_it_belongs_to(study):
     assert json.loads(study.study_path.read_text()) == {
         "schema_version": 1,
-        "base": BASE,
+        "base": BASE.as_dict,
         "threads": 2,
         "device": "cpu",
         "engine": "cohort",
@@ -77,8 +75,8 @@ def test_an_empty_folder_can_be_claimed(tmp_path):
 def test_the_same_study_goes_on_and_nothing_is_written(study):
     before = contents(study.path)
     again = StudyFolder(study.path)
-    assert again.open(deepcopy(BASE), "cpu", None, 7).threads == 2
-    assert again.open(deepcopy(BASE), "cpu", 2, 7).threads == 2
+    assert again.open(BASE.model_copy(), "cpu", None, 7).threads == 2
+    assert again.open(BASE.model_copy(), "cpu", 2, 7).threads == 2
     assert contents(study.path) == before
 
 
@@ -147,16 +145,16 @@ def test_another_study_that_opened_the_folder_a_moment_before_is_not_mixed_in(
         (("net", "width"), 64, "net.width (3 there, 64 here)"),
         (("task", "checksum"), "f" * 64, "task.checksum"),
         (("task", "evaluated_on"), "validation", "(test there, validation here)"),
-        (("recipe", "new_field"), 1, "recipe.new_field (None there, 1 here)"),
     ],
 )
 def test_another_study_is_refused_and_the_difference_named(study, path, to, sentence):
-    assert_refused(study, sentence, "choose another --out", base=changed(*path, to=to))
+    assert_refused(
+        study, sentence, "choose another --out", base=changed(**{path[0]: {path[1]: to}})
+    )
 
 
 def test_every_difference_is_named(study):
-    base = changed("net", "blocks", to=7)
-    base["recipe"]["batch_size"] = 5
+    base = changed(net={"blocks": 7}, recipe={"batch_size": 5})
     assert_refused(study, "net.blocks (2 there, 7 here)", "recipe.batch_size (128", base=base)
 
 
