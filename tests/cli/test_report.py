@@ -84,19 +84,32 @@ def test_an_empty_folder_and_a_missing_one(tmp_path):
     assert list((tmp_path / "empty").iterdir()) == []
 
 
-@pytest.mark.parametrize("file", ["study.json", "audit.json"])
-@pytest.mark.parametrize("content", ["{", "[]", '{"schema_version": 7}'])
-def test_a_damaged_study_or_audit(small, file, content):
-    (small / file).write_text(content)
-    assert_bad_input(run("report", small), f"{small}/{file}", "nothing was changed")
-    assert (small / file).read_text() == content
+CONTENTS = pytest.mark.parametrize("content", ["{", "[]", '{"schema_version": 7}'])
+
+
+@CONTENTS
+def test_a_damaged_study(small, content):
+    (small / "study.json").write_text(content)
+    assert_bad_input(run("report", small), f"{small}/study.json", "nothing was changed")
+    assert (small / "study.json").read_text() == content
     assert not (small / "report.html").exists()
 
 
-def test_a_damaged_result(small):
+@CONTENTS
+def test_a_damaged_audit_is_left_out_and_named(small, content):
+    (small / "audit.json").write_text(content)
+    done = run("report", small)
+    assert (done.status, f"{small}/audit.json is not an audit" in done.err) == (0, True)
+    assert (small / "audit.json").read_text() == content
+    assert "From what training wrote down" in (small / "report.html").read_text()
+
+
+def test_a_damaged_result_is_left_out_and_named(small):
     (path, *_) = sorted(small.glob("runs/*/result.json"))
     path.write_text("{}")
-    assert_bad_input(run("report", small), str(path), "nothing was changed")
+    done = run("report", small)
+    assert (done.status, str(path) in done.err) == (0, True)
+    assert "This study is not complete" in (small / "report.html").read_text()
 
 
 @pytest.mark.parametrize("output", ["missing/page.html", ".", "small", "small/study.json/page"])

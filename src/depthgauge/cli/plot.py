@@ -15,7 +15,7 @@ FIGURES = {
     "ladder": "accuracy over the number of trained blocks; several studies side by side",
     "audit": "each rule's readings beside the thresholds",
     "layers": "norms of stream and gradient by layer, Γ with its null band, ρ",
-    "training": "accuracy and what diagnostics read by epoch; where each first fires",
+    "training": "accuracy, growth and gradient by epoch; where a diagnostic first fires",
     "null": "alignments that fresh feedback has, and the training feedback's own",
 }
 DESCRIPTION = "; ".join(f"{name}: {summary}" for name, summary in FIGURES.items())

@@ -6,8 +6,8 @@ import math
 
 from matplotlib.figure import Figure
 
+from depthgauge.report.figures.diagnostic_axis import axes_to_draw
 from depthgauge.report.figures.reading_panel import draw_reading
-from depthgauge.report.figures.readings import axes_to_draw
 from depthgauge.report.figures.style import panels, styled, title
 from depthgauge.report.figures.text import plain, study_title, width_of
 from depthgauge.report.palette import looks

@@ -8,8 +8,8 @@ from collections.abc import Collection
 
 from matplotlib.axes import Axes
 
+from depthgauge.report.figures.diagnostic_axis import DiagnosticAxis
 from depthgauge.report.figures.log_axis import set_log_limits
-from depthgauge.report.figures.readings import DiagnosticAxis
 from depthgauge.report.figures.style import GREY
 from depthgauge.report.figures.text import plain
 from depthgauge.report.palette import Look

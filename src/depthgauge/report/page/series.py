@@ -48,13 +48,14 @@ def _rows(run: RunResult) -> np.ndarray[Any, np.dtype[np.float64]]:
     """One row for each epoch up to the last; of those that were lost all is NaN."""
     layers = run.config.net.blocks + 1
     epochs = run.epochs[-1]["epoch"] + 1 if run.epochs else 0
-    rows = np.full((epochs, len(scalars()) + 2 * layers), math.nan)
+    names = scalars()
+    rows = np.full((epochs, len(names) + 2 * layers), math.nan)
     readings = {read.epoch: read.values for read in from_metrics(run.epochs)}
     for line in run.epochs:
         read = readings.get(line["epoch"], {})
         rows[line["epoch"]] = [
             *(_number(line.get(name)) for name in OWN),
-            *(_number(read.get(name)) for name in scalars()[len(OWN) :]),
+            *(_number(read.get(name)) for name in names[len(OWN) :]),
             *_layered(line.get("h_norm"), layers),
             *_layered(line.get("g_norm"), layers),
         ]
