@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from cli.commands import assert_bad_input, run
-from report.study_folders import write_study
+from results.written_studies import write_study
 from rich.console import Console
 
 from depthgauge.cli import console

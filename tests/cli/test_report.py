@@ -13,7 +13,8 @@ from cli.commands import assert_bad_input, run
 from report.page.light_pages import light
 from report.page.odd_studies import ODD, write_odd_study
 from report.page.parsed_page import Page
-from report.study_folders import BP, write_study
+from report.study_folders import BP
+from results.written_studies import write_study
 from store.small_runs_on_disk import contents
 
 from depthgauge.cli.main import main

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from report.study_folders import BP, SIX_EPOCHS, compared, write_audit, write_study
+from report.study_folders import BP, SIX_EPOCHS, write_audit
 from report.tables import columns
+from results.written_studies import compared, write_study
 
 from depthgauge.report.side_by_side_table import (
     against_table,

@@ -3,15 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from report.study_folders import (
-    BP,
-    SIX_EPOCHS,
-    change_json,
-    change_records,
-    compared,
-    write_audit,
-    write_study,
-)
+from report.study_folders import BP, SIX_EPOCHS, write_audit
+from results.written_studies import change_json, change_losses, compared, write_study
 from store.small_runs_on_disk import RECIPE, TASK
 
 from depthgauge.report.side_by_side_words import (
@@ -91,7 +84,7 @@ def test_the_same_runs_and_how_alike_they_are(short, tmp_path):
     assert same_rule_words(compared(short, copy)) == {
         "short → copy": ["bp: the same runs, 6 done in both, all the same bit for bit."]
     }
-    change_records(copy, 1.25)
+    change_losses(copy, 1.25)
     assert same_rule_words(compared(short, copy)) == {
         "short → copy": [
             "bp: the same runs, 6 done in both, 6 with the same accuracy, 0 bit for bit."

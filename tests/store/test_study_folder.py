@@ -130,7 +130,7 @@ def test_another_study_that_opened_the_folder_a_moment_before_is_not_mixed_in(
 
     def create_late(path: Path, text: str) -> bool:
         monkeypatch.setattr(study_folder, "create_exclusively", create)
-        StudyFolder(tmp_path).open(changed("net", "width", to=64), "cpu", None, 1)
+        StudyFolder(tmp_path).open(changed(net={"width": 64}), "cpu", None, 1)
         return create(path, text)
 
     monkeypatch.setattr(study_folder, "create_exclusively", create_late)

@@ -33,7 +33,11 @@ def _read_report(given: Any) -> Report:
 
 
 def _read_thresholds(given: Any) -> Thresholds:
-    return given if isinstance(given, Thresholds) else Thresholds(**given)
+    """Return thresholds; those of diagnostics that are not registered here are left out."""
+    if isinstance(given, Thresholds):
+        return given
+    known = Thresholds()
+    return Thresholds(**{name: value for name, value in given.items() if name in known})
 
 
 StoredThresholds = Annotated[Thresholds, PlainValidator(_read_thresholds), PlainSerializer(dict)]

@@ -167,7 +167,7 @@ def _live_runs(runs: Sequence[MetricsTail]) -> LiveRuns:
 
 
 def _fired(runs: Sequence[MetricsTail]) -> Iterator[Fired]:
-    for name in ("D1", "D2"):
+    for name in dict.fromkeys(name for run in runs for name in run.fired):
         epochs = [at for run in runs if (at := run.fired.get(name)) is not None]
         if epochs:
             yield Fired(name, len(epochs), min(epochs))

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from report.studies import make_network
-from report.study_folders import BAD, DEAD, GOOD, HEALTHY, put_audit, put_plan, write_study
+from report.study_folders import BAD, DEAD, GOOD, HEALTHY, put_audit
+from results.written_studies import put_plan, write_study
 from store.claiming import put_claim
 from store.small_runs_on_disk import run_config, started
 

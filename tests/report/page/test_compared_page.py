@@ -7,16 +7,8 @@ import json
 import pytest
 from report.page.light_pages import light
 from report.page.parsed_page import Page
-from report.study_folders import (
-    BAD,
-    DEAD,
-    GOOD,
-    HEALTHY,
-    SIX_EPOCHS,
-    compared,
-    write_audit,
-    write_study,
-)
+from report.study_folders import BAD, DEAD, GOOD, HEALTHY, SIX_EPOCHS, write_audit
+from results.written_studies import compared, write_study
 
 from depthgauge.report import side_by_side_table as tables
 from depthgauge.report import side_by_side_words as words

@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from report.study_folders import put_plan, write_study
+from results.written_studies import put_plan, write_study
 from store.small_runs_on_disk import metrics_line, run_config, started
 
 from depthgauge.report.page.series import packed_series

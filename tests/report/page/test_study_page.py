@@ -10,7 +10,8 @@ import pytest
 from report.page.light_pages import light
 from report.page.odd_studies import ODD, write_odd_study
 from report.page.parsed_page import Page
-from report.study_folders import change_json, write_study, write_whole_study
+from report.study_folders import write_whole_study
+from results.written_studies import change_json, write_study
 from store.small_runs_on_disk import contents
 
 from depthgauge.config import TaskConfig

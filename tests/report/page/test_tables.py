@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from report.study_folders import GOOD, put_plan, write_study, write_whole_study
+from report.study_folders import GOOD, write_whole_study
+from results.written_studies import put_plan, write_study
 from store.small_runs_on_disk import run_config, started
 
 from depthgauge.report.page.tables import (

@@ -6,14 +6,8 @@ import math
 from dataclasses import replace
 from typing import Any, get_args
 
-from report.study_folders import (
-    DEAD,
-    GOOD,
-    put_plan,
-    write_audit,
-    write_study,
-    write_whole_study,
-)
+from report.study_folders import DEAD, GOOD, write_audit, write_whole_study
+from results.written_studies import put_plan, write_study
 from store.small_runs_on_disk import run_config, started
 
 from depthgauge.diagnostics.finding import Finding

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import torch
 from cli.commands import run
-from report.study_folders import change_json, compared, write_study
+from results.written_studies import change_json, compared, write_study
 
 from depthgauge.config import NetConfig, RunConfig
 from depthgauge.report.page import study_page
@@ -59,7 +59,7 @@ def train(folder: Path) -> Path:
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     done = run(
-        *("audit", "--task", "digits", "--width", 16, "--blocks", BLOCKS, "--epochs", EPOCHS),
+        *("audit", "--task", "digits", "--width", 16, "--depth", BLOCKS, "--epochs", EPOCHS),
         *("--rules", *RULES, "--k", "all", "--seeds", *SEEDS, "--threads", 1, "--out", folder),
     )
     torch.set_num_threads(before)
