@@ -79,7 +79,8 @@ class NotebookLine:
         self._shown = now
         share = 100 * done / self._total if self._total else 100.0
         left = in_words((now - self._began) * (self._total - done) / own) if own > 0 else "unknown"
-        line = f"{self._doing} {label}: {share:.0f} % done, {left} left"
+        doing = f"{self._doing} {label}".rstrip()
+        line = f"{doing}: {share:.0f} % done, {left} left"
         words = "; ".join(filter(None, (line, live_words(self._live()))))
         self._display.update({"text/plain": words}, raw=True)
 
