@@ -10,11 +10,11 @@ import pytest
 from cli.audits import read
 from cli.commands import Done, assert_bad_input, run
 from cli.conftest import one_core
+from depthgauge.studies import audit
 from store.small_runs_on_disk import contents
 from training.small_runs import make_task
 
 from depthgauge.registry import TASKS
-from depthgauge.studies import audit
 from depthgauge.tasks.base import hold_out_validation
 from depthgauge.tasks.registry import TaskEntry
 

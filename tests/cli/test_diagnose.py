@@ -10,10 +10,10 @@ import torch
 from cli.audits import export, find_run, read
 from cli.commands import run
 from cli.foreign_checkpoints import load_factories, save_weights, write_factories
+from depthgauge.studies import load_trained as loading
 from torch.nn.functional import cross_entropy
 from training.small_images import PIXELS, random_images
 
-from depthgauge.studies import load_trained as loading
 from depthgauge.tasks.base import Split, Task
 from depthgauge.tasks.digits import load_digits
 

@@ -10,10 +10,10 @@ import pytest
 from cli.audits import run_files
 from cli.commands import run
 from cli.conftest import one_core
+from depthgauge.studies import audit
 
 from depthgauge import registry
 from depthgauge.rules.choice import choose_rule
-from depthgauge.studies import audit
 
 NARROW = {
     "state_bridge": "state_bridge[hidden=8]",

@@ -7,9 +7,9 @@ import json
 import pytest
 import torch
 from cli.commands import SMALL, run
+from depthgauge.cli.options import choose_device
 from training.devices import CUDA
 
-from depthgauge.cli.options import choose_device
 from depthgauge.errors import UserError
 
 CLUSTERS = ["ray", "slurm"]

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 from cli.commands import SMALL, own_logging
+from depthgauge.cli.progress import Bar, Lines, study_progress
 
 from depthgauge.cli import progress
 from depthgauge.cli.main import main
-from depthgauge.cli.progress import Bar, Lines, study_progress
 from depthgauge.scheduling.live import Fired, LiveRule, LiveRuns
 
 DFA = LiveRule(

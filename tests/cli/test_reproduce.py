@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 from cli.commands import assert_bad_input, run
+from depthgauge.studies.published import published
 from training.small_runs import make_task
 
 from depthgauge.registry import TASKS
-from depthgauge.studies.published import published
 from depthgauge.tasks.registry import TaskEntry
 
 COMMAND = ("reproduce", "memo-ladder", "--width", "512", "--blocks", "2", "--threads", "1")

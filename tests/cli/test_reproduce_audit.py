@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from cli.commands import Done, assert_bad_input, run
 from cli.conftest import one_core
+from depthgauge.studies import audit
+from depthgauge.studies.published import published
 from training.small_runs import make_task
 
 from depthgauge.registry import TASKS
-from depthgauge.studies import audit
-from depthgauge.studies.published import published
 from depthgauge.tasks.registry import TaskEntry
 
 COMMAND = ("reproduce", "main-audit", "--epochs", 1, "--threads", 1)

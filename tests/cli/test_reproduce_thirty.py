@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from cli.commands import Done, assert_bad_input, run
 from cli.conftest import one_core
-from training.small_runs import make_task
-
-from depthgauge.registry import TASKS
 from depthgauge.studies import audit
 from depthgauge.studies.published import published
 from depthgauge.studies.published_thirty import RULES
+from training.small_runs import make_task
+
+from depthgauge.registry import TASKS
 from depthgauge.tasks.registry import TaskEntry
 
 COMMAND = ("reproduce", "thirty-epochs", "--threads", 1)

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 from cli.commands import assert_bad_input, run, run_ladder
+from depthgauge.studies.study_spec import StudySpec
 from store.small_runs_on_disk import contents
 from studies.small_grids import outcome
-
-from depthgauge.studies.study_spec import StudySpec
 
 TOML = """\
 command = "ladder"

@@ -8,9 +8,11 @@ import pytest
 from studies.small_grids import TASK, grid, study_of, train
 from training.small_runs import make_task
 
+from depthgauge.auditing.selection import best, candidates, chosen_settings, usual_size
 from depthgauge.results.audit import Candidate, Selection
+from depthgauge.results.load import load
 from depthgauge.results.spread import Spread
-from depthgauge.studies.selection import best, candidates, chosen_settings, usual_size
+from depthgauge.rules.choice import choose_rule
 
 
 def candidate(mean: float | None, lost: int = 0) -> Candidate:
@@ -47,7 +49,7 @@ def test_candidates_are_means_over_seeds_of_finished_runs(tmp_path):
     study = study_of(planned, tmp_path / "study")
     tried = grid("dfa", "dfa[learning_rate=1e30]", ks=(2,), seeds=(1, 2, 3))
     assert train(study, tried) == []
-    found = candidates(study, planned)
+    found = candidates(load(study.path), planned)
     assert list(found) == ["dfa", "dfa[learning_rate=1e+30]"]
     accuracies = []
     for run in grid("dfa", ks=(2,), seeds=(1, 2, 3)).runs():
@@ -68,19 +70,26 @@ def test_candidates_are_means_over_seeds_of_finished_runs(tmp_path):
 def test_a_seed_that_is_missing_counts_against_a_setting(tmp_path):
     study = study_of(grid("dfa"), tmp_path / "study")
     assert train(study, grid("dfa", ks=(2,), seeds=(1,))) == []
-    found = candidates(study, grid("dfa", ks=(2,), seeds=(1, 2)))
+    found = candidates(load(study.path), grid("dfa", ks=(2,), seeds=(1, 2)))
     assert (found["dfa"].accuracy.n, found["dfa"].lost) == (1, 1)
 
 
 def test_a_rule_is_audited_as_given_and_at_its_best():
     found = {"dfa": candidate(0.3), "dfa[penalty=1.0]": candidate(0.4), "bp": candidate(0.6)}
     found |= {"bp[penalty=1.0]": candidate(0.5)}
-    chosen, texts = chosen_settings(found, ["bp", "dfa"], ["penalty=1"], 7)
-    assert texts == ["bp", "dfa", "dfa[penalty=1]"]
+    chosen, audited = settings(found, "bp", "dfa")
+    assert audited == ["bp", "dfa", "dfa[penalty=1]"]
     assert [entry.chosen for entry in chosen.values()] == ["bp", "dfa[penalty=1.0]"]
 
 
 def test_a_rule_of_which_nothing_was_trained_is_audited_as_given():
-    chosen, texts = chosen_settings({}, ["dfa"], ["penalty=1"], 7)
-    assert texts == ["dfa"]
+    chosen, audited = settings({}, "dfa")
+    assert audited == ["dfa"]
     assert chosen == {"dfa": Selection(chosen=None, candidates={}, samples=7)}
+
+
+def settings(found: dict[str, Candidate], *rules: str) -> tuple[dict[str, Selection], list[str]]:
+    """How each rule's setting is chosen, and what is audited then, as texts."""
+    given = [choose_rule(rule) for rule in rules]
+    chosen, audited = chosen_settings(found, given, {"penalty": ["1"]}, 7)
+    return chosen, [choice.text for choice in audited]
