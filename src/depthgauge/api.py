@@ -209,9 +209,10 @@ def _asked_for(
     config: StudyConfig | None, options: dict[str, Any]
 ) -> tuple[StudyConfig, Task | None]:
     """Return the study that was asked for, and its task where it was handed over."""
-    if config is not None:
-        return (config.changed(**options) if options else config), None
-    return config_from(options)
+    if config is not None and not options:
+        return config, None
+    own = {name: getattr(config, name) for name in config.model_fields_set} if config else {}
+    return config_from(own | options)
 
 
 def _with_both_ends(config: StudyConfig) -> StudyConfig:

@@ -108,3 +108,18 @@ def test_report_can_be_called_also_after_the_room_of_that_name_was_imported(
     import_module("depthgauge.report.plot")
     page = dg.report(shown["folder"], tmp_path / "page.html")
     assert "trustworthy" in page.read_text(encoding="utf-8")
+
+
+def test_a_configuration_goes_with_a_class(tmp_path: Path) -> None:
+    shared = dg.StudyConfig(seeds=2, width=8, depth=1, epochs=1, out=str(tmp_path / "study"))
+    planned = dg.plan(shared, rules=["bp", Mine])
+    assert {run.label for run in planned.runs} == {"bp", "mine"}
+    assert len(planned.runs) == len({"bp", "mine"}) * len([0, 1]) * 2
+
+
+class Mine(dg.Rule):
+    name, summary, needs = "mine", "the true gradient", frozenset({"gradient"})
+
+    def credit(self, context: dg.Context) -> dg.Credit:
+        embed, *blocks = context.gradient
+        return dg.Credit(blocks=blocks, embed=embed)
