@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_origin
 
 from pydantic import (
     AfterValidator,
@@ -33,7 +33,9 @@ PUBLISHED_SEEDS = (42, 123, 456)
 def _some_seeds(given: Any) -> Any:
     """Return as many seeds as a number says: the published three first, then those after them."""
     if isinstance(given, int) and not isinstance(given, bool):
-        later = range(PUBLISHED_SEEDS[-1] + 1, PUBLISHED_SEEDS[-1] + 1 + max(0, given))
+        if given < 1:
+            raise ValueError("must be at least 1")
+        later = range(PUBLISHED_SEEDS[-1] + 1, PUBLISHED_SEEDS[-1] + 1 + given)
         return [*PUBLISHED_SEEDS, *later][:given]
     return given
 
@@ -51,7 +53,9 @@ def _every_number(given: Any) -> Any:
     """Return texts such as `growth=50` as a mapping of names to numbers."""
     if not isinstance(given, list | tuple):
         return given
-    return dict(_pair(text, "NAME=VALUE, with a number") for text in given)
+    pairs = [_pair(text, "NAME=VALUE, with a number") for text in given]
+    _refuse_repeats([name for name, _ in pairs])
+    return dict(pairs)
 
 
 def _pair(text: Any, form: str) -> tuple[str, str]:
@@ -75,9 +79,15 @@ def _known_device(name: str) -> str:
     return name
 
 
-Whole = Annotated[int, Field(ge=1)]
-NotNegative = Annotated[int, Field(ge=0)]
-Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED)]
+def _no_bool(given: Any) -> Any:
+    if isinstance(given, bool):
+        raise ValueError("must be a whole number")
+    return given
+
+
+Whole = Annotated[int, Field(ge=1), BeforeValidator(_no_bool)]
+NotNegative = Annotated[int, Field(ge=0), BeforeValidator(_no_bool)]
+Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED), BeforeValidator(_no_bool)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Once = AfterValidator(_refuse_repeats)
 Several = Field(min_length=1)
@@ -99,10 +109,12 @@ class StudyConfig(BaseModel):
         default=["bp", "fa", "dfa"],
         description="names, names with options such as dfa[normalise=batch], or file.py:Class",
     )
-    vary: Annotated[dict[str, list[Value]], BeforeValidator(_every_value)] = Field(
-        default={},
-        description="train every rule at each combination of these values of its options, the "
-        "penalty, learning_rate or weight_decay: NAME=V1,V2",
+    vary: Annotated[dict[str, Annotated[list[Value], Several]], BeforeValidator(_every_value)] = (
+        Field(
+            default={},
+            description="train every rule at each combination of these values of its options, the "
+            "penalty, learning_rate or weight_decay: NAME=V1,V2",
+        )
     )
     controls: Annotated[list[str], Once] = Field(
         default=[],
@@ -238,30 +250,44 @@ def study_config(given: Mapping[str, Any]) -> StudyConfig:
 
 def option_error(error: ValidationError) -> OptionError:
     """Return the first thing that pydantic refused as a sentence that names the option."""
-    first = error.errors()[0]
-    option = str(first["loc"][0]) if first["loc"] else ""
+    first, *others = error.errors()
+    option, *inside = (str(part) for part in first["loc"] or ("",))
     if first["type"] == "extra_forbidden":
         known = ", ".join(StudyConfig.model_fields)
         return OptionError(option, f"there is no option {option}; there are: {known}")
     value = first["input"]
     shown = f" {value}" if isinstance(value, str | int | float) else ""
-    return OptionError(option, f"--{option.replace('_', '-')}{shown}: {_reason(first)}")
+    if inside and get_origin(StudyConfig.model_fields[option].annotation) is dict:
+        shown = f" {inside[0]}={value}"
+    same_place = [first, *(other for other in others if other["loc"][:2] == first["loc"][:2])]
+    reasons = dict.fromkeys(_reason(one) for one in same_place)
+    return OptionError(option, f"--{option.replace('_', '-')}{shown}: {' or '.join(reasons)}")
+
+
+NEEDED = {
+    **dict.fromkeys(("int_parsing", "int_type", "int_from_float"), "a whole number"),
+    **dict.fromkeys(("float_parsing", "float_type"), "a number"),
+    "list_type": "a list",
+    "dict_type": "a table of names and values",
+    "string_type": "a text",
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+}
+"""What pydantic missed, by its name of the error."""
 
 
 def _reason(first: Any) -> str:
     kind, context = first["type"], first.get("ctx", {})
     if kind == "value_error":
         return str(context["error"])
-    if kind in ("int_parsing", "int_type", "int_from_float"):
-        return "must be a whole number"
-    if kind in ("float_parsing", "float_type"):
-        return "must be a number"
     if kind == "greater_than_equal":
         return f"must be at least {context['ge']}"
     if kind == "less_than_equal":
         return f"must be at most {context['le']}"
     if kind == "too_short":
         return "is empty; give at least one"
+    if kind in NEEDED:
+        return f"must be {NEEDED[kind]}"
     if kind == "literal_error":
         return f"choose {context['expected']}"
     message = str(first["msg"])

@@ -180,7 +180,7 @@ def test_running_it_again_trains_nothing_and_says_the_same(own_rules, tmp_path):
 
 
 def test_people_get_tables_words_and_where_everything_is(study):
-    done = run_audit(study, "--threshold", "growth=0.5", "--strict", rules=("dfa",))
+    done = run_audit(study, "--thresholds", "growth=0.5", "--strict", rules=("dfa",))
     assert (done.status, done.err) == (3, "")
     for part in ("‖h_L‖", "null, deep", "what is reported", "walk back (D1", "single seed"):
         assert part in done.out
@@ -210,7 +210,7 @@ def test_a_dry_run_shows_the_runs_and_trains_nothing(trained, tmp_path):
 )
 def test_no_blocks_and_all_blocks_are_always_trained_and_more_rungs_if_asked(given, ks):
     options = ("--k", *given) if given else ()
-    grid = ("--blocks", 3, "--rules", "dfa", "--seeds", 1)
+    grid = ("--depth", 3, "--rules", "dfa", "--seeds", 1)
     plan = run("audit", "--task", "digits", *grid, *options, "--dry-run", "--json").document
     assert sorted(entry["k"] for entry in plan["runs"]) == sorted(ks)
 

@@ -118,7 +118,7 @@ def test_a_frozen_accuracy_and_a_headline_decide_on_depth(healthy):
 
 
 @pytest.mark.parametrize(
-    ("more", "status"), [((), 0), (("--threshold", "growth=0.5"), 3)], ids=["fine", "walked back"]
+    ("more", "status"), [((), 0), (("--thresholds", "growth=0.5"), 3)], ids=["fine", "walked back"]
 )
 def test_strict_is_an_exit_status(healthy, more, status):
     assert run("diagnose", *healthy, "--strict", *more).status == status
@@ -126,7 +126,7 @@ def test_strict_is_an_exit_status(healthy, more, status):
 
 
 def test_people_get_a_page_for_an_appendix(healthy):
-    done = run("diagnose", *healthy, "--threshold", "growth=7")
+    done = run("diagnose", *healthy, "--thresholds", "growth=7")
     assert (done.status, done.err) == (0, "")
     assert done.out.startswith("bp_s1.pt: no alarm, depth untested (single seed)\n")
     for part in ("D1  passes", "‖g_l‖ for N = 128", "growth 7", "D2s stability"):

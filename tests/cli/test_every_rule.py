@@ -22,7 +22,7 @@ NARROW = {
 }
 RULES = [NARROW.get(name, name) for name in registry.RULES.built_in]
 LABELS = [choose_rule(rule).label for rule in RULES]
-GRID = ("--task", "teacher", "--width", 8, "--blocks", 2, "--epochs", 2, "--batch-size", 1000)
+GRID = ("--task", "teacher", "--width", 8, "--depth", 2, "--epochs", 2, "--batch-size", 1000)
 WITHOUT_FEEDBACK = {"bp", "ep[steps=2]"}
 
 

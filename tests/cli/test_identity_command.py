@@ -8,7 +8,7 @@ import statistics
 import pytest
 from cli.commands import assert_bad_input, run
 
-COMMAND = ("identity", "--task", "digits", "--width", "8", "--blocks", "3", "--samples", "50")
+COMMAND = ("identity", "--task", "digits", "--width", "8", "--depth", "3", "--samples", "50")
 
 
 def test_the_document():
@@ -69,7 +69,7 @@ def test_out_saves_the_document_and_never_overwrites(tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--blocks", 0), ["--blocks", "from 1"]),
+        (("--depth", 0), ["--depth", "from 1"]),
         (("--samples", 0), ["--samples"]),
         (("--seeds", -1), ["--seeds"]),
         (("--seeds",), ["--seeds"]),

@@ -59,7 +59,7 @@ def test_task_and_rules_of_a_file_are_found_from_another_folder(tmp_path, monkey
     arrays |= {f"y_{part}": random.integers(0, 3, 40) for part in ("train", "test")}
     np.savez(home / "own.npz", **arrays)
     monkeypatch.chdir(home)
-    options = ("--task", "own.npz", "--width", 4, "--blocks", 1, "--epochs", 1, "--threads", 1)
+    options = ("--task", "own.npz", "--width", 4, "--depth", 1, "--epochs", 1, "--threads", 1)
     typed = ("ladder", *options, "--rules", "own.py:Own", "--seeds", 1, "--out", "study")
     assert run(*typed).status == 0
     again = plan_alone(home / "study", tmp_path / "again")

@@ -80,7 +80,7 @@ def test_audits_with_vary_and_thresholds(tmp_path):
         'rules = ["dfa"]\nseeds = [1]\nout = "own"\n\n'
         "[vary]\nlearning_rate = [3e-4, 1e-3]\n\n[threshold]\ngrowth = 40\n"
     )
-    options = ("--task", "digits", "--width", 6, "--blocks", 1, "--epochs", 1, "--threads", 1)
+    options = ("--task", "digits", "--width", 6, "--depth", 1, "--epochs", 1, "--threads", 1)
     varied = ("--vary", "learning_rate=3e-4,1e-3", "--seeds", 1, "--out", "own")
     typed = run("audit", *options, "--rules", "dfa", *varied, "--dry-run", "--json").document
     planned = run("run", "study.toml", "--dry-run", "--json").document
