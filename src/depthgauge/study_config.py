@@ -92,6 +92,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Once = AfterValidator(_refuse_repeats)
 Several = Field(min_length=1)
 Value = str | int | float
+Values = Annotated[list[Value], Several]
 
 
 class StudyConfig(BaseModel):
@@ -109,12 +110,10 @@ class StudyConfig(BaseModel):
         default=["bp", "fa", "dfa"],
         description="names, names with options such as dfa[normalise=batch], or file.py:Class",
     )
-    vary: Annotated[dict[str, Annotated[list[Value], Several]], BeforeValidator(_every_value)] = (
-        Field(
-            default={},
-            description="train every rule at each combination of these values of its options, the "
-            "penalty, learning_rate or weight_decay: NAME=V1,V2",
-        )
+    vary: Annotated[dict[str, Values], BeforeValidator(_every_value)] = Field(
+        default={},
+        description="train every rule at each combination of these values of its options, the "
+        "penalty, learning_rate or weight_decay: NAME=V1,V2",
     )
     controls: Annotated[list[str], Once] = Field(
         default=[],
@@ -280,10 +279,12 @@ def _reason(first: Any) -> str:
     kind, context = first["type"], first.get("ctx", {})
     if kind == "value_error":
         return str(context["error"])
-    if kind == "greater_than_equal":
-        return f"must be at least {context['ge']}"
-    if kind == "less_than_equal":
-        return f"must be at most {context['le']}"
+    if kind in ("greater_than_equal", "less_than_equal"):
+        return (
+            f"must be at least {context['ge']}"
+            if "ge" in context
+            else f"must be at most {context['le']}"
+        )
     if kind == "too_short":
         return "is empty; give at least one"
     if kind in NEEDED:

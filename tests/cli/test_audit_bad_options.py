@@ -15,19 +15,19 @@ def networks(trained, tmp_path):
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        (("--frozen-acc", "bp=61.5"), ("bp=61.5", "from 0 to 1")),
+        (("--frozen-acc", "bp=61.5"), ("bp=61.5", "at most 1")),
         (("--frozen-acc", "bp=-0.1"), ("bp=-0.1",)),
         (("--frozen-acc", "bp=nan"), ("bp=nan",)),
-        (("--frozen-acc", "bp"), ("'bp'", "NAME=VALUE")),
+        (("--frozen-acc", "bp"), ("bp", "NAME=VALUE")),
         (("--frozen-acc", "typo=0.3"), ("typo",)),
         (("--thresholds", "growth=-1"), ("growth", "-1")),
         (("--thresholds", "growth=many"), ("growth=many",)),
         (("--thresholds", "speed=1"), ("speed", "growth")),
         (("--thresholds", "error_rate=1"), ("error rate",)),
-        (("--rules", "fa"), ("METHOD_sSEED",)),
+        (("--rules", "fa"), ("LABEL_sSEED",)),
         (("--vary", "penalty=0,1"), ("--vary", "nothing is trained")),
         (("--controls", "shallow"), ("--controls", "nothing is trained")),
-        (("--select", "validation"), ("--select", "nothing is trained")),
+        (("--select", "validation"), ("--select", "--vary")),
     ],
     ids=" ".join,
 )
@@ -56,7 +56,7 @@ def test_an_audit_of_checkpoints_cannot_be_written_into_a_file(networks):
     ("arguments", "words"),
     [
         (("audit", "--frozen-acc", "bp=0.5"), ("--frozen-acc", "--checkpoints")),
-        (("audit", "--depth", 0), ("--depth", "'0'")),
+        (("audit", "--depth", 0), ("--depth 0", "at least one block")),
         (("audit", "--thresholds", "growth=-1"), ("growth",)),
         (("audit", "--thresholds", "speed=1"), ("speed",)),
         (("audit", "--task", "nothing"), ("nothing", "digits")),

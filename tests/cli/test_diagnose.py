@@ -7,13 +7,13 @@ import sys
 
 import pytest
 import torch
-from cli.audits import export, find_run, read
+from cli.audits import export, find_run, read, readings_of
 from cli.commands import run
 from cli.foreign_checkpoints import load_factories, save_weights, write_factories
 from torch.nn.functional import cross_entropy
 from training.small_images import PIXELS, random_images
 
-from depthgauge.studies import load_trained as loading
+from depthgauge.auditing import load_trained as loading
 from depthgauge.tasks.base import Split, Task
 from depthgauge.tasks.digits import load_digits
 
@@ -39,7 +39,7 @@ def test_a_run_knows_its_task_and_its_rule(trained, audited):
     assert report["single_seed"] is True
     assert report["headline_acc"] == pytest.approx(result["final_acc"])
     assert report["residual_norms"] == pytest.approx(result["final"]["h_norm"], rel=1e-5)
-    expected = audited.document["reports"]["dfa_s1"]["readings"]["alignment"]
+    expected = readings_of(audited.document, "dfa")["alignment"]
     found = report["readings"]["alignment"]["per_layer"]
     assert found == pytest.approx(expected["per_layer"], abs=1e-6)
 

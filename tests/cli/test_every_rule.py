@@ -13,7 +13,7 @@ from cli.conftest import one_core
 
 from depthgauge import registry
 from depthgauge.rules.choice import choose_rule
-from depthgauge.studies import audit
+from depthgauge.auditing import read
 
 NARROW = {
     "state_bridge": "state_bridge[hidden=8]",
@@ -32,8 +32,8 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder: Path = tmp_path_factory.mktemp("every") / "study"
     more = ("--seeds", 1, "--threads", 1, "--out", folder, "--json", "--rules", *RULES)
     with pytest.MonkeyPatch.context() as patch, one_core():
-        patch.setattr(audit, "NULL_DRAWS", 3)
-        patch.setattr(audit, "SAMPLES", 256)
+        patch.setattr(read, "NULL_DRAWS", 3)
+        patch.setattr(read, "SAMPLES", 256)
         ladder = run("ladder", *GRID, *more)
         before = run_files(folder)
         after = run("audit", *GRID, *more)

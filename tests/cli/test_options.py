@@ -9,7 +9,7 @@ import torch
 from cli.commands import SMALL, run
 from training.devices import CUDA
 
-from depthgauge.cli.options import choose_device
+from depthgauge.scheduling.device import choose_device
 from depthgauge.errors import UserError
 
 CLUSTERS = ["ray", "slurm"]

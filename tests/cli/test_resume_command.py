@@ -14,7 +14,7 @@ from cli.stopped_studies import STOPPED_AT, command, results, resumed_from, run_
 from store.small_runs_on_disk import contents
 from studies.small_grids import outcome
 
-from depthgauge.cli import options
+from depthgauge.scheduling import resume
 from depthgauge.store.plan_files import PlanFiles
 
 
@@ -162,7 +162,7 @@ def test_a_resumed_study_is_not_handed_to_slurm_in_silence(stopped):
 @pytest.mark.parametrize("device", ["cuda", "cuda:1"])
 def test_another_device_than_the_study_was_started_with_is_refused(stopped, monkeypatch, device):
     """Though that device be here."""
-    monkeypatch.setattr(options, "choose_device", lambda name, executor: name)
+    monkeypatch.setattr(resume, "choose_device", lambda name, executor: name)
     before = contents(stopped)
     done = run("resume", stopped, "--device", device)
     assert_bad_input(done, str(stopped), "was started with --device cpu", "choose that device")
@@ -239,7 +239,7 @@ def test_the_same_command_writes_the_tables_after_a_retry(stopping_rules, failed
     run("retry", failed, "--failed")
     done = run(*command(stopping_rules, failed, "Raises", "dfa"))
     assert (done.status, done.err) == (0, "")
-    assert list(done.document["results"]) == ["raises", "dfa"]
+    assert list(done.document["rules"]) == ["raises", "dfa"]
 
 
 def test_without_failures_there_is_nothing_to_retry(stopped):
