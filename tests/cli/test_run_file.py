@@ -15,7 +15,7 @@ TOML = """\
 command = "ladder"
 task = "digits"
 width = 8
-blocks = 2
+depth = 2
 epochs = 1
 threads = 1
 rules = ["bp", "dfa"]
@@ -26,7 +26,7 @@ YAML = """\
 command: ladder
 task: digits
 width: 8
-blocks: 2
+depth: 2
 epochs: 1
 threads: 1
 rules: [bp, dfa]
