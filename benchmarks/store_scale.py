@@ -43,8 +43,9 @@ def grid_of(runs: int) -> Grid:
 
 def plan(folder: Path, runs: int) -> None:
     """All that a command does before it trains: sizes, looks at results, plans."""
-    from depthgauge.cli.main import collect_garbage_seldom
     from depthgauge.cli.training import prepare
+
+    from depthgauge.cli.main import collect_garbage_seldom
 
     collect_garbage_seldom()
     given = {"task": "teacher", "validation": 0, "device": "cpu", "threads": 1, "save_every": 60.0}

@@ -151,6 +151,7 @@ def identity(
 ) -> IdentityResult:
     """Read how close untrained networks are to the identity, over seeds."""
     config, task = _asked_for(config, options)
+    _need_blocks(config, "identity")
     return measure_identity(task or load_task_of(config), net_of(config), config.seeds, samples)
 
 
@@ -215,10 +216,14 @@ def _asked_for(
     return config_from(own | options)
 
 
+def _need_blocks(config: StudyConfig, command: str) -> None:
+    if not config.depth:
+        raise OptionError("depth", f"--depth 0: {command} needs at least one block")
+
+
 def _with_both_ends(config: StudyConfig) -> StudyConfig:
     """Return the study with the frozen and the full rung, which an audit always trains."""
-    if not config.depth:
-        raise OptionError("depth", "an audit needs at least one block; say --depth 1 or more")
+    _need_blocks(config, "audit")
     return config.changed(k=list(dict.fromkeys([0, config.depth, *config.k])))
 
 

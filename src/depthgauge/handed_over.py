@@ -6,7 +6,7 @@ name or file of its own is saved in the study's folder, where every worker finds
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,16 +28,23 @@ def config_from(options: Mapping[str, Any]) -> tuple[StudyConfig, Task | None]:
     """Return the study that these values describe, and its task where it was handed over."""
     given = {name: value for name, value in options.items() if value is not None}
     own_task = _own_task(given.get("task"))
-    rules = [given["rules"]] if isinstance(given.get("rules"), str | type | Rule) else None
-    rules = rules or list(given.get("rules", ()))
+    rules = _listed(given.get("rules"))
     plain = {name: value for name, value in given.items() if name not in ("rules", "task")}
     if own_task is None and "task" in given:
         plain["task"] = str(given["task"])
     if "out" in plain:
         plain["out"] = str(plain["out"])
-    if own_task is None and all(isinstance(rule, str) for rule in rules):
-        return study_config(plain | ({"rules": rules} if rules else {})), None
+    if own_task is None and all(isinstance(rule, str) for rule in rules or ()):
+        return study_config(plain if rules is None else plain | {"rules": rules}), None
     return _with_saved(plain, rules, own_task)
+
+
+def _listed(rules: Any) -> list[Any] | None:
+    """The rules as a list, also a single one; None where none were given."""
+    if rules is None:
+        return None
+    is_one = isinstance(rules, str | type | Rule) or not isinstance(rules, Iterable)
+    return [rules] if is_one else list(rules)
 
 
 def _own_task(given: Any) -> Task | None:
@@ -62,7 +69,7 @@ def _own_task(given: Any) -> Task | None:
 
 
 def _with_saved(
-    plain: Mapping[str, Any], rules: Sequence[Any], own_task: Task | None
+    plain: Mapping[str, Any], rules: Sequence[Any] | None, own_task: Task | None
 ) -> tuple[StudyConfig, Task | None]:
     """Save what was handed over in the study's folder, and name it by its place there."""
     draft = study_config(plain)
@@ -72,10 +79,10 @@ def _with_saved(
     used = hold_out_validation(task, draft.validation) if draft.validation else task
     folder = folder_of(sized, used).resolve()
     changes: dict[str, Any] = {"out": str(folder)}
+    if rules is not None:
+        changes["rules"] = [reference_of(rule, folder / SOURCES) for rule in rules]
     if own_task is not None:
         changes["task"] = str(save_task(own_task, folder / TASKS))
-    if rules:
-        changes["rules"] = [reference_of(rule, folder / SOURCES) for rule in rules]
     return draft.changed(**changes), used
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_origin
 
 from pydantic import (
     AfterValidator,
@@ -33,7 +33,9 @@ PUBLISHED_SEEDS = (42, 123, 456)
 def _some_seeds(given: Any) -> Any:
     """Return as many seeds as a number says: the published three first, then those after them."""
     if isinstance(given, int) and not isinstance(given, bool):
-        later = range(PUBLISHED_SEEDS[-1] + 1, PUBLISHED_SEEDS[-1] + 1 + max(0, given))
+        if given < 1:
+            raise ValueError("must be at least 1")
+        later = range(PUBLISHED_SEEDS[-1] + 1, PUBLISHED_SEEDS[-1] + 1 + given)
         return [*PUBLISHED_SEEDS, *later][:given]
     return given
 
@@ -51,7 +53,9 @@ def _every_number(given: Any) -> Any:
     """Return texts such as `growth=50` as a mapping of names to numbers."""
     if not isinstance(given, list | tuple):
         return given
-    return dict(_pair(text, "NAME=VALUE, with a number") for text in given)
+    pairs = [_pair(text, "NAME=VALUE, with a number") for text in given]
+    _refuse_repeats([name for name, _ in pairs])
+    return dict(pairs)
 
 
 def _pair(text: Any, form: str) -> tuple[str, str]:
@@ -75,13 +79,20 @@ def _known_device(name: str) -> str:
     return name
 
 
-Whole = Annotated[int, Field(ge=1)]
-NotNegative = Annotated[int, Field(ge=0)]
-Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED)]
+def _no_bool(given: Any) -> Any:
+    if isinstance(given, bool):
+        raise ValueError("must be a whole number")
+    return given
+
+
+Whole = Annotated[int, Field(ge=1), BeforeValidator(_no_bool)]
+NotNegative = Annotated[int, Field(ge=0), BeforeValidator(_no_bool)]
+Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED), BeforeValidator(_no_bool)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Once = AfterValidator(_refuse_repeats)
 Several = Field(min_length=1)
 Value = str | int | float
+Values = Annotated[list[Value], Several]
 
 
 class StudyConfig(BaseModel):
@@ -99,7 +110,7 @@ class StudyConfig(BaseModel):
         default=["bp", "fa", "dfa"],
         description="names, names with options such as dfa[normalise=batch], or file.py:Class",
     )
-    vary: Annotated[dict[str, list[Value]], BeforeValidator(_every_value)] = Field(
+    vary: Annotated[dict[str, Values], BeforeValidator(_every_value)] = Field(
         default={},
         description="train every rule at each combination of these values of its options, the "
         "penalty, learning_rate or weight_decay: NAME=V1,V2",
@@ -238,14 +249,18 @@ def study_config(given: Mapping[str, Any]) -> StudyConfig:
 
 def option_error(error: ValidationError) -> OptionError:
     """Return the first thing that pydantic refused as a sentence that names the option."""
-    first = error.errors()[0]
-    option = str(first["loc"][0]) if first["loc"] else ""
+    first, *others = error.errors()
+    option, *inside = (str(part) for part in first["loc"] or ("",))
     if first["type"] == "extra_forbidden":
         known = ", ".join(StudyConfig.model_fields)
         return OptionError(option, f"there is no option {option}; there are: {known}")
     value = first["input"]
     shown = f" {value}" if isinstance(value, str | int | float) else ""
-    return OptionError(option, f"--{option.replace('_', '-')}{shown}: {_reason(first)}")
+    if inside and get_origin(StudyConfig.model_fields[option].annotation) is dict:
+        shown = f" {inside[0]}={value}"
+    same_place = [first, *(other for other in others if other["loc"][:2] == first["loc"][:2])]
+    reasons = dict.fromkeys(_reason(one) for one in same_place)
+    return OptionError(option, f"--{option.replace('_', '-')}{shown}: {' or '.join(reasons)}")
 
 
 def _reason(first: Any) -> str:
@@ -266,5 +281,9 @@ REASONS = {
     "less_than_equal": "must be at most {le}",
     "too_short": "is empty; give at least one",
     "literal_error": "choose {expected}",
+    "list_type": "must be a list",
+    "dict_type": "must be a table of names and values",
+    "string_type": "must be a text",
+    **dict.fromkeys(("bool_type", "bool_parsing"), "must be true or false"),
 }
 """What is wrong, by pydantic's name for it."""

@@ -52,7 +52,7 @@ def read_study_file(path: Path) -> StudyFile:
     except UnicodeDecodeError as error:
         raise UserError(f"{path} is not text in UTF-8: {error}") from error
     content, line_of = (_toml if path.suffix == ".toml" else _yaml)(path, text)
-    options = dict(content)
+    options = {str(name): value for name, value in content.items()}
     command = options.pop("command", None)
     try:
         return StudyFile(path, _command(command, options), study_config(options), line_of)

@@ -43,6 +43,20 @@ def read(path: Path) -> Any:
     return json.loads(path.read_text())
 
 
+def network_of(document: Any, label: str, seed: int = 1) -> Any:
+    """A network of an audit: its accuracy, source and report."""
+    (found,) = (
+        network
+        for network in document["networks"]
+        if (network["label"], network["seed"]) == (label, seed)
+    )
+    return found
+
+
+def readings_of(document: Any, label: str, seed: int = 1) -> Any:
+    return network_of(document, label, seed)["report"]["readings"]
+
+
 def find_run(study: Path, method: str, seed: int = 1, k: int = ALL_BLOCKS) -> Path:
     """The folder of a run."""
     (found,) = (

@@ -18,7 +18,7 @@ from typing import Any
 import depthgauge
 from depthgauge.cli.main import main
 
-SMALL = ("--task", "digits", "--width", "8", "--blocks", "2", "--epochs", "1", "--threads", "1")
+SMALL = ("--task", "digits", "--width", "8", "--depth", "2", "--epochs", "1", "--threads", "1")
 
 RULE_FILE = '''
 """Rules that somebody wrote for themselves."""

@@ -52,7 +52,7 @@ def command(rules: Path, folder: Path, *names: str) -> list[object]:
     """Two runs, k = 1 and 0, for each rule; saved after every step, of which an epoch has three."""
     typed = [f"{rules}:{name}" if name[0].isupper() else name for name in names or ("Stops",)]
     return [
-        *("ladder", "--task", "digits", "--width", 6, "--blocks", 1, "--rules", *typed),
+        *("ladder", "--task", "digits", "--width", 6, "--depth", 1, "--rules", *typed),
         *("--k", 0, 1, "--seeds", 1, "--epochs", EPOCHS, "--batch-size", 500, "--threads", 1),
         *("--save-every", 0, "--out", folder, "--json"),
     ]

@@ -7,13 +7,13 @@ import shutil
 from itertools import pairwise
 
 import pytest
-from cli.audits import find_run, read, run_audit, run_files
+from cli.audits import find_run, network_of, read, run_audit, run_files
 from cli.commands import SMALL, assert_bad_input, run
 
 from depthgauge.verdict.judge import judge
 from depthgauge.verdict.thresholds import Thresholds
 
-NETWORKS = ["bp_s1", "bp_s2", "dfa_s1", "dfa_s2"]
+NETWORKS = [("bp", 1), ("bp", 2), ("dfa", 1), ("dfa", 2)]
 UNTESTED = "no alarm, depth untested"
 
 
@@ -38,47 +38,42 @@ def test_after_a_ladder_nothing_is_trained_again(audited):
 
 def test_what_is_in_the_document(audited):
     document = audited.document
-    assert list(document["reports"]) == NETWORKS
-    assert [f"{row['method']}_s{row['seed']}" for row in document["summary"]] == NETWORKS
+    assert [(one["label"], one["seed"]) for one in document["networks"]] == NETWORKS
     assert list(document["verdicts"]) == ["bp", "dfa"]
     assert document["thresholds"]["growth"] == 50
     assert document["config"]["net"]["blocks"] == 2
     assert document["provenance"]["command"].startswith("depthgauge")
-    for row in document["summary"]:
-        assert row["g_L_n128"] == pytest.approx(row["g_L"] / 128, rel=1e-9)
 
 
 def test_every_number_leads_to_its_run(audited):
-    for row in audited.document["summary"]:
-        for name, k, accuracy in (("run", 2, "acc"), ("frozen_run", 0, "frozen_acc")):
-            folder = audited.folder / row["source"][name]
-            assert folder == find_run(audited.folder, row["method"], row["seed"], k)
-            assert row[accuracy] == read(folder / "result.json")["final_acc"]
+    for network in audited.document["networks"]:
+        for name, k, accuracy in (("run", 2, "accuracy"), ("frozen_run", 0, "frozen")):
+            folder = audited.folder / "runs" / network["source"][name]
+            assert folder == find_run(audited.folder, network["label"], network["seed"], k)
+            assert network[accuracy] == read(folder / "result.json")["final_acc"]
 
 
 def test_readings_are_those_of_the_runs_last_epoch(audited):
-    for row in audited.document["summary"]:
-        folder = audited.folder / row["source"]["run"]
+    for network in audited.document["networks"]:
+        folder = audited.folder / "runs" / network["source"]["run"]
         last = json.loads((folder / "metrics.jsonl").read_text().splitlines()[-1])
-        report = audited.document["reports"][f"{row['method']}_s{row['seed']}"]
+        report = network["report"]
         assert report["residual_norms"] == pytest.approx(last["h_norm"], rel=1e-5)
         assert report["bp_grad_norms"] == pytest.approx(last["g_norm"], rel=1e-5)
         over_error = report["readings"]["reference"]["over_error"]
         assert over_error == pytest.approx(last["g_over_e"], rel=1e-5)
-        assert row["h_L"] == report["residual_norms"][-1]
-        assert row["g_L"] == report["bp_grad_norms"][-1]
 
 
 def test_the_verdict_over_seeds_is_that_of_judge(audited):
     document = audited.document
-    rows = document["summary"]
-    gains = [row["acc"] - row["frozen_acc"] for row in rows if row["method"] == "bp"]
+    networks = document["networks"]
+    gains = [one["accuracy"] - one["frozen"] for one in networks if one["label"] == "bp"]
     bp_gain = sum(gains) / len(gains)
-    assert document["config"]["bp_depth_gain"] == pytest.approx(bp_gain)
-    for method, entry in document["verdicts"].items():
+    assert document["bp_gain"] == pytest.approx(bp_gain)
+    for label, entry in document["verdicts"].items():
         readings = []
-        for row in (row for row in rows if row["method"] == method):
-            report = document["reports"][f"{method}_s{row['seed']}"]
+        for network in (network for network in networks if network["label"] == label):
+            report = network["report"]
             norms = report["residual_norms"]
             readings.append(
                 {
@@ -86,11 +81,11 @@ def test_the_verdict_over_seeds_is_that_of_judge(audited):
                     "gradient": report["bp_grad_norms"][-1],
                     "error_share": report["readings"]["reference"]["over_error"],
                     "numerics": report["readings"]["numerics"]["value"],
-                    "depth_gain": row["acc"] - row["frozen_acc"],
+                    "depth_gain": network["accuracy"] - network["frozen"],
                 }
             )
         verdict = judge(readings, Thresholds(), bp_gain)
-        assert entry["verdict"] == verdict.word
+        assert entry["word"] == verdict.word
         assert entry["fired"] == list(verdict.fired)
         assert entry["single_seed"] is False
 
@@ -105,22 +100,22 @@ def test_decision_utility_has_seven_ways_of_reporting(audited):
 
 
 def test_the_control_raises_no_alarm(audited):
-    controls = audited.document["controls"]
-    assert list(controls) == ["untrained_s1", "untrained_s2"]
+    controls = audited.document["untrained"]
+    assert list(controls) == ["1", "2"]
     assert {control["verdict"] for control in controls.values()} == {UNTESTED}
 
 
 def test_credit_is_examined_for_every_rule(audited):
-    for name, report in audited.document["reports"].items():
-        readings = report["readings"]
+    for network in audited.document["networks"]:
+        readings = network["report"]["readings"]
         assert len(readings["alignment"]["per_layer"]) == 3
         assert readings["perturbation"]["value"] is not None
-        assert ("null" in readings) == name.startswith("dfa")
+        assert ("null" in readings) == (network["label"] == "dfa")
 
 
 def test_strict_is_content_where_nothing_is_walked_back(audited):
     """After one epoch bp gains nothing from depth, so that D3 does not apply."""
-    assert {entry["verdict"] for entry in audited.document["verdicts"].values()} == {UNTESTED}
+    assert {entry["word"] for entry in audited.document["verdicts"].values()} == {UNTESTED}
     assert audited.done.status == 0
 
 
@@ -141,17 +136,16 @@ def test_all_blocks_and_none_are_trained_for_every_rule(own_rules):
     for method in ("mine", "exploding"):
         for k in (0, 2):
             find_run(own_rules.folder, method, 1, k)
-    assert own_rules.document["summary"][0]["frozen_acc"] is not None
+    assert network_of(own_rules.document, "mine")["frozen"] is not None
 
 
 def test_one_that_diverged_is_shown_and_the_others_finish(own_rules):
     document = own_rules.document
-    mine, exploding = document["summary"]
+    mine, exploding = (network_of(document, label) for label in ("mine", "exploding"))
     assert own_rules.done.status == 1
-    assert list(document["reports"]) == ["mine_s1"]
-    assert mine["verdict"] != "diverged"
-    assert exploding["verdict"] == "diverged"
-    assert document["verdicts"]["exploding"]["verdict"] == "walk back"
+    assert mine["report"] is not None
+    assert exploding["report"] is None
+    assert document["verdicts"]["exploding"]["word"] == "walk back"
     assert exploding["source"]["diverged_epoch"] == 1
     assert document["decision_utility"]["accuracy"]["exploding"] == [1, 1]
 
@@ -159,11 +153,11 @@ def test_one_that_diverged_is_shown_and_the_others_finish(own_rules):
 def test_a_single_seed_is_said(own_rules):
     entry = own_rules.document["verdicts"]["mine"]
     assert entry["single_seed"] is True
-    assert "single seed" in entry["verdict_in_words"]
+    assert "single seed" in entry["in_words"]
 
 
 def test_without_bp_what_depth_is_worth_is_not_known(own_rules):
-    assert own_rules.document["config"]["bp_depth_gain"] is None
+    assert own_rules.document["bp_gain"] is None
     assert "bp was not audited" in (own_rules.folder / "audit.md").read_text()
 
 
@@ -180,7 +174,7 @@ def test_running_it_again_trains_nothing_and_says_the_same(own_rules, tmp_path):
 
 
 def test_people_get_tables_words_and_where_everything_is(study):
-    done = run_audit(study, "--threshold", "growth=0.5", "--strict", rules=("dfa",))
+    done = run_audit(study, "--thresholds", "growth=0.5", "--strict", rules=("dfa",))
     assert (done.status, done.err) == (3, "")
     for part in ("‖h_L‖", "null, deep", "what is reported", "walk back (D1", "single seed"):
         assert part in done.out
@@ -189,7 +183,7 @@ def test_people_get_tables_words_and_where_everything_is(study):
     document = read(study / "audit.json")
     assert document["thresholds"]["growth"] == 0.5
     assert "D1" in document["verdicts"]["dfa"]["fired"]
-    assert document["summary"][0]["first_fired"]["D1"] == 0
+    assert document["networks"][0]["first_fired"]["D1"] == 0
 
 
 def test_a_dry_run_shows_the_runs_and_trains_nothing(trained, tmp_path):
@@ -210,7 +204,7 @@ def test_a_dry_run_shows_the_runs_and_trains_nothing(trained, tmp_path):
 )
 def test_no_blocks_and_all_blocks_are_always_trained_and_more_rungs_if_asked(given, ks):
     options = ("--k", *given) if given else ()
-    grid = ("--blocks", 3, "--rules", "dfa", "--seeds", 1)
+    grid = ("--depth", 3, "--rules", "dfa", "--seeds", 1)
     plan = run("audit", "--task", "digits", *grid, *options, "--dry-run", "--json").document
     assert sorted(entry["k"] for entry in plan["runs"]) == sorted(ks)
 
@@ -223,13 +217,13 @@ def test_its_page_is_written_and_named(audited):
     text = (audited.folder / "report.html").read_text(encoding="utf-8")
     for method, entry in audited.document["verdicts"].items():
         assert method in text
-        assert entry["verdict"] in text
+        assert entry["word"] in text
 
 
 def test_the_defaults_are_three_rules_and_three_seeds():
     plan = run("audit", "--dry-run", "--json").document
     assert plan["config"]["task"]["name"] == "teacher"
-    assert {entry["rule"] for entry in plan["runs"]} == {"bp", "fa", "dfa"}
+    assert {entry["label"] for entry in plan["runs"]} == {"bp", "fa", "dfa"}
     assert {entry["seed"] for entry in plan["runs"]} == {42, 123, 456}
     assert {entry["k"] for entry in plan["runs"]} == {0, 4}
     assert len(plan["runs"]) == 18

@@ -6,7 +6,7 @@ import json
 
 import pytest
 import torch
-from cli.audits import export, find_run, read
+from cli.audits import export, find_run, network_of, read
 from cli.commands import run
 
 UNTESTED = "no alarm, depth untested"
@@ -25,28 +25,29 @@ def test_accuracies_are_those_of_the_study_they_come_from(trained, folder):
     """Plain state dicts, and state dicts inside a dict."""
     done = audit(folder, "--json", "--strict")
     assert (done.status, done.err) == (0, "")
-    rows = json.loads(done.out, parse_constant=pytest.fail)["summary"]
-    assert [(row["method"], row["seed"]) for row in rows] == [
+    networks = json.loads(done.out, parse_constant=pytest.fail)["networks"]
+    assert [(network["label"], network["seed"]) for network in networks] == [
         ("bp", 1),
         ("bp", 2),
         ("dfa", 1),
         ("dfa", 2),
     ]
-    for row in rows:
-        result = read(find_run(trained, row["method"], row["seed"]) / "result.json")
-        assert row["acc"] == pytest.approx(result["final_acc"], abs=1e-9)
-        assert row["h_L"] == pytest.approx(result["final"]["h_norm"][-1], rel=1e-5)
-        assert row["g_L"] == pytest.approx(result["final"]["g_norm"][-1], rel=1e-5)
-        assert row["source"] == {"checkpoint": f"{row['method']}_s{row['seed']}.pt"}
-        assert row["verdict"] == UNTESTED
-        assert row["frozen_acc"] is None
+    for network in networks:
+        report, name = network["report"], f"{network['label']}_s{network['seed']}.pt"
+        result = read(find_run(trained, network["label"], network["seed"]) / "result.json")
+        assert network["accuracy"] == pytest.approx(result["final_acc"], abs=1e-9)
+        assert report["residual_norms"] == pytest.approx(result["final"]["h_norm"], rel=1e-5)
+        assert report["bp_grad_norms"] == pytest.approx(result["final"]["g_norm"], rel=1e-5)
+        assert network["source"]["checkpoint"] == name
+        assert report["verdict"] == UNTESTED
+        assert network["frozen"] is None
 
 
 def test_missing_ones_are_skipped_with_a_line_each(folder):
     (folder / "dfa_s2.pt").unlink()
     done = audit(folder, "--json", "--rules", "dfa", "fa", "--seeds", 1, 2)
     assert done.status == 0
-    assert list(done.document["reports"]) == ["dfa_s1"]
+    assert [network["label"] for network in done.document["networks"]] == ["dfa"]
     lines = done.err.splitlines()
     assert len(lines) == 3
     for line, name in zip(lines, ("dfa_s2", "fa_s1", "fa_s2"), strict=True):
@@ -61,15 +62,16 @@ def test_a_frozen_accuracy_tests_depth(folder):
     )
     verdicts = done.document["verdicts"]
     assert done.status == 3
-    assert verdicts["bp"]["verdict_in_words"] == "trustworthy (single seed)"
-    assert verdicts["dfa"]["verdict_in_words"] == "walk back (D3, single seed)"
-    assert [row["frozen_acc"] for row in done.document["summary"]] == [0.0, 0.9]
+    assert verdicts["bp"]["in_words"] == "trustworthy (single seed)"
+    assert verdicts["dfa"]["in_words"] == "walk back (D3, single seed)"
+    assert [network["frozen"] for network in done.document["networks"]] == [0.0, 0.9]
 
 
 def test_feedback_beside_the_network_gives_alignment_and_its_null(trained, tmp_path, audited):
     folder = export(trained, tmp_path / "networks", feedback=True)
-    report = audit(folder, "--json", "--rules", "dfa", "--seeds", 1).document["reports"]["dfa_s1"]
-    expected = audited.document["reports"]["dfa_s1"]["readings"]
+    done = audit(folder, "--json", "--rules", "dfa", "--seeds", 1)
+    report = network_of(done.document, "dfa")["report"]
+    expected = network_of(audited.document, "dfa")["report"]["readings"]
     for name in ("alignment", "perturbation"):
         found = report["readings"][name]["per_layer"]
         assert found == pytest.approx(expected[name]["per_layer"], abs=1e-6)
@@ -92,7 +94,7 @@ def test_a_dry_run_reads_no_network_and_writes_nothing(folder, tmp_path):
     out = tmp_path / "out"
     done = audit(folder, "--seeds", 1, "--dry-run", "--out", out)
     assert not out.exists()
-    assert "verdict" not in done.out
+    assert done.out == f"{folder}/bp_s1.pt there\n{folder}/dfa_s1.pt there\n"
 
 
 def test_networks_saved_in_half_precision(trained, tmp_path):
@@ -105,4 +107,4 @@ def test_networks_saved_in_half_precision(trained, tmp_path):
     torch.save(halved, folder / "dfa_s1.pt")
     done = audit(folder, "--json", "--rules", "dfa", "--seeds", 1)
     assert (done.status, done.err) == (0, "")
-    assert done.document["summary"][0]["verdict"] == UNTESTED
+    assert network_of(done.document, "dfa")["report"]["verdict"] == UNTESTED

@@ -19,7 +19,7 @@ from depthgauge.tasks.base import hold_out_validation
 from depthgauge.tasks.registry import TaskEntry
 
 TASK, HELD_OUT = make_task(), 20
-SMALL = ("--task", "tiny", "--width", 8, "--blocks", 2, "--epochs", 3, "--batch-size", 8)
+SMALL = ("--task", "tiny", "--width", 8, "--depth", 2, "--epochs", 3, "--batch-size", 8)
 COMMAND = ("audit", *SMALL, "--seeds", 1, "--threads", 1)
 VARY = ("--rules", "bp", "dfa", "--vary", "learning_rate=0.00001,0.03", "normalise=sample,batch")
 SELECT = (*VARY, "--select", "validation", "--validation", HELD_OUT)

@@ -7,13 +7,14 @@ import sys
 
 import pytest
 import torch
-from cli.audits import export, find_run, read
+from cli.audits import export, find_run, read, readings_of
 from cli.commands import run
 from cli.foreign_checkpoints import load_factories, save_weights, write_factories
 from depthgauge.studies import load_trained as loading
 from torch.nn.functional import cross_entropy
 from training.small_images import PIXELS, random_images
 
+from depthgauge.auditing import load_trained as loading
 from depthgauge.tasks.base import Split, Task
 from depthgauge.tasks.digits import load_digits
 
@@ -39,7 +40,7 @@ def test_a_run_knows_its_task_and_its_rule(trained, audited):
     assert report["single_seed"] is True
     assert report["headline_acc"] == pytest.approx(result["final_acc"])
     assert report["residual_norms"] == pytest.approx(result["final"]["h_norm"], rel=1e-5)
-    expected = audited.document["reports"]["dfa_s1"]["readings"]["alignment"]
+    expected = readings_of(audited.document, "dfa")["alignment"]
     found = report["readings"]["alignment"]["per_layer"]
     assert found == pytest.approx(expected["per_layer"], abs=1e-6)
 
@@ -118,7 +119,7 @@ def test_a_frozen_accuracy_and_a_headline_decide_on_depth(healthy):
 
 
 @pytest.mark.parametrize(
-    ("more", "status"), [((), 0), (("--threshold", "growth=0.5"), 3)], ids=["fine", "walked back"]
+    ("more", "status"), [((), 0), (("--thresholds", "growth=0.5"), 3)], ids=["fine", "walked back"]
 )
 def test_strict_is_an_exit_status(healthy, more, status):
     assert run("diagnose", *healthy, "--strict", *more).status == status
@@ -126,7 +127,7 @@ def test_strict_is_an_exit_status(healthy, more, status):
 
 
 def test_people_get_a_page_for_an_appendix(healthy):
-    done = run("diagnose", *healthy, "--threshold", "growth=7")
+    done = run("diagnose", *healthy, "--thresholds", "growth=7")
     assert (done.status, done.err) == (0, "")
     assert done.out.startswith("bp_s1.pt: no alarm, depth untested (single seed)\n")
     for part in ("D1  passes", "‖g_l‖ for N = 128", "growth 7", "D2s stability"):

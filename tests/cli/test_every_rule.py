@@ -10,9 +10,9 @@ import pytest
 from cli.audits import run_files
 from cli.commands import run
 from cli.conftest import one_core
-from depthgauge.studies import audit
 
 from depthgauge import registry
+from depthgauge.auditing import read
 from depthgauge.rules.choice import choose_rule
 
 NARROW = {
@@ -22,7 +22,7 @@ NARROW = {
 }
 RULES = [NARROW.get(name, name) for name in registry.RULES.built_in]
 LABELS = [choose_rule(rule).label for rule in RULES]
-GRID = ("--task", "teacher", "--width", 8, "--blocks", 2, "--epochs", 2, "--batch-size", 1000)
+GRID = ("--task", "teacher", "--width", 8, "--depth", 2, "--epochs", 2, "--batch-size", 1000)
 WITHOUT_FEEDBACK = {"bp", "ep[steps=2]"}
 
 
@@ -32,8 +32,8 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder: Path = tmp_path_factory.mktemp("every") / "study"
     more = ("--seeds", 1, "--threads", 1, "--out", folder, "--json", "--rules", *RULES)
     with pytest.MonkeyPatch.context() as patch, one_core():
-        patch.setattr(audit, "NULL_DRAWS", 3)
-        patch.setattr(audit, "SAMPLES", 256)
+        patch.setattr(read, "NULL_DRAWS", 3)
+        patch.setattr(read, "SAMPLES", 256)
         ladder = run("ladder", *GRID, *more)
         before = run_files(folder)
         after = run("audit", *GRID, *more)

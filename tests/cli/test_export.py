@@ -56,7 +56,7 @@ def test_both_formats_say_the_same(stopped, tmp_path):
         assert run("export", stopped, "--format", kind, "-o", tmp_path / kind).status == 0
     rows = [read(tmp_path / kind) for kind, read in READ.items()]
     assert rows[0] == rows[1]
-    assert {row["state"] for row in rows[0]} == {"not done"}
+    assert {row["state"] for row in rows[0]} == {"stopped"}
     assert lines_of(rows[0]) == recorded(stopped)
 
 
@@ -74,8 +74,7 @@ def test_types_of_parquet(study):
     run("export", study, "--format", "parquet")
     schema = parquet.read_schema(study / "runs.parquet")
     types = {name: str(schema.field(name).type) for name in schema.names}
-    assert types["seed"] == "int64"
-    assert types["epoch"] == types["k"] == types["width"] == "int32"
+    assert types["seed"] == types["epoch"] == types["k"] == types["width"] == "int64"
     assert types["diverged"] == "bool"
     assert types["accuracy"] == types["g_norm_2"] == types["penalty"] == "double"
     assert types["label"] == types["options"] == "string"

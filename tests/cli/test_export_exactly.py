@@ -80,7 +80,7 @@ def test_of_odd_studies_too_both_formats_say_the_same(odd):
     rows, same = (read(odd.path / f"runs.{kind}") for kind, read in READ.items())
     assert exactly(rows) == exactly(same)
     assert list(rows[0]) == list(same[0])
-    assert list(rows[0])[:3] == ["run", "k", "seed"]
+    assert list(rows[0])[:3] == ["run", "label", "k"]
 
 
 def test_lines_end_as_on_any_system_and_what_is_missing_is_empty(odd):

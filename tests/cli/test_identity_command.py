@@ -8,7 +8,7 @@ import statistics
 import pytest
 from cli.commands import assert_bad_input, run
 
-COMMAND = ("identity", "--task", "digits", "--width", "8", "--blocks", "3", "--samples", "50")
+COMMAND = ("identity", "--task", "digits", "--width", "8", "--depth", "3", "--samples", "50")
 
 
 def test_the_document():
@@ -56,20 +56,20 @@ def test_the_published_seeds_are_the_default():
     assert list(document["per_seed"]) == ["42", "123", "456"]
 
 
-def test_out_saves_the_document_and_never_overwrites(tmp_path):
+def test_save_keeps_the_document_and_never_overwrites(tmp_path):
     path = tmp_path / "deep" / "identity.json"
-    done = run(*COMMAND, "--json", "--out", path)
+    done = run(*COMMAND, "--json", "--save", path)
     assert done.status == 0
     assert json.loads(path.read_text()) == done.document
     before = path.read_bytes()
-    assert_bad_input(run(*COMMAND, "--seeds", 9, "--out", path), str(path), "not overwritten")
+    assert_bad_input(run(*COMMAND, "--seeds", 9, "--save", path), str(path), "not overwritten")
     assert path.read_bytes() == before
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--blocks", 0), ["--blocks", "from 1"]),
+        (("--depth", 0), ["--depth 0", "at least one block"]),
         (("--samples", 0), ["--samples"]),
         (("--seeds", -1), ["--seeds"]),
         (("--seeds",), ["--seeds"]),
@@ -87,4 +87,4 @@ def test_a_seed_given_twice_is_bad_input():
 
 def test_a_file_that_cannot_be_written_is_bad_input(tmp_path):
     (tmp_path / "file").write_text("")
-    assert_bad_input(run(*COMMAND, "--out", tmp_path / "file" / "identity.json"))
+    assert_bad_input(run(*COMMAND, "--save", tmp_path / "file" / "identity.json"))

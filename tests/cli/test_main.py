@@ -9,7 +9,7 @@ import pytest
 from cli.commands import SMALL, assert_bad_input, run, run_apart, start
 
 from depthgauge import __version__
-from depthgauge.cli import lists
+from depthgauge.registry import RULES
 
 COMMANDS = [
     "audit",
@@ -65,7 +65,7 @@ def test_an_unknown_command_is_answered_with_those_there_are():
 
 @pytest.mark.parametrize(
     "arguments",
-    [("rules", "--jsn"), ("ladder", "--learning-rate", "1"), ("--quiet", "rules"), ("rules", "x")],
+    [("rules", "--jsn"), ("ladder", "--learning-rate", "1"), ("--quiet", "rules"), ("nets", "x")],
 )
 def test_an_unknown_option_is_bad_input(arguments):
     assert_bad_input(run(*arguments), "--help")
@@ -76,10 +76,10 @@ def test_options_cannot_be_abbreviated():
 
 
 def test_an_interruption_is_said_in_one_line(monkeypatch):
-    def interrupted() -> list[object]:
+    def interrupted(name: str) -> str:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(lists, "_rules", interrupted)
+    monkeypatch.setattr(RULES, "summary", interrupted)
     done = run("rules")
     assert done.status == 130
     assert done.err.count("\n") == 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from cli.audits import run_audit
+from cli.audits import readings_of, run_audit
 
 MOODY = """
 import os
@@ -29,7 +29,7 @@ def test_what_a_rule_refuses_to_draw_anew_is_left_out_and_said(tmp_path, monkeyp
     assert trained.status == 0, trained.err
     monkeypatch.setenv("TEST_MOOD", mood)
     done = run_audit(tmp_path / "study", "--json", rules=rules)
-    readings = done.document["reports"]["moody_s1"]["readings"]
+    readings = readings_of(done.document, "moody")
     assert done.status == 0
     assert "alignment" in readings
     assert ("null" in readings) == (mood == "good")

@@ -11,6 +11,7 @@ from depthgauge.cli.options import choose_device
 from training.devices import CUDA
 
 from depthgauge.errors import UserError
+from depthgauge.scheduling.resources import choose_device
 
 CLUSTERS = ["ray", "slurm"]
 

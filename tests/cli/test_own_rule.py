@@ -28,7 +28,7 @@ def test_a_rule_of_40_lines_is_checked_audited_climbs_the_ladder_and_has_its_nul
     assert audit.document["verdicts"].keys() == {"bp", LABEL}
     ladder = run("ladder", *shared, "--k", 0, 2)
     assert ladder.status == 0, ladder.err
-    assert ladder.document["results"].keys() == {"bp", LABEL}
+    assert ladder.document["rules"].keys() == {"bp", LABEL}
     null = run("null", full_run(tmp_path / "study"), "--rule", RULE, "--draws", 20, "--json")
     assert null.status == 0, null.err
     assert len(null.document["null"]["fresh_deep"]) == 20

@@ -14,7 +14,7 @@ from training.small_runs import make_task
 from depthgauge.registry import TASKS
 from depthgauge.tasks.registry import TaskEntry
 
-COMMAND = ("reproduce", "memo-ladder", "--width", "512", "--blocks", "2", "--threads", "1")
+COMMAND = ("reproduce", "memo-ladder", "--width", "512", "--depth", "2", "--threads", "1")
 SMALL = ("--rules", "bp", "dfa", "--k", "0", "2", "--seeds", "1", "--epochs", "1")
 
 
@@ -63,8 +63,8 @@ def test_other_epochs_are_said_not_to_be_alike(tmp_path):
 
 
 def test_a_network_that_was_not_published_is_refused_before_anything_is_trained(tmp_path):
-    done = run("reproduce", "memo-ladder", "--width", 8, "--blocks", 2, *SMALL)
-    assert_bad_input(done, "--width 8 --blocks 2", "--width 512 --blocks 2")
+    done = run("reproduce", "memo-ladder", "--width", 8, "--depth", 2, *SMALL)
+    assert_bad_input(done, "--width 8 --depth 2", "--width 512 --depth 2")
     assert os.listdir(tmp_path) == []
 
 

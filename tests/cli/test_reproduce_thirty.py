@@ -18,7 +18,7 @@ from depthgauge.registry import TASKS
 from depthgauge.tasks.registry import TaskEntry
 
 COMMAND = ("reproduce", "thirty-epochs", "--threads", 1)
-SMALL = ("--epochs", 1, "--width", 16, "--blocks", 2, "--seeds", 42)
+SMALL = ("--epochs", 1, "--width", 16, "--depth", 2, "--seeds", 42)
 FIGURES = published()["thirty_epochs"]
 
 

@@ -14,7 +14,7 @@ from cli.stopped_studies import STOPPED_AT, command, results, resumed_from, run_
 from store.small_runs_on_disk import contents
 from studies.small_grids import outcome
 
-from depthgauge.cli import options
+from depthgauge.scheduling import resume
 from depthgauge.store.plan_files import PlanFiles
 
 
@@ -59,7 +59,7 @@ def test_task_and_rules_of_a_file_are_found_from_another_folder(tmp_path, monkey
     arrays |= {f"y_{part}": random.integers(0, 3, 40) for part in ("train", "test")}
     np.savez(home / "own.npz", **arrays)
     monkeypatch.chdir(home)
-    options = ("--task", "own.npz", "--width", 4, "--blocks", 1, "--epochs", 1, "--threads", 1)
+    options = ("--task", "own.npz", "--width", 4, "--depth", 1, "--epochs", 1, "--threads", 1)
     typed = ("ladder", *options, "--rules", "own.py:Own", "--seeds", 1, "--out", "study")
     assert run(*typed).status == 0
     again = plan_alone(home / "study", tmp_path / "again")
@@ -162,7 +162,7 @@ def test_a_resumed_study_is_not_handed_to_slurm_in_silence(stopped):
 @pytest.mark.parametrize("device", ["cuda", "cuda:1"])
 def test_another_device_than_the_study_was_started_with_is_refused(stopped, monkeypatch, device):
     """Though that device be here."""
-    monkeypatch.setattr(options, "choose_device", lambda name, executor: name)
+    monkeypatch.setattr(resume, "choose_device", lambda name, executor: name)
     before = contents(stopped)
     done = run("resume", stopped, "--device", device)
     assert_bad_input(done, str(stopped), "was started with --device cpu", "choose that device")
@@ -239,7 +239,7 @@ def test_the_same_command_writes_the_tables_after_a_retry(stopping_rules, failed
     run("retry", failed, "--failed")
     done = run(*command(stopping_rules, failed, "Raises", "dfa"))
     assert (done.status, done.err) == (0, "")
-    assert list(done.document["results"]) == ["raises", "dfa"]
+    assert list(done.document["rules"]) == ["raises", "dfa"]
 
 
 def test_without_failures_there_is_nothing_to_retry(stopped):

@@ -6,15 +6,16 @@ from pathlib import Path
 
 import pytest
 from cli.commands import assert_bad_input, run, run_ladder
-from depthgauge.studies.study_spec import StudySpec
 from store.small_runs_on_disk import contents
 from studies.small_grids import outcome
+
+from depthgauge.study_file import study_file_schema
 
 TOML = """\
 command = "ladder"
 task = "digits"
 width = 8
-blocks = 2
+depth = 2
 epochs = 1
 threads = 1
 rules = ["bp", "dfa"]
@@ -25,7 +26,7 @@ YAML = """\
 command: ladder
 task: digits
 width: 8
-blocks: 2
+depth: 2
 epochs: 1
 threads: 1
 rules: [bp, dfa]
@@ -75,11 +76,11 @@ def test_options_and_file_go_on_with_each_other(study):
 
 def test_audits_with_vary_and_thresholds(tmp_path):
     Path("study.toml").write_text(
-        'command = "audit"\ntask = "digits"\nwidth = 6\nblocks = 1\nepochs = 1\nthreads = 1\n'
+        'command = "audit"\ntask = "digits"\nwidth = 6\ndepth = 1\nepochs = 1\nthreads = 1\n'
         'rules = ["dfa"]\nseeds = [1]\nout = "own"\n\n'
-        "[vary]\nlearning_rate = [3e-4, 1e-3]\n\n[threshold]\ngrowth = 40\n"
+        "[vary]\nlearning_rate = [3e-4, 1e-3]\n\n[thresholds]\ngrowth = 40\n"
     )
-    options = ("--task", "digits", "--width", 6, "--blocks", 1, "--epochs", 1, "--threads", 1)
+    options = ("--task", "digits", "--width", 6, "--depth", 1, "--epochs", 1, "--threads", 1)
     varied = ("--vary", "learning_rate=3e-4,1e-3", "--seeds", 1, "--out", "own")
     typed = run("audit", *options, "--rules", "dfa", *varied, "--dry-run", "--json").document
     planned = run("run", "study.toml", "--dry-run", "--json").document
@@ -88,7 +89,7 @@ def test_audits_with_vary_and_thresholds(tmp_path):
 
 
 def test_rungs_of_an_audit_are_trained_besides_none_and_all():
-    Path("study.toml").write_text('command = "audit"\nblocks = 3\nseeds = [1]\nk = [2]\n')
+    Path("study.toml").write_text('command = "audit"\ndepth = 3\nseeds = [1]\nk = [2]\n')
     planned = run("run", "study.toml", "--dry-run", "--json").document["runs"]
     assert {one["k"] for one in planned} == {0, 2, 3}
 
@@ -96,14 +97,14 @@ def test_rungs_of_an_audit_are_trained_besides_none_and_all():
 def test_the_schema_is_one_json_document():
     done = run("schema")
     assert (done.status, done.err) == (0, "")
-    assert done.document == StudySpec.model_json_schema()
+    assert done.document == study_file_schema()
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
         ("epochs = 'two'\n", ("line 2", "field 'epochs'")),
-        ("epoch = 2\n", ("line 2", "field 'epoch'", "no such field")),
+        ("epoch = 2\n", ("line 2", "field 'epoch'", "no option epoch")),
         ("rules = ['nothing']\n", ("line 2", "field 'rules'", "nothing")),
         ("seeds = [1\n", ("not TOML", "end of document")),
     ],
@@ -123,8 +124,8 @@ def test_a_bad_file_gets_one_sentence(tmp_path, text, words):
         ('command = "ladder"\ncontrols = ["nothing"]\n', "controls"),
         ('command = "ladder"\ndevice = "tpu"\n', "device"),
         ('command = "ladder"\nvary = {colour = ["red"]}\n', "vary"),
-        ('command = "audit"\nthreshold = {colour = 1}\n', "threshold"),
-        ('command = "audit"\nblocks = 0\n', "blocks"),
+        ('command = "audit"\nthresholds = {colour = 1}\n', "thresholds"),
+        ('command = "audit"\ndepth = 0\n', "depth"),
     ],
 )
 def test_what_only_the_command_can_refuse_is_said_with_line_and_field_too(tmp_path, text, field):

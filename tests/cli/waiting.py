@@ -79,7 +79,7 @@ class Study:
     def command(self) -> list[object]:
         rules = [f"{self.parent}/waiting_rules.py:{name}" for name in ("One", "Two")]
         return [
-            *("ladder", "--width", 8, "--blocks", 1, "--rules", *rules[: self.cohorts]),
+            *("ladder", "--width", 8, "--depth", 1, "--rules", *rules[: self.cohorts]),
             *("--k", 0, 1, "--seeds", 1, "--epochs", 3, "--batch-size", 2000, "--threads", 1),
             *("--save-every", 10**6, "--out", self.folder, "--json"),
         ]

@@ -20,8 +20,8 @@ FEATURES, SAMPLES = 64, 640
 MARGIN, LOOSE = 1.05, 1.8
 """The estimate is at least 1.05 times and at most 1.8 times what a process holds."""
 
-SMALL = ("--width", "16", "--blocks", "2", "--seeds", "1", "--k", "0", "2")
-LARGE = ("--width", "512", "--blocks", "4", "--seeds", "1", "2", "3")
+SMALL = ("--width", "16", "--depth", "2", "--seeds", "1", "--k", "0", "2")
+LARGE = ("--width", "512", "--depth", "4", "--seeds", "1", "2", "3")
 
 
 @pytest.fixture

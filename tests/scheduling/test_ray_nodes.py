@@ -82,7 +82,7 @@ def picky(folder: Path, name: str, *more: object) -> tuple[Path, list[object]]:
     rules = folder / "picky_rules.py"
     rules.write_text(RAISES_FOR_ONE_SEED)
     return folder / name, [
-        *("ladder", "--width", 8, "--blocks", 1, "--rules", f"{rules}:Picky"),
+        *("ladder", "--width", 8, "--depth", 1, "--rules", f"{rules}:Picky"),
         *("--k", 0, 1, "--seeds", 1, 13, "--epochs", 2, "--batch-size", 2000, "--threads", 1),
         *("--out", folder / name, "--json", *more),
     ]
@@ -177,7 +177,7 @@ def test_asked_to_stop_it_saves_and_goes_on_without_ray(cluster, folders, place,
 def one_run(folder: Path, width: int, threads: int) -> list[object]:
     """Which must be refused: it would take long."""
     return [
-        *("ladder", "--width", width, "--blocks", 1, "--rules", "dfa", "--k", 0, "--seeds", 1),
+        *("ladder", "--width", width, "--depth", 1, "--rules", "dfa", "--k", 0, "--seeds", 1),
         *("--threads", threads, "--out", folder / "study"),
     ]
 

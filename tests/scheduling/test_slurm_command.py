@@ -29,7 +29,7 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def command(folder: Path, *more: object) -> list[str]:
     """A ladder of two cohorts."""
-    small = ("--task", "digits", "--width", 6, "--blocks", 1, "--epochs", 1, "--threads", 1)
+    small = ("--task", "digits", "--width", 6, "--depth", 1, "--epochs", 1, "--threads", 1)
     rules = ("--rules", "bp", "dfa", "--k", 0, "--seeds", 1, "--save-every", 30)
     asked = ("ladder", *small, *rules, "--out", folder, "--executor", "slurm", *more)
     return [str(argument) for argument in asked]
@@ -81,7 +81,7 @@ def test_as_json_it_is_one_document(tmp_path):
 
 def test_the_memory_that_is_asked_for_is_that_of_the_largest_cohort(tmp_path):
     folder = tmp_path / "study"
-    ladder(folder, "--width", 256, "--blocks", 4, "--rules", "dfa[shallow]", "bp", "drtp[shallow]")
+    ladder(folder, "--width", 256, "--depth", 4, "--rules", "dfa[shallow]", "bp", "drtp[shallow]")
     task = load_task("digits")
     expected = [planned_bytes(cohort, task) for cohort in PlanFiles(folder / "plan").read().current]
     assert expected[0] == pytest.approx(expected[2], rel=0.01)
@@ -154,7 +154,7 @@ def test_what_sbatch_refuses_is_said(tmp_path, monkeypatch):
 
 
 def test_submit_without_slurm_is_refused(tmp_path):
-    small = ("--task", "digits", "--width", 6, "--blocks", 1, "--epochs", 1, "--threads", 1)
+    small = ("--task", "digits", "--width", 6, "--depth", 1, "--epochs", 1, "--threads", 1)
     done = run("ladder", *small, "--rules", "bp", "--seeds", 1, "--out", tmp_path / "s", "--submit")
     assert_bad_input(done, "--submit", "--executor slurm")
     assert not (tmp_path / "s").exists()

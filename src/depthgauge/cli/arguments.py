@@ -18,6 +18,7 @@ UNSET: tuple[Any, ...] = (None, [], {}, False)
 
 def add_study_options(parser: argparse.ArgumentParser, *, without: Collection[str] = ()) -> None:
     """Add an option for every field of a study, but for some."""
+    parser.set_defaults(study_options=StudyConfig.model_fields.keys() - without)
     for name, field in StudyConfig.model_fields.items():
         if name not in without:
             option = f"--{name.replace('_', '-')}"
@@ -63,6 +64,6 @@ def _kind(annotation: Any) -> Any:
 
 
 def config_of(args: argparse.Namespace) -> StudyConfig:
-    """Return the study that was typed."""
-    typed = {name: value for name, value in vars(args).items() if name in StudyConfig.model_fields}
+    """Return the study that was typed; a command's own options are none of a study's."""
+    typed = {name: value for name, value in vars(args).items() if name in args.study_options}
     return study_config(typed)

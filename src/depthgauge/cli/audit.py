@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Sequence
 
 from depthgauge.cli.arguments import add_study_options, config_of
 from depthgauge.cli.outcome import add_output_options, lost_runs, show_plan, show_study
+from depthgauge.study_config import StudyConfig
 
 DESCRIPTION = (
     "Train each rule with all blocks and with frozen ones, read every diagnostic, and say whether "
@@ -26,6 +28,8 @@ def run(args: argparse.Namespace) -> int:
     from depthgauge.api import audit
 
     config = config_of(args)
+    if args.dry_run and config.checkpoints is not None:
+        return _show_checkpoints(config, as_json=args.json)
     if args.dry_run:
         return show_plan("audit", config, as_json=args.json)
     study = audit(config)
@@ -33,6 +37,22 @@ def run(args: argparse.Namespace) -> int:
     if lost_runs(study):
         return 1
     return strict_status([rule.verdict.word for rule in study.rules.values()], config.strict)
+
+
+def _show_checkpoints(config: StudyConfig, *, as_json: bool) -> int:
+    """Print which networks would be read, and which are missing."""
+    from depthgauge.auditing.audit_study import checkpoint_files
+
+    present, missing = checkpoint_files(config)
+    if as_json:
+        plan = {"present": list(map(str, present)), "missing": list(map(str, missing))}
+        print(json.dumps(plan, indent=2))
+        return 0
+    for path in present:
+        print(path, "there")
+    for path in missing:
+        print(path, "missing")
+    return 0
 
 
 def strict_status(words: Sequence[str], strict: bool) -> int:

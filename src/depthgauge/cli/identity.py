@@ -44,14 +44,14 @@ def run(args: argparse.Namespace) -> int:
 
 def _save(result: IdentityResult, path: Path) -> None:
     from depthgauge.errors import UserError
-    from depthgauge.store.files import read_json, write_json
+    from depthgauge.store.files import make_folder, read_json, write_json
 
     document = result.as_dict()
     if path.exists() and read_json(path) == document:
         return
     if path.exists():
         raise UserError(f"{path} exists already and is not overwritten; choose another --save")
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     write_json(path, document)
 
 

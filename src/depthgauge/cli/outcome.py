@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 log = logging.getLogger("depthgauge")
 
 Kind = Literal["audit", "ladder"]
-GIGABYTE = 1e9
 
 
 def add_output_options(parser: argparse.ArgumentParser) -> None:
@@ -59,9 +58,10 @@ def _print(
     study: StudyResult, kind: Kind, as_json: bool, comparison: PublishedComparison | None
 ) -> None:
     from depthgauge.report import terminal
+    from depthgauge.report.documents import ladder_document
 
     if as_json:
-        model = study.audit if kind == "audit" else study.ladder()
+        model = study.audit if kind == "audit" else ladder_document(study)
         document: dict[str, Any] = model.model_dump(mode="json") if model else {}
         if comparison is not None:
             document["comparison"] = comparison.as_dict()

@@ -13,6 +13,7 @@ from depthgauge.report.ladder_table import caption, ladder_rows
 from depthgauge.report.ladder_words import ladder_words
 from depthgauge.report.paper.markdown import markdown_table, markdown_text
 from depthgauge.report.published_table import published_tables, published_words
+from depthgauge.results.ladder import Ladder
 from depthgauge.results.study import StudyResult
 from depthgauge.store.files import write_bytes, write_json, write_text
 from depthgauge.store.provenance import command_line, environment
@@ -29,7 +30,7 @@ def write_audit(study: StudyResult) -> None:
 
 def write_ladder(study: StudyResult) -> None:
     """Write `ladder.json`, `ladder.md`, `ladder.png` and `ladder.svg`."""
-    ladder, folder = study.ladder(environment() | {"command": command_line()}), study.folder
+    ladder, folder = ladder_document(study), study.folder
     write_text(folder / "ladder.json", ladder.model_dump_json(indent=2) + "\n")
     body = _markdown([ladder_rows(ladder)], ladder_words(ladder))
     write_text(folder / "ladder.md", f"{markdown_text(caption(ladder))}\n\n{body}")
@@ -37,6 +38,11 @@ def write_ladder(study: StudyResult) -> None:
         figure = draw_ladders([ladder])
         for kind in ("png", "svg"):
             write_bytes(folder / f"ladder.{kind}", file_of(figure, kind))
+
+
+def ladder_document(study: StudyResult) -> Ladder:
+    """Return the ladders of a study, with where they were put together."""
+    return study.ladder(environment() | {"command": command_line()})
 
 
 def write_comparison(study: StudyResult, comparison: PublishedComparison) -> None:

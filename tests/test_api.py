@@ -1,0 +1,188 @@
+"""The main job from Python: arrays and a class go in, a study with verdicts comes out."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import depthgauge as dg
+from depthgauge.sources.python_file import import_file
+from depthgauge.training.threads import with_threads
+
+RULE = '''
+"""A rule of one's own."""
+
+import os
+
+from depthgauge.rules.contract import Credit, RuleOptions
+from depthgauge.rules.dfa import DFA
+
+
+class Options(RuleOptions):
+    strength: float = 1.0
+
+
+class Scaled(DFA):
+    """DFA whose credit is scaled."""
+
+    name = "scaled"
+    summary = "dfa, scaled"
+    Options = Options
+
+    def credit(self, context):
+        if os.environ.get("TEST_RAISES"):
+            raise ZeroDivisionError("the author divided by zero")
+        credit = super().credit(context)
+        scale = self.options.strength
+        return Credit(blocks=[scale * b for b in credit.blocks], embed=scale * credit.embed)
+'''
+
+SCRIPT = f"""{RULE}
+
+if __name__ == "__main__":
+    import numpy as np
+
+    import depthgauge as dg
+
+    random = np.random.default_rng(1)
+    x, y = random.normal(size=(60, 6)), np.arange(60) % 3
+    study = dg.audit(
+        rules=["bp", Scaled(Options(strength=0.5))], task=(x, y, x, y), seeds=2,
+        width=6, depth=2, epochs=2, threads=1, out="study",
+    )
+    print(study["scaled[strength=0.5]"].verdict.word)
+"""
+
+SMALL: dict[str, Any] = {"width": 6, "depth": 2, "epochs": 2, "threads": 1}
+FRAMES = {"runs": "accuracy", "epochs": "epoch", "ladder": "k", "layers": "layer"}
+
+
+def arrays() -> tuple[np.ndarray[Any, Any], ...]:
+    random = np.random.default_rng(1)
+    x, y = random.normal(size=(60, 6)).astype("float32"), np.arange(60) % 3
+    return x, y, x, y
+
+
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory: pytest.TempPathFactory) -> dg.StudyResult:
+    """An audit on arrays in memory of bp and of a rule class. Look, do not touch."""
+    folder = tmp_path_factory.mktemp("api")
+    with with_threads(1):
+        return dg.audit(
+            rules=["bp", scaled(folder)], task=arrays(), seeds=2, out=folder / "study", **SMALL
+        )
+
+
+def scaled(folder: Path) -> Any:
+    path = folder / "own.py"
+    path.write_text(RULE)
+    return import_file("own", path).Scaled
+
+
+def test_a_study_in_memory_is_the_study_that_is_loaded(audited):
+    again = dg.load(audited.folder)
+    assert list(again) == ["bp", "scaled"]
+    assert again.verdicts == audited.verdicts
+    assert again["scaled"].verdict.word == audited["scaled"].verdict.word
+    assert again.audit == audited.audit
+    assert json.loads((audited.folder / "audit.json").read_text())["schema_version"] == 2
+
+
+@pytest.mark.parametrize(("name", "column"), FRAMES.items())
+def test_every_data_frame_has_both_rules(audited, name, column):
+    frame = audited.to_dataframe(name)
+    assert set(frame["label"]) == {"bp", "scaled"}
+    assert frame[column].notna().any()
+
+
+def test_the_data_frame_of_runs_has_each_run_with_its_accuracy(audited):
+    frame = audited.to_dataframe("runs")
+    assert list(frame["accuracy"]) == [run.accuracy for run in audited.runs]
+    assert len(frame) == 2 * 2 * 2
+
+
+def test_another_data_frame_or_figure_is_refused_in_a_sentence(audited):
+    with pytest.raises(dg.UserError, match="'pie'"):
+        audited.plot("pie")
+    with pytest.raises(dg.UserError, match="'tables'"):
+        audited.to_dataframe("tables")
+    with pytest.raises(dg.UserError, match="no rule 'fa'; there are: bp, scaled"):
+        audited["fa"]
+
+
+def test_a_figure_is_saved_as_its_name_says(audited, tmp_path):
+    saved = audited.plot("ladder").save(tmp_path / "ladder.pdf")
+    assert saved.read_bytes().startswith(b"%PDF")
+    with pytest.raises(dg.UserError, match="must end in one of"):
+        audited.plot("ladder").save(tmp_path / "ladder.gif")
+
+
+def test_a_notebook_shows_verdicts_and_chart_and_nothing_a_name_could_inject(audited):
+    html = audited._repr_html_()
+    assert "<td>scaled</td>" in html
+    assert "<svg" in html
+    odd = dg.StudyResult("<script>", audited.folder, audited.config, None, (), problems=("<b>",))
+    assert "<script>" not in odd._repr_html_()
+    assert "&lt;b&gt;" in odd._repr_html_()
+
+
+def test_a_plan_knows_what_is_done_and_writes_nothing(audited, tmp_path):
+    options = {"rules": ["bp"], "task": "digits", "seeds": [1], "out": tmp_path / "new", **SMALL}
+    plan = dg.plan(**options)
+    assert [(run.label, run.k, run.state) for run in plan.runs] == [
+        ("bp", 2, "waiting"),
+        ("bp", 0, "waiting"),
+    ]
+    assert not (tmp_path / "new").exists()
+    own = dg.plan(rules=["bp"], task=arrays(), seeds=2, out=audited.folder, **SMALL)
+    assert {run.state for run in own.runs} == {"finished"}
+
+
+def test_what_failed_is_retried_and_what_is_missing_is_resumed(tmp_path, monkeypatch):
+    monkeypatch.setenv("TEST_RAISES", "1")
+    options = {"task": arrays(), "seeds": [1], "k": [0], "out": tmp_path / "study", **SMALL}
+    study = dg.ladder(rules=["bp", scaled(tmp_path)], **options)
+    assert study.counts == {"finished": 1, "failed": 1}
+    assert "divided by zero" in str(study["scaled"].runs[0].reason)
+    monkeypatch.delenv("TEST_RAISES")
+    assert dg.retry(study.folder).counts == {"finished": 2}
+    (lost,) = (run for run in study.runs if run.label == "bp")
+    (lost.folder / "result.json").unlink()
+    again = dg.resume(study.folder)
+    assert again.counts == {"finished": 2}
+    assert again["bp"].accuracy == study["bp"].accuracy
+
+
+def test_a_class_of_a_script_joins_a_study_at_its_options(tmp_path):
+    (tmp_path / "script.py").write_text(SCRIPT)
+    done = subprocess.run(
+        [sys.executable, "script.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    study = dg.load(tmp_path / "study")
+    assert study["scaled[strength=0.5]"].verdict.word == done.stdout.strip()
+    assert study.counts == {"finished": 8}
+
+
+def test_identity_compare_and_report(audited, tmp_path):
+    identity = dg.identity(task=arrays(), seeds=[1, 2], samples=20, **SMALL)
+    assert list(identity.per_seed) == [1, 2]
+    compared = dg.compare([audited, audited.folder])
+    assert compared.to == "bp"
+    assert dg.report(audited, tmp_path / "page.html").read_text().startswith("<!")
+
+
+def test_identity_of_no_blocks_is_refused():
+    with pytest.raises(dg.UserError, match="--depth 0: identity needs at least one block"):
+        dg.identity(task="digits", depth=0)
