@@ -65,7 +65,7 @@ def audit(config: StudyConfig | None = None, /, **options: Any) -> StudyResult:
             a `Task` or four arrays.
     """
     config, task = _asked_for(config, options)
-    thresholds = thresholds_from(config.thresholds)
+    thresholds = _thresholds(config)
     if config.checkpoints is not None:
         return _audit_checkpoints(config, thresholds)
     return _audit(_with_both_ends(config), task, thresholds)
@@ -90,6 +90,7 @@ def plan(
     """Return what `audit` or `ladder` would train: every run with its state, and how."""
     config, task = _asked_for(config, options)
     if kind == "audit":
+        _thresholds(config)
         config = _with_both_ends(config)
     judged = config.changed(validation=0) if config.select else config
     grid, folder = _grid_and_folder(judged, task)
@@ -208,6 +209,13 @@ def _asked_for(
     if config is not None:
         return (config.changed(**options) if options else config), None
     return config_from(options)
+
+
+def _thresholds(config: StudyConfig) -> Thresholds:
+    try:
+        return thresholds_from(config.thresholds)
+    except UserError as error:
+        raise OptionError("thresholds", str(error)) from error
 
 
 def _need_blocks(config: StudyConfig, command: str) -> None:

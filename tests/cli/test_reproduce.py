@@ -10,8 +10,8 @@ import pytest
 from cli.commands import assert_bad_input, run
 from training.small_runs import make_task
 
+from depthgauge.published.figures import published
 from depthgauge.registry import TASKS
-from depthgauge.studies.published import published
 from depthgauge.tasks.registry import TaskEntry
 
 COMMAND = ("reproduce", "memo-ladder", "--width", "512", "--depth", "2", "--threads", "1")
@@ -36,7 +36,7 @@ def test_measured_beside_published(tmp_path, as_published):
     done = run(*COMMAND, *SMALL, "--out", tmp_path / "out", "--json")
     assert (done.status, done.err) == (0, "")
     comparison = done.document["comparison"]
-    assert comparison == json.loads((tmp_path / "out" / "comparison.json").read_text())
+    assert comparison == json.loads((tmp_path / "out" / "comparison-memo-ladder.json").read_text())
     assert [rung["what"] for rung in comparison["rungs"]] == [
         "bp k=0",
         "bp k=2",
@@ -48,7 +48,7 @@ def test_measured_beside_published(tmp_path, as_published):
         assert rung["measured"] == done.document["results"][rule][k]["1"]["final_acc"]
         assert rung["published"] == published()["ladder"]["d512_L2"][rule][k][0]
         assert rung["inside"] == (abs(rung["difference"]) <= rung["half_width"])
-    text = (tmp_path / "out" / "comparison.md").read_text()
+    text = (tmp_path / "out" / "comparison-memo-ladder.md").read_text()
     assert "| bp k=2 |" in text
     assert "of 4 rungs" in text
 
@@ -58,7 +58,7 @@ def test_other_epochs_are_said_not_to_be_alike(tmp_path):
     assert done.status == 0
     assert "not alike" in done.out
     assert "epochs 1 instead of 100" in done.out.replace("\n", " ")
-    comparison = json.loads((tmp_path / "out" / "comparison.json").read_text())
+    comparison = json.loads((tmp_path / "out" / "comparison-memo-ladder.json").read_text())
     assert {rung["inside"] for rung in comparison["rungs"]} == {None}
 
 

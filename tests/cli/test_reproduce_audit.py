@@ -11,9 +11,9 @@ from cli.commands import Done, assert_bad_input, run
 from cli.conftest import one_core
 from training.small_runs import make_task
 
+from depthgauge.auditing import read
+from depthgauge.published.figures import published
 from depthgauge.registry import TASKS
-from depthgauge.studies import audit
-from depthgauge.studies.published import published
 from depthgauge.tasks.registry import TaskEntry
 
 COMMAND = ("reproduce", "main-audit", "--epochs", 1, "--threads", 1)
@@ -28,7 +28,7 @@ def reproduced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Done, Path]:
     with pytest.MonkeyPatch.context() as patch, one_core():
         patch.setitem(TASKS.built_in, "cifar10", TaskEntry("a few points", lambda: task, 100, 256))
         patch.setitem(AUDIT["config"], "epochs", 1)
-        patch.setattr(audit, "NULL_DRAWS", 3)
+        patch.setattr(read, "NULL_DRAWS", 3)
         done = run(*COMMAND, "--seeds", 42, "--out", folder, "--json")
     assert done.status == 0, done.err
     return done, folder
@@ -74,9 +74,9 @@ def test_verdicts_stand_side_by_side(reproduced):
 
 def test_the_comparison_is_written_down(reproduced):
     done, folder = reproduced
-    written = json.loads((folder / "audit_comparison.json").read_text())
+    written = json.loads((folder / "comparison-main-audit.json").read_text())
     assert written == done.document["comparison"]
-    text = (folder / "audit_comparison.md").read_text()
+    text = (folder / "comparison-main-audit.md").read_text()
     assert "| dfa: ‖g\\_l‖ for N = 128 |" in text
     assert "of 4 accuracies lie inside" in text
 

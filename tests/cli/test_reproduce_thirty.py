@@ -11,10 +11,10 @@ from cli.commands import Done, assert_bad_input, run
 from cli.conftest import one_core
 from training.small_runs import make_task
 
+from depthgauge.auditing import read
+from depthgauge.published.figures import published
+from depthgauge.published.thirty_epochs import RULES
 from depthgauge.registry import TASKS
-from depthgauge.studies import audit
-from depthgauge.studies.published import published
-from depthgauge.studies.published_thirty import RULES
 from depthgauge.tasks.registry import TaskEntry
 
 COMMAND = ("reproduce", "thirty-epochs", "--threads", 1)
@@ -43,7 +43,7 @@ def reproduced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Done, Path]:
         use_a_few_points(patch)
         for name, value in (("epochs", 1), ("width", 16), ("blocks", 2)):
             patch.setitem(FIGURES["config"], name, value)
-        patch.setattr(audit, "NULL_DRAWS", 3)
+        patch.setattr(read, "NULL_DRAWS", 3)
         done = run(*COMMAND, *SMALL, "--out", folder, "--json")
     assert done.status == 0, done.err
     return done, folder
@@ -95,9 +95,9 @@ def test_penalties_are_in_the_recipe_of_their_runs_alone(reproduced):
 
 def test_the_comparison_is_written_down(reproduced):
     done, folder = reproduced
-    written = json.loads((folder / "audit_comparison.json").read_text())
+    written = json.loads((folder / "comparison-thirty-epochs.json").read_text())
     assert written == done.document["comparison"]
-    text = (folder / "audit_comparison.md").read_text()
+    text = (folder / "comparison-thirty-epochs.md").read_text()
     for title in ("| accuracy, % |", "| deep Γ, record, % |", "| deep ρ, % |", "| seed 42 |"):
         assert title in text
     assert "of 12 figures lie inside" in text
@@ -109,7 +109,7 @@ def test_the_defaults_are_the_published_experiment(tmp_path):
     config = plan["config"]
     assert (config["recipe"]["epochs"], config["task"]["name"]) == (30, "cifar10")
     assert (config["net"]["width"], config["net"]["blocks"]) == (256, 4)
-    assert list(dict.fromkeys(entry["rule"] for entry in plan["runs"])) == RULES
+    assert list(dict.fromkeys(entry["label"] for entry in plan["runs"])) == RULES
     assert {entry["k"] for entry in plan["runs"]} == {0, 1, 4}
     assert list(tmp_path.iterdir()) == []
 
