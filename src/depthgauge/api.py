@@ -30,6 +30,7 @@ from depthgauge.handed_over import config_from
 from depthgauge.published.compare import PublishedComparison
 from depthgauge.published.experiments import find_experiment
 from depthgauge.report.documents import write_audit, write_comparison, write_ladder
+from depthgauge.report.failures import failure_sentences
 from depthgauge.report.page.study_page import write_study_page
 from depthgauge.report.plot import Plot, plot_of
 from depthgauge.report.progress import show_progress
@@ -263,12 +264,14 @@ def _audit(
     judged = config.changed(validation=0) if config.select else config
     grid, folder = _grid_and_folder(judged, task)
     selection: dict[str, Selection] = {}
+    failures: list[str] = []
     if config.select:
         tried = selection_grid(config, grid)
         own = config.changed(validation=len(tried.task.evaluation))
         study = _train(tried, folder / SELECTION, own)
         if study.submitted is not None:
             return study
+        failures = failure_sentences(study)
         found, samples = candidates(study, tried), len(tried.task.evaluation)
         selection, texts = chosen_settings(found, config.rules, config.variations, samples)
         rules = [choose_rule(text) for text in with_controls(texts, config.controls)]
@@ -280,7 +283,7 @@ def _audit(
         study, grid, thresholds, show_progress, selection, as_published=as_published
     )
     write_audit(study)
-    return study
+    return replace(study, problems=(*failures, *study.problems))
 
 
 def _audit_checkpoints(config: StudyConfig, thresholds: Thresholds) -> StudyResult:

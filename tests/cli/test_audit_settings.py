@@ -145,7 +145,7 @@ def test_each_rule_is_audited_as_it_was_given_and_at_its_best(selected, document
         words = {
             name: document["verdicts"][name]["word"] for name in (rule, best_of(document, rule))
         }
-        assert settings[rule].verdicts == words
+        assert settings[rule].words == words
         assert settings[rule].survives == survives(set(words.values()))
 
 
@@ -164,10 +164,11 @@ def under(control: str, setting: str) -> str:
 
 def test_a_network_without_blocks_has_its_accuracy_and_its_run(selected, document):
     for entry in document["shallow"].values():
-        (seed,) = entry["seeds"].values()
-        assert entry["acc"] == {"mean": seed["acc"], "std": None, "n": 1}
-        assert read(selected[1] / seed["run"] / "result.json")["final_acc"] == seed["acc"]
-        assert read(selected[1] / seed["run"] / "config.json")["net"]["blocks"] == 0
+        ((seed, accuracy),) = entry["accuracies"].items()
+        folder = selected[1] / "runs" / entry["runs"][seed]
+        assert entry["accuracy"] == {"mean": accuracy, "std": None, "n": 1}
+        assert read(folder / "result.json")["final_acc"] == accuracy
+        assert read(folder / "config.json")["net"]["blocks"] == 0
 
 
 def test_where_there_is_nothing_to_learn_depth_is_not_judged(document):
@@ -291,6 +292,8 @@ def test_a_setting_that_fails_is_reported_and_another_is_chosen(tmp_path):
     options = ("--vary", "penalty=0,1", "--select", "validation", "--out", tmp_path / "out")
     done = run(*COMMAND, "--rules", "rules.py:AtFirst", *options, "--json")
     assert "divided by zero" in done.err
-    assert list(done.document["selection"]["at_first"]["candidates"]) == ["at_first[penalty=1.0]"]
+    lost, other = done.document["selection"]["at_first"]["candidates"].values()
+    assert (lost["lost"], lost["accuracy"]["mean"], lost["runs"]) == (1, None, [])
+    assert other["lost"] == 0
     assert list(done.document["verdicts"]) == ["at_first", "at_first[penalty=1.0]"]
     assert done.status == 1

@@ -61,7 +61,7 @@ def test_as_one_json_document(trained, other):
     assert document["schema_version"] == 1
     assert [study["name"] for study in document["studies"]] == ["study", "other"]
     (pair,) = document["same_rules"]
-    assert (pair["rule"], pair["differences"][0]["n"]) == ("bp", 1)
+    assert (pair["label"], pair["differences"][0]["n"]) == ("bp", 1)
     assert document["studies"][0]["provenance"]["device"] == ["cpu"]
 
 

@@ -151,7 +151,7 @@ def test_without_rules_there_is_a_bar_alone(terminal):
 
 def test_names_that_look_like_markup_are_shown_as_they_are(terminal):
     asked = Asked()
-    asked.rules = [replace(DFA, label="[red]mine[/] [/x]")]
+    asked.rules = [replace(DFA, rule="[red]mine[/] [/x]")]
     with redirect_stderr(terminal), show_progress(100, "training", 0, asked):
         pass
     assert "[red]mine[/] [/x]" in last_frame(terminal)[-1]

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from cli.audits import network_of
 from cli.commands import Done, assert_bad_input, run
 from cli.conftest import one_core
 from training.small_runs import make_task
@@ -57,14 +58,14 @@ def test_every_rule_of_the_experiment_is_audited(reproduced):
 
 def test_accuracies_beside_the_published_ones(reproduced):
     document = reproduced[0].document
-    rows = {row["what"]: row for row in document["comparison"]["accuracies"]}
+    rows = {row["what"]: row for row in document["comparison"]["figures"]["accuracies"]}
     penalised = FIGURES["penalised_lambda_0.01"]
     expected = {"bp": FIGURES["bp"], "dfa": FIGURES["dfa"]}
     expected |= {f"{rule}[penalty=0.01]": figure for rule, figure in penalised.items()}
     assert {what: row["published"] for what, row in rows.items()} == {
         what: figure[0] for what, figure in expected.items()
     }
-    measured = {row["method"]: row["acc"] for row in document["summary"]}
+    measured = {network["label"]: network["accuracy"] for network in document["networks"]}
     for what, row in rows.items():
         assert row["measured"] == measured[what]
         assert row["inside"] == (abs(row["difference"]) <= row["half_width"])
@@ -73,24 +74,25 @@ def test_accuracies_beside_the_published_ones(reproduced):
 def test_alignment_is_that_of_the_record(reproduced):
     document = reproduced[0].document
     for part, reading in (
-        ("deep_alignment", "alignment_record"),
-        ("deep_perturbation", "perturbation_record"),
+        ("deep_alignment", "alignment_published"),
+        ("deep_perturbation", "perturbation_published"),
     ):
-        rows = {row["what"]: row for row in document["comparison"][part]}
+        rows = {row["what"]: row for row in document["comparison"]["figures"][part]}
         assert len(rows) == 3
         for what, row in rows.items():
-            report = document["reports"][f"{what}_s42"]
+            report = network_of(document, what, 42)["report"]
             assert row["measured"] == report["readings"][reading]["value"]
     seed = {row["what"]: row for row in document["comparison"]["one_seed"]}
-    bridge = document["reports"]["state_bridge_s42"]["headline_acc"]
+    bridge = network_of(document, "state_bridge", 42)["accuracy"]
     assert seed["state_bridge: accuracy"]["measured"] == [bridge]
 
 
 def test_penalties_are_in_the_recipe_of_their_runs_alone(reproduced):
     done, folder = reproduced
-    for row in done.document["summary"]:
-        config = json.loads((folder / row["source"]["run"] / "config.json").read_text())
-        assert config["recipe"].get("penalty") == (0.01 if "penalty" in row["method"] else None)
+    for network in done.document["networks"]:
+        path = folder / "runs" / network["source"]["run"] / "config.json"
+        penalty = 0.01 if "penalty" in network["label"] else None
+        assert json.loads(path.read_text())["recipe"].get("penalty") == penalty
 
 
 def test_the_comparison_is_written_down(reproduced):
