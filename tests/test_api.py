@@ -24,7 +24,7 @@ from depthgauge.rules.contract import Credit, RuleOptions
 from depthgauge.rules.dfa import DFA
 
 
-class Options(RuleOptions):
+class ScaledOptions(RuleOptions):
     strength: float = 1.0
 
 
@@ -33,7 +33,7 @@ class Scaled(DFA):
 
     name = "scaled"
     summary = "dfa, scaled"
-    Options = Options
+    Options = ScaledOptions
 
     def credit(self, context):
         if os.environ.get("TEST_RAISES"):
@@ -53,7 +53,7 @@ if __name__ == "__main__":
     random = np.random.default_rng(1)
     x, y = random.normal(size=(60, 6)), np.arange(60) % 3
     study = dg.audit(
-        rules=["bp", Scaled(Options(strength=0.5))], task=(x, y, x, y), seeds=2,
+        rules=["bp", Scaled(ScaledOptions(strength=0.5))], task=(x, y, x, y), seeds=2,
         width=6, depth=2, epochs=2, threads=1, out="study",
     )
     print(study["scaled[strength=0.5]"].verdict.word)
@@ -149,7 +149,8 @@ def test_what_failed_is_retried_and_what_is_missing_is_resumed(tmp_path, monkeyp
     options = {"task": arrays(), "seeds": [1], "k": [0], "out": tmp_path / "study", **SMALL}
     study = dg.ladder(rules=["bp", scaled(tmp_path)], **options)
     assert study.counts == {"finished": 1, "failed": 1}
-    assert "divided by zero" in str(study["scaled"].runs[0].reason)
+    (reason,) = (run.reason for run in study.runs if run.state == "failed")
+    assert reason == "ZeroDivisionError: the author divided by zero"
     monkeypatch.delenv("TEST_RAISES")
     assert dg.retry(study.folder).counts == {"finished": 2}
     (lost,) = (run for run in study.runs if run.label == "bp")
@@ -178,8 +179,10 @@ def test_a_class_of_a_script_joins_a_study_at_its_options(tmp_path):
 def test_identity_compare_and_report(audited, tmp_path):
     identity = dg.identity(task=arrays(), seeds=[1, 2], samples=20, **SMALL)
     assert list(identity.per_seed) == [1, 2]
-    compared = dg.compare([audited, audited.folder])
-    assert compared.to == "bp"
+    with pytest.raises(dg.UserError, match="is given twice"):
+        dg.compare([audited, audited.folder])
+    other = dg.ladder(rules=["bp"], task=arrays(), seeds=[1], out=tmp_path / "other", **SMALL)
+    assert dg.compare([audited, other]).to == "bp"
     assert dg.report(audited, tmp_path / "page.html").read_text().startswith("<!")
 
 

@@ -84,7 +84,7 @@ def test_a_task_that_is_none_is_refused_in_a_sentence(task, words):
 
 @pytest.mark.parametrize("rules", [[3], [int], [None], 3, [DFA, 3], int], ids=str)
 def test_a_rule_that_is_none_is_refused_in_a_sentence(rules):
-    with pytest.raises(UserError, match="no rule|rules") as refused:
+    with pytest.raises(UserError, match="no rule") as refused:
         config_from({"rules": rules, "task": "digits"})
     assert "\n" not in str(refused.value)
 

@@ -169,6 +169,8 @@ def test_a_change_keeps_what_was_chosen_and_checks_what_comes_of_it():
         ({"thresholds": 3}, "thresholds", "must be a table of names and values"),
         ({"frozen_acc": {"bp": 0.1}}, "frozen_acc", "--frozen-acc goes with --checkpoints"),
         ({"device": "tpu"}, "device", "choose auto, cpu, cuda or cuda:N"),
+        ({"device": "cuda:"}, "device", "choose auto, cpu, cuda or cuda:N"),
+        ({"device": "cpu:0"}, "device", "choose auto, cpu, cuda or cuda:N"),
         ({"executor": "pbs"}, "executor", "--executor pbs: choose 'local', 'ray' or 'slurm'"),
         ({"submit": True}, "submit", "--submit goes with --executor slurm"),
         ({"address": "a"}, "address", "--address goes with --executor ray"),

@@ -10,7 +10,9 @@ Every name below is loaded when it is first used: `import depthgauge` does not i
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -128,6 +130,18 @@ __all__ = [
     "retry",
     "watch",
 ]
+
+
+class _Package(ModuleType):
+    """The package; its room `report` does not hide its function `report`."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Keep the public names from rooms of the same name, which importing them would set."""
+        if not (isinstance(value, ModuleType) and name in _HOME_OF):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> Any:

@@ -30,6 +30,7 @@ from depthgauge.handed_over import config_from
 from depthgauge.published.compare import PublishedComparison
 from depthgauge.published.experiments import find_experiment
 from depthgauge.report.documents import write_audit, write_comparison, write_ladder
+from depthgauge.report.failures import failure_sentences
 from depthgauge.report.page.study_page import write_study_page
 from depthgauge.report.plot import Plot, plot_of
 from depthgauge.report.progress import show_progress
@@ -70,7 +71,7 @@ def audit(config: StudyConfig | None = None, /, **options: Any) -> StudyResult:
             a `Task` or four arrays.
     """
     config, task = _asked_for(config, options)
-    thresholds = thresholds_from(config.thresholds)
+    thresholds = _thresholds(config)
     if config.checkpoints is not None:
         return _audit_checkpoints(config, thresholds)
     return _audit(_with_both_ends(config), task, thresholds)
@@ -95,6 +96,7 @@ def plan(
     """Return what `audit` or `ladder` would train: every run with its state, and how."""
     config, task = _asked_for(config, options)
     if kind == "audit":
+        _thresholds(config)
         config = _with_both_ends(config)
     judged = config.changed(validation=0) if config.select else config
     grid, folder = _grid_and_folder(judged, task)
@@ -216,6 +218,13 @@ def _asked_for(
     return config_from(own | options)
 
 
+def _thresholds(config: StudyConfig) -> Thresholds:
+    try:
+        return thresholds_from(config.thresholds)
+    except UserError as error:
+        raise OptionError("thresholds", str(error)) from error
+
+
 def _need_blocks(config: StudyConfig, command: str) -> None:
     if not config.depth:
         raise OptionError("depth", f"--depth 0: {command} needs at least one block")
@@ -261,12 +270,14 @@ def _audit(
     judged = config.changed(validation=0) if config.select else config
     used, selection = task or load_task_of(judged), dict[str, Selection]()
     folder, rules = folder_of(judged, used), given_rules(config)
+    failures: list[str] = []
     if config.select:
         tried = selection_grid(config, rules, build_grid(judged, used, rules))
         samples = len(tried.task.evaluation)
         study = _train(tried, folder / SELECTION, config.changed(validation=samples))
         if study.submitted is not None:
             return study
+        failures = failure_sentences(study)
         found = candidates(study, tried)
         selection, rules = chosen_settings(found, rules, config.variations, samples)
     else:
@@ -279,7 +290,7 @@ def _audit(
         study, grid, thresholds, show_progress, selection, as_published=as_published
     )
     write_audit(study)
-    return study
+    return replace(study, problems=(*failures, *study.problems))
 
 
 def _audit_checkpoints(config: StudyConfig, thresholds: Thresholds) -> StudyResult:

@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli.audits import read
+from cli.audits import network_of, read
 from cli.commands import Done, assert_bad_input, run
 from cli.conftest import one_core
-from depthgauge.studies import audit
 from store.small_runs_on_disk import contents
 from training.small_runs import make_task
 
+from depthgauge.auditing import read as reading
 from depthgauge.registry import TASKS
+from depthgauge.results.load import load
 from depthgauge.tasks.base import hold_out_validation
 from depthgauge.tasks.registry import TaskEntry
 
@@ -43,8 +44,8 @@ class AtFirst(DFA):
 
 def use_tiny(patch: pytest.MonkeyPatch) -> None:
     patch.setitem(TASKS.built_in, "tiny", TaskEntry("a few points", lambda: TASK, 3, 8))
-    patch.setattr(audit, "NULL_DRAWS", 3)
-    patch.setattr(audit, "SAMPLES", 64)
+    patch.setattr(reading, "NULL_DRAWS", 3)
+    patch.setattr(reading, "SAMPLES", 64)
 
 
 @pytest.fixture(autouse=True)
@@ -70,7 +71,7 @@ def document(selected) -> dict[str, Any]:
 
 def best_of(document: dict[str, Any], rule: str) -> str:
     candidates = document["selection"][rule]["candidates"]
-    return max(candidates, key=lambda label: candidates[label]["mean"])
+    return max(candidates, key=lambda label: candidates[label]["accuracy"]["mean"])
 
 
 # How the settings are chosen
@@ -103,7 +104,7 @@ def test_every_accuracy_of_the_selection_leads_to_its_run(selected, document):
         for candidate in entry["candidates"].values():
             (path,) = candidate["runs"]
             result = read(selected[1] / path / "result.json")
-            assert candidate["mean"] == result["final_acc"]
+            assert candidate["accuracy"]["mean"] == result["final_acc"]
 
 
 def test_the_test_set_is_never_touched_by_the_selection(selected):
@@ -136,17 +137,16 @@ def survives(words: set[str]) -> bool | None:
     return None if len(words - {"inconclusive"}) < 2 else False
 
 
-def test_each_rule_is_audited_as_it_was_given_and_at_its_best(document):
+def test_each_rule_is_audited_as_it_was_given_and_at_its_best(selected, document):
+    settings = load(selected[1]).audit.settings
     plain = [name for name, entry in document["verdicts"].items() if entry["control"] is None]
     assert plain == ["bp", best_of(document, "bp"), "dfa", best_of(document, "dfa")]
     for rule in ("bp", "dfa"):
         words = {
-            name: document["verdicts"][name]["verdict"] for name in (rule, best_of(document, rule))
+            name: document["verdicts"][name]["word"] for name in (rule, best_of(document, rule))
         }
-        assert document["settings"][rule] == {
-            "verdicts": words,
-            "survives": survives(set(words.values())),
-        }
+        assert settings[rule].words == words
+        assert settings[rule].survives == survives(set(words.values()))
 
 
 def test_every_setting_is_audited_under_every_control(document):
@@ -164,23 +164,24 @@ def under(control: str, setting: str) -> str:
 
 def test_a_network_without_blocks_has_its_accuracy_and_its_run(selected, document):
     for entry in document["shallow"].values():
-        (seed,) = entry["seeds"].values()
-        assert entry["acc"] == {"mean": seed["acc"], "std": None, "n": 1}
-        assert read(selected[1] / seed["run"] / "result.json")["final_acc"] == seed["acc"]
-        assert read(selected[1] / seed["run"] / "config.json")["net"]["blocks"] == 0
+        ((seed, accuracy),) = entry["accuracies"].items()
+        folder = selected[1] / "runs" / entry["runs"][seed]
+        assert entry["accuracy"] == {"mean": accuracy, "std": None, "n": 1}
+        assert read(folder / "result.json")["final_acc"] == accuracy
+        assert read(folder / "config.json")["net"]["blocks"] == 0
 
 
 def test_where_there_is_nothing_to_learn_depth_is_not_judged(document):
     entry = document["verdicts"]["bp[random_targets]"]
-    assert entry["frozen_acc"]["mean"] is None
+    assert entry["frozen"]["mean"] is None
     assert "D3" not in entry["fired"]
 
 
 def test_one_wide_block_is_judged_by_its_own_frozen_run(selected, document):
-    (row,) = (row for row in document["summary"] if row["method"] == "dfa[wide_block]")
-    net = read(selected[1] / row["source"]["frozen_run"] / "config.json")["net"]
+    network = network_of(document, "dfa[wide_block]")
+    net = read(selected[1] / "runs" / network["source"]["frozen_run"] / "config.json")["net"]
     assert (net["blocks"], net["hidden"]) == (1, 17)
-    assert row["frozen_acc"] is not None
+    assert network["frozen"] is not None
 
 
 def test_the_words_and_the_table_are_written_down(selected, document):
@@ -225,7 +226,7 @@ def test_without_saying_how_many_a_tenth_is_held_out(tmp_path):
 
 def test_without_selecting_every_setting_is_planned():
     plan = run(*COMMAND, *VARY, "--controls", "no_skip", "--dry-run", "--json").document
-    assert len({entry["rule"] for entry in plan["runs"]}) == 12
+    assert len({entry["label"] for entry in plan["runs"]}) == 12
     assert plan["config"]["task"]["evaluated_on"] == "test"
 
 
@@ -235,14 +236,16 @@ def test_a_ladder_may_be_varied_and_controlled_too(tmp_path):
         *("--rules", "dfa", "--vary", "penalty=0,1", "--controls", "shallow", "wide_block"),
     )
     assert done.status == 0, done.err
-    rungs = {rule: list(ks) for rule, ks in done.document["results"].items()}
+    rungs = {
+        label: [rung["k"] for rung in rungs] for label, rungs in done.document["rules"].items()
+    }
     assert rungs == {
-        "dfa": ["0", "1", "2"],
-        "dfa[penalty=1.0]": ["0", "1", "2"],
-        "dfa[shallow]": ["0"],
-        "dfa[penalty=1.0,shallow]": ["0"],
-        "dfa[wide_block]": ["0", "1"],
-        "dfa[penalty=1.0,wide_block]": ["0", "1"],
+        "dfa": [0, 1, 2],
+        "dfa[penalty=1.0]": [0, 1, 2],
+        "dfa[shallow]": [0],
+        "dfa[penalty=1.0,shallow]": [0],
+        "dfa[wide_block]": [0, 1],
+        "dfa[penalty=1.0,wide_block]": [0, 1],
     }
 
 
@@ -255,9 +258,9 @@ def test_a_ladder_may_be_varied_and_controlled_too(tmp_path):
         (("--select", "validation"), ("--select", "--vary")),
         (("--select", "test", "--vary", "penalty=0,1"), ("--select", "validation")),
         (("--vary", "speed=1,2"), ("--vary speed", "penalty", "learning_rate", "normalise")),
-        (("--vary", "penalty"), ("--vary penalty", "NAME=VALUE")),
-        (("--vary", "penalty=0,"), ("--vary penalty=0,", "NAME=VALUE")),
-        (("--vary", "penalty=0,-1"), ("penalty", "greater than or equal to 0")),
+        (("--vary", "penalty"), ("--vary", "penalty", "NAME=VALUE")),
+        (("--vary", "penalty=0,"), ("--vary", "penalty=0,", "NAME=VALUE")),
+        (("--vary", "penalty=0,-1"), ("penalty",)),
         (("--vary", "normalise=often,never"), ("normalise", "'sample'")),
         (("--vary", "learning_rate=fast"), ("learning_rate", "number")),
         (("--vary", "penalty=0,1", "penalty=2"), ("penalty twice",)),
@@ -289,6 +292,8 @@ def test_a_setting_that_fails_is_reported_and_another_is_chosen(tmp_path):
     options = ("--vary", "penalty=0,1", "--select", "validation", "--out", tmp_path / "out")
     done = run(*COMMAND, "--rules", "rules.py:AtFirst", *options, "--json")
     assert "divided by zero" in done.err
-    assert list(done.document["selection"]["at_first"]["candidates"]) == ["at_first[penalty=1.0]"]
+    lost, other = done.document["selection"]["at_first"]["candidates"].values()
+    assert (lost["lost"], lost["accuracy"]["mean"], lost["runs"]) == (1, None, [])
+    assert other["lost"] == 0
     assert list(done.document["verdicts"]) == ["at_first", "at_first[penalty=1.0]"]
     assert done.status == 1

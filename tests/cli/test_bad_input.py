@@ -180,13 +180,5 @@ def test_a_study_file_with_a_part_missing(study, missing):
     assert contents(study) == before
 
 
-def test_a_configuration_with_a_part_missing(study):
-    path = sorted(study.glob("runs/*/config.json"))[0]
-    path.write_text(cut(json.loads(path.read_text()), "rule"))
-    before = contents(study)
-    assert_bad_input(run_ladder(study), str(path))
-    assert contents(study) == before
-
-
 def test_the_data_command_refuses_an_unknown_set():
     assert_bad_input(run("data", "fetch", "imagenet"), "imagenet", "cifar10")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli.audits import run_files
+from cli.audits import readings_of, run_files
 from cli.commands import run
 from cli.conftest import one_core
 
@@ -47,12 +47,11 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 @pytest.mark.parametrize("label", LABELS)
 def test_it_climbs_the_ladder(audited, label):
-    rungs = audited["ladder"]["results"][label]
-    assert list(rungs) == ["0", "1", "2"]
-    for rung in rungs.values():
-        assert rung["1"]["status"] == "finished"
-        assert 0 < rung["1"]["final_acc"] < 1
-        assert all(math.isfinite(norm) for norm in rung["1"]["h_norm"] + rung["1"]["g_norm"])
+    rungs = audited["ladder"]["rules"][label]
+    assert [rung["k"] for rung in rungs] == [0, 1, 2]
+    for rung in rungs:
+        assert rung["diverged"] == {}
+        assert 0 < rung["accuracies"]["1"] < 1
 
 
 @pytest.mark.parametrize("label", LABELS)
@@ -60,8 +59,8 @@ def test_it_is_audited(audited, label):
     document = audited["audit"]
     assert document["verdicts"][label]["seeds"] == [1]
     assert document["verdicts"][label]["diverged_seeds"] == []
-    readings = document["reports"][f"{label}_s1"]["readings"]
-    for name in ("alignment", "alignment_record", "perturbation", "nudging"):
+    readings = readings_of(document, label)
+    for name in ("alignment", "alignment_published", "perturbation", "nudging"):
         assert math.isfinite(readings[name]["value"]), name
     assert len(readings["alignment"]["per_layer"]) == 3
     assert ("null" in readings) == (label not in WITHOUT_FEEDBACK)
@@ -75,7 +74,7 @@ def test_the_audit_trains_nothing_again(audited):
 
 def test_different_rules_train_differently(audited):
     ends = {
-        label: tuple(rungs["2"]["1"]["h_norm"])
-        for label, rungs in audited["ladder"]["results"].items()
+        network["label"]: tuple(network["report"]["residual_norms"])
+        for network in audited["audit"]["networks"]
     }
     assert len(set(ends.values())) == len(RULES)

@@ -76,10 +76,10 @@ def test_options_cannot_be_abbreviated():
 
 
 def test_an_interruption_is_said_in_one_line(monkeypatch):
-    def interrupted(name: str) -> str:
+    def interrupted(kind: object, name: str) -> str:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(RULES, "summary", interrupted)
+    monkeypatch.setattr(type(RULES), "summary", interrupted)
     done = run("rules")
     assert done.status == 130
     assert done.err.count("\n") == 1

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 from cli.commands import SMALL, own_logging
-from depthgauge.cli.progress import Bar, Lines, study_progress
 
-from depthgauge.cli import progress
 from depthgauge.cli.main import main
+from depthgauge.report import progress
+from depthgauge.report.progress import Bar, Lines, show_progress
 from depthgauge.scheduling.live import Fired, LiveRule, LiveRuns
 
 DFA = LiveRule(
@@ -95,7 +95,7 @@ def last_frame(terminal: Terminal) -> list[str]:
 
 def test_a_log_gets_a_line_a_minute_with_what_each_rule_has_come_to(log, clock):
     asked = Asked()
-    with redirect_stderr(log), study_progress(100, "training", 0, asked) as lines:
+    with redirect_stderr(log), show_progress(100, "training", 0, asked) as lines:
         assert isinstance(lines, Lines)
         for second in range(1, 121):
             clock.now = 100.0 + second
@@ -111,14 +111,14 @@ def test_a_log_gets_a_line_a_minute_with_what_each_rule_has_come_to(log, clock):
     ("done", "left"), [(50, "60 s"), (99, "1 s"), (20, "4 min"), (1, "99 min")]
 )
 def test_a_short_time_is_in_seconds(log, clock, done, left):
-    with redirect_stderr(log), study_progress(100, "reading") as lines:
+    with redirect_stderr(log), show_progress(100, "reading") as lines:
         clock.now += 60.0
-        lines.advance("bp", done)
+        lines.at("bp", done)
     assert log.getvalue() == f"reading bp: {done}.0 % done, {left} left\n"
 
 
 def test_what_was_done_before_says_nothing_about_the_speed(log, clock):
-    with redirect_stderr(log), study_progress(100, "training", 80) as lines:
+    with redirect_stderr(log), show_progress(100, "training", 80) as lines:
         clock.now += 60.0
         lines.at("bp", 80)
         assert log.getvalue() == ""
@@ -131,7 +131,7 @@ def test_what_was_done_before_says_nothing_about_the_speed(log, clock):
 
 def test_a_terminal_gets_a_table_below_the_bar(terminal):
     asked = Asked()
-    with redirect_stderr(terminal), study_progress(100, "training", 0, asked) as bar:
+    with redirect_stderr(terminal), show_progress(100, "training", 0, asked) as bar:
         assert isinstance(bar, Bar)
         bar.at("dfa", 50)
     first, header, _, row = last_frame(terminal)
@@ -143,8 +143,8 @@ def test_a_terminal_gets_a_table_below_the_bar(terminal):
 
 
 def test_without_rules_there_is_a_bar_alone(terminal):
-    with redirect_stderr(terminal), study_progress(10, "reading") as bar:
-        bar.advance("bp", 5)
+    with redirect_stderr(terminal), show_progress(10, "reading") as bar:
+        bar.at("bp", 5)
     (line,) = last_frame(terminal)
     assert line.startswith("reading bp ")
 
@@ -152,14 +152,14 @@ def test_without_rules_there_is_a_bar_alone(terminal):
 def test_names_that_look_like_markup_are_shown_as_they_are(terminal):
     asked = Asked()
     asked.rules = [replace(DFA, rule="[red]mine[/] [/x]")]
-    with redirect_stderr(terminal), study_progress(100, "training", 0, asked):
+    with redirect_stderr(terminal), show_progress(100, "training", 0, asked):
         pass
     assert "[red]mine[/] [/x]" in last_frame(terminal)[-1]
 
 
 def test_the_table_is_made_at_the_beginning_once_a_second_and_at_the_end(terminal, clock):
     asked = Asked()
-    with redirect_stderr(terminal), study_progress(100, "training", 0, asked) as bar:
+    with redirect_stderr(terminal), show_progress(100, "training", 0, asked) as bar:
         assert asked.times == 1
         for step in range(30):
             clock.now = 100.0 + step / 10
@@ -170,7 +170,7 @@ def test_the_table_is_made_at_the_beginning_once_a_second_and_at_the_end(termina
 
 def test_a_table_that_takes_long_is_made_seldom(terminal, clock):
     asked = Asked(clock, takes=0.1)
-    with redirect_stderr(terminal), study_progress(1000, "training", 0, asked) as bar:
+    with redirect_stderr(terminal), show_progress(1000, "training", 0, asked) as bar:
         began, looks = clock.now, 0
         while clock.now < began + 200:
             clock.now += 0.5
@@ -185,7 +185,7 @@ def test_what_came_last_is_shown_also_where_it_ends_with_an_error(terminal, cloc
     asked = Asked()
 
     def fail() -> None:
-        with redirect_stderr(terminal), study_progress(100, "training", 0, asked):
+        with redirect_stderr(terminal), show_progress(100, "training", 0, asked):
             asked.rules = [replace(DFA, finished=2)]
             raise ZeroDivisionError
 
@@ -212,7 +212,7 @@ def test_a_study_shows_its_rules_on_standard_error_alone(terminal, tmp_path):
     bar, _, _, bp, dfa = frame
     assert "100%" in bar
     for row, rule in ((bp, "bp"), (dfa, "dfa")):
-        full, frozen = (100 * ladder["summary"][rule][k]["mean"] for k in ("2", "0"))
+        frozen, full = (100 * rung["mean"] for rung in ladder["rules"][rule])
         assert row.split() == [rule, "2/2", "1/1", f"{full:.1f}", f"{frozen:.1f}", "none"]
 
 

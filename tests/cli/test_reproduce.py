@@ -11,6 +11,7 @@ from cli.commands import assert_bad_input, run
 from depthgauge.studies.published import published
 from training.small_runs import make_task
 
+from depthgauge.published.figures import published
 from depthgauge.registry import TASKS
 from depthgauge.tasks.registry import TaskEntry
 
@@ -36,19 +37,24 @@ def test_measured_beside_published(tmp_path, as_published):
     done = run(*COMMAND, *SMALL, "--out", tmp_path / "out", "--json")
     assert (done.status, done.err) == (0, "")
     comparison = done.document["comparison"]
-    assert comparison == json.loads((tmp_path / "out" / "comparison.json").read_text())
-    assert [rung["what"] for rung in comparison["rungs"]] == [
+    assert comparison == json.loads((tmp_path / "out" / "comparison-memo-ladder.json").read_text())
+    assert [rung["what"] for rung in comparison["figures"]["rungs"]] == [
         "bp k=0",
         "bp k=2",
         "dfa k=0",
         "dfa k=2",
     ]
-    for rung in comparison["rungs"]:
+    measured = {
+        (label, rung["k"]): rung["mean"]
+        for label, rungs in done.document["rules"].items()
+        for rung in rungs
+    }
+    for rung in comparison["figures"]["rungs"]:
         rule, k = rung["what"].split(" k=")
-        assert rung["measured"] == done.document["results"][rule][k]["1"]["final_acc"]
+        assert rung["measured"] == measured[rule, int(k)]
         assert rung["published"] == published()["ladder"]["d512_L2"][rule][k][0]
         assert rung["inside"] == (abs(rung["difference"]) <= rung["half_width"])
-    text = (tmp_path / "out" / "comparison.md").read_text()
+    text = (tmp_path / "out" / "comparison-memo-ladder.md").read_text()
     assert "| bp k=2 |" in text
     assert "of 4 rungs" in text
 
@@ -58,8 +64,8 @@ def test_other_epochs_are_said_not_to_be_alike(tmp_path):
     assert done.status == 0
     assert "not alike" in done.out
     assert "epochs 1 instead of 100" in done.out.replace("\n", " ")
-    comparison = json.loads((tmp_path / "out" / "comparison.json").read_text())
-    assert {rung["inside"] for rung in comparison["rungs"]} == {None}
+    comparison = json.loads((tmp_path / "out" / "comparison-memo-ladder.json").read_text())
+    assert {rung["inside"] for rung in comparison["figures"]["rungs"]} == {None}
 
 
 def test_a_network_that_was_not_published_is_refused_before_anything_is_trained(tmp_path):

@@ -7,12 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from cli.audits import network_of
 from cli.commands import Done, assert_bad_input, run
 from cli.conftest import one_core
-from depthgauge.studies import audit
 from depthgauge.studies.published import published
 from training.small_runs import make_task
 
+from depthgauge.auditing import read
+from depthgauge.published.figures import published
 from depthgauge.registry import TASKS
 from depthgauge.tasks.registry import TaskEntry
 
@@ -28,7 +30,7 @@ def reproduced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Done, Path]:
     with pytest.MonkeyPatch.context() as patch, one_core():
         patch.setitem(TASKS.built_in, "cifar10", TaskEntry("a few points", lambda: task, 100, 256))
         patch.setitem(AUDIT["config"], "epochs", 1)
-        patch.setattr(audit, "NULL_DRAWS", 3)
+        patch.setattr(read, "NULL_DRAWS", 3)
         done = run(*COMMAND, "--seeds", 42, "--out", folder, "--json")
     assert done.status == 0, done.err
     return done, folder
@@ -36,30 +38,29 @@ def reproduced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Done, Path]:
 
 def test_accuracies_beside_the_published_ones(reproduced):
     document = reproduced[0].document
-    rows = {row["what"]: row for row in document["comparison"]["accuracies"]}
+    rows = {row["what"]: row for row in document["comparison"]["figures"]["accuracies"]}
     assert list(rows) == ["bp", "fa", "dfa", "dfa, blocks frozen"]
-    for row in document["summary"]:
-        compared = rows[row["method"]]
-        assert compared["measured"] == row["acc"]
-        assert compared["published"] == AUDIT[row["method"]]["accuracy"][0]
+    for network in document["networks"]:
+        compared = rows[network["label"]]
+        assert compared["measured"] == network["accuracy"]
+        assert compared["published"] == AUDIT[network["label"]]["accuracy"][0]
         assert compared["inside"] == (abs(compared["difference"]) <= compared["half_width"])
     assert rows["dfa, blocks frozen"]["published"] == AUDIT["frozen"]["accuracy"][0]
-    assert rows["dfa, blocks frozen"]["measured"] == document["summary"][-1]["frozen_acc"]
+    assert rows["dfa, blocks frozen"]["measured"] == document["networks"][-1]["frozen"]
 
 
 def test_norms_and_alignment_are_compared_as_they_were_published(reproduced):
     document = reproduced[0].document
     rows = {row["what"]: row for row in document["comparison"]["one_seed"]}
-    bp, fa, dfa = (document["reports"][f"{rule}_s42"] for rule in ("bp", "fa", "dfa"))
+    bp, fa, dfa = (network_of(document, rule, 42)["report"] for rule in ("bp", "fa", "dfa"))
     assert rows["bp: ‖h_l‖, l = 0 … L"]["measured"] == bp["residual_norms"]
     n128 = rows["dfa: ‖g_l‖ for N = 128"]["measured"]
     assert n128 == pytest.approx([norm / 128 for norm in dfa["bp_grad_norms"]], rel=1e-12)
-    record = dfa["readings"]["alignment_record"]
-    assert record["convention"].startswith("record")
+    record = dfa["readings"]["alignment_published"]
     assert rows["dfa: Γ, record, l = 0 … L"]["measured"] == record["per_layer"]
     assert record["per_layer"] != dfa["readings"]["alignment"]["per_layer"]
     blocks = rows["fa: Γ, record, blocks"]
-    assert blocks["measured"] == fa["readings"]["alignment_record"]["per_layer"][:4]
+    assert blocks["measured"] == fa["readings"]["alignment_published"]["per_layer"][:4]
     for row in rows.values():
         assert len(row["measured"]) == len(row["published"])
 
@@ -74,9 +75,9 @@ def test_verdicts_stand_side_by_side(reproduced):
 
 def test_the_comparison_is_written_down(reproduced):
     done, folder = reproduced
-    written = json.loads((folder / "audit_comparison.json").read_text())
+    written = json.loads((folder / "comparison-main-audit.json").read_text())
     assert written == done.document["comparison"]
-    text = (folder / "audit_comparison.md").read_text()
+    text = (folder / "comparison-main-audit.md").read_text()
     assert "| dfa: ‖g\\_l‖ for N = 128 |" in text
     assert "of 4 accuracies lie inside" in text
 

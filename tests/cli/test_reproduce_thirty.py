@@ -7,13 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from cli.audits import network_of
 from cli.commands import Done, assert_bad_input, run
 from cli.conftest import one_core
-from depthgauge.studies import audit
-from depthgauge.studies.published import published
-from depthgauge.studies.published_thirty import RULES
 from training.small_runs import make_task
 
+from depthgauge.auditing import read
+from depthgauge.published.figures import published
+from depthgauge.published.thirty_epochs import RULES
 from depthgauge.registry import TASKS
 from depthgauge.tasks.registry import TaskEntry
 
@@ -43,7 +44,7 @@ def reproduced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Done, Path]:
         use_a_few_points(patch)
         for name, value in (("epochs", 1), ("width", 16), ("blocks", 2)):
             patch.setitem(FIGURES["config"], name, value)
-        patch.setattr(audit, "NULL_DRAWS", 3)
+        patch.setattr(read, "NULL_DRAWS", 3)
         done = run(*COMMAND, *SMALL, "--out", folder, "--json")
     assert done.status == 0, done.err
     return done, folder
@@ -57,14 +58,14 @@ def test_every_rule_of_the_experiment_is_audited(reproduced):
 
 def test_accuracies_beside_the_published_ones(reproduced):
     document = reproduced[0].document
-    rows = {row["what"]: row for row in document["comparison"]["accuracies"]}
+    rows = {row["what"]: row for row in document["comparison"]["figures"]["accuracies"]}
     penalised = FIGURES["penalised_lambda_0.01"]
     expected = {"bp": FIGURES["bp"], "dfa": FIGURES["dfa"]}
     expected |= {f"{rule}[penalty=0.01]": figure for rule, figure in penalised.items()}
     assert {what: row["published"] for what, row in rows.items()} == {
         what: figure[0] for what, figure in expected.items()
     }
-    measured = {row["method"]: row["acc"] for row in document["summary"]}
+    measured = {network["label"]: network["accuracy"] for network in document["networks"]}
     for what, row in rows.items():
         assert row["measured"] == measured[what]
         assert row["inside"] == (abs(row["difference"]) <= row["half_width"])
@@ -73,31 +74,32 @@ def test_accuracies_beside_the_published_ones(reproduced):
 def test_alignment_is_that_of_the_record(reproduced):
     document = reproduced[0].document
     for part, reading in (
-        ("deep_alignment", "alignment_record"),
-        ("deep_perturbation", "perturbation_record"),
+        ("deep_alignment", "alignment_published"),
+        ("deep_perturbation", "perturbation_published"),
     ):
-        rows = {row["what"]: row for row in document["comparison"][part]}
+        rows = {row["what"]: row for row in document["comparison"]["figures"][part]}
         assert len(rows) == 3
         for what, row in rows.items():
-            report = document["reports"][f"{what}_s42"]
+            report = network_of(document, what, 42)["report"]
             assert row["measured"] == report["readings"][reading]["value"]
     seed = {row["what"]: row for row in document["comparison"]["one_seed"]}
-    bridge = document["reports"]["state_bridge_s42"]["headline_acc"]
+    bridge = network_of(document, "state_bridge", 42)["accuracy"]
     assert seed["state_bridge: accuracy"]["measured"] == [bridge]
 
 
 def test_penalties_are_in_the_recipe_of_their_runs_alone(reproduced):
     done, folder = reproduced
-    for row in done.document["summary"]:
-        config = json.loads((folder / row["source"]["run"] / "config.json").read_text())
-        assert config["recipe"].get("penalty") == (0.01 if "penalty" in row["method"] else None)
+    for network in done.document["networks"]:
+        path = folder / "runs" / network["source"]["run"] / "config.json"
+        penalty = 0.01 if "penalty" in network["label"] else None
+        assert json.loads(path.read_text())["recipe"].get("penalty") == penalty
 
 
 def test_the_comparison_is_written_down(reproduced):
     done, folder = reproduced
-    written = json.loads((folder / "audit_comparison.json").read_text())
+    written = json.loads((folder / "comparison-thirty-epochs.json").read_text())
     assert written == done.document["comparison"]
-    text = (folder / "audit_comparison.md").read_text()
+    text = (folder / "comparison-thirty-epochs.md").read_text()
     for title in ("| accuracy, % |", "| deep Γ, record, % |", "| deep ρ, % |", "| seed 42 |"):
         assert title in text
     assert "of 12 figures lie inside" in text
@@ -109,7 +111,7 @@ def test_the_defaults_are_the_published_experiment(tmp_path):
     config = plan["config"]
     assert (config["recipe"]["epochs"], config["task"]["name"]) == (30, "cifar10")
     assert (config["net"]["width"], config["net"]["blocks"]) == (256, 4)
-    assert list(dict.fromkeys(entry["rule"] for entry in plan["runs"])) == RULES
+    assert list(dict.fromkeys(entry["label"] for entry in plan["runs"])) == RULES
     assert {entry["k"] for entry in plan["runs"]} == {0, 1, 4}
     assert list(tmp_path.iterdir()) == []
 

@@ -10,7 +10,7 @@ from cli.commands import assert_bad_input, run
 from cli.stopped_studies import EPOCHS, command, run_raising
 from store.claiming import elsewhere, put_claim
 
-from depthgauge.cli.status import in_words
+from depthgauge.report.durations import in_words
 from depthgauge.store.claims import ClaimFile
 from depthgauge.store.plan_files import PlanFiles
 

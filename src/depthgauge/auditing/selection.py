@@ -47,11 +47,11 @@ def selection_grid(config: StudyConfig, rules: Sequence[RuleChoice], grid: Grid)
 def candidates(study: StudyResult, grid: Grid) -> dict[str, Candidate]:
     """Return each setting's accuracy on the held-out samples with all blocks trained."""
     wanted = {run.identity: run.choice.label for run in grid.runs()}
-    found: dict[str, list[tuple[float | None, str]]] = {}
+    found: dict[str, list[tuple[float | None, str]]] = {label: [] for label in wanted.values()}
     for run in study.runs:
         if run.is_done and run.identity in wanted:
             place = f"{study.folder.name}/runs/{run.identity}"
-            found.setdefault(wanted[run.identity], []).append((run.accuracy, place))
+            found[wanted[run.identity]].append((run.accuracy, place))
     return {label: _candidate(runs, len(grid.seeds)) for label, runs in found.items()}
 
 

@@ -88,25 +88,19 @@ def write_page(study: StudyResult) -> Path | None:
 
 def say_problems(study: StudyResult) -> None:
     """Say on standard error what of a study could not be read, and which runs failed."""
-    for problem in study.problems:
-        print(f"depthgauge: {problem}", file=sys.stderr)
-    reasons: dict[str, list[str]] = {}
-    for run in study.runs:
-        if run.reason is not None:
-            name = f"{run.label} k={run.config.k} seed={run.config.seed}"
-            reasons.setdefault(run.reason, []).append(name)
-    for reason, names in reasons.items():
-        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-        print(f"depthgauge: {names[0]}{more} failed: {reason}", file=sys.stderr)
+    from depthgauge.report.failures import failure_sentences
+
+    for sentence in (*study.problems, *failure_sentences(study)):
+        print(f"depthgauge: {sentence}", file=sys.stderr)
 
 
 def lost_runs(study: StudyResult) -> bool:
-    """Return whether a run failed or diverged."""
-    return study.has_lost_runs or bool(study.audit and _diverged(study))
-
-
-def _diverged(study: StudyResult) -> bool:
-    return any(rule.diverged_seeds for rule in study.rules.values())
+    """Return whether a run failed or diverged, also one by which a setting was chosen."""
+    if study.audit is None:
+        return study.has_lost_runs
+    tried = [c for chosen in study.audit.selection.values() for c in chosen.candidates.values()]
+    diverged = any(rule.diverged_seeds for rule in study.rules.values())
+    return study.has_lost_runs or diverged or any(candidate.lost for candidate in tried)
 
 
 def show_plan(kind: Kind, config: StudyConfig, *, as_json: bool) -> int:
