@@ -15,6 +15,7 @@ from depthgauge.auditing.trained import (
 from depthgauge.errors import UserError
 from depthgauge.registry import TASKS
 from depthgauge.rules.choice import choose_rule
+from depthgauge.store.study_folder import TASKS as SAVED_TASKS
 from depthgauge.tasks.base import Task
 from depthgauge.tasks.registry import load_task
 
@@ -39,6 +40,9 @@ def load_trained(
         return trained, task
     folder = open_run(path)
     config = folder.config.task
+    saved = folder.path.parent.parent / SAVED_TASKS / f"{config.name}.npz"
+    if task_name is None and config.name not in TASKS.names and saved.is_file():
+        task_name = str(saved)
     if task_name is None and config.name not in TASKS.names:
         raise UserError(
             f"{path} was trained on data of its own, {config.name}; give the file with --task"

@@ -26,6 +26,7 @@ from depthgauge.store.plain_checkpoint import read_plain_checkpoint
 from depthgauge.store.quarantine import DamagedError
 from depthgauge.store.run_folder import RunFolder
 from depthgauge.store.run_paths import read_config
+from depthgauge.store.study_folder import SOURCES
 from depthgauge.tasks.base import Task
 from depthgauge.tasks.inputs import as_inputs
 from depthgauge.training.cohort import DTYPES
@@ -55,15 +56,19 @@ class Trained:
     in_bf16: bool = False
 
 
-def rule_of(config: RuleConfig) -> Rule | None:
-    """The rule of a run; None where it cannot be had back.
+def rule_of(config: RuleConfig, study: Path) -> Rule | None:
+    """Return the rule of a run; None where it cannot be had back.
 
-    That is so for a rule from a user's own file, which a run does not keep, for an installed one
-    whose package has another version now, and for one that has other options now.
+    That is so for a rule from a user's own file, unless its source was saved in the study's folder,
+    for an installed one whose package has another version now, and for one that has other options
+    now.
     """
-    if config.name not in RULES.names:
+    checksum, _, name = config.source.rpartition(":")
+    saved = study / SOURCES / f"{checksum[:16]}.py"
+    reference = f"{saved}:{name}" if checksum and saved.is_file() else config.name
+    if reference == config.name and config.name not in RULES.names:
         return None
-    rule_class, source = RULES.find(config.name)
+    rule_class, source = RULES.find(reference)
     if source != config.source:
         return None
     with suppress(ValidationError):
@@ -77,7 +82,7 @@ def trained_run(folder: RunFolder, task: Task, rule: Rule | None = None) -> Trai
     config = folder.config
     net = build_net(config.net, task).to(DTYPES[config.recipe.dtype])
     load_weights(net, state.parameters, f"the run {folder.path} (task {task.name})")
-    rule = rule or rule_of(config.rule)
+    rule = rule or rule_of(config.rule, folder.path.parent.parent)
     name = f"{config.rule.label}, k = {config.k}, seed {config.seed}"
     in_bf16 = config.recipe.dtype == "bf16"
     return _checked(Trained(net, rule, state.feedback, str(folder.path), name, in_bf16))

@@ -6,7 +6,7 @@ import argparse
 import json
 import logging
 import sys
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from depthgauge.errors import UserError, system_sentence
 
@@ -62,10 +62,10 @@ def _print(
 
     if as_json:
         model = study.audit if kind == "audit" else ladder_document(study)
-        document: dict[str, Any] = model.model_dump(mode="json") if model else {}
+        document = json.loads(model.model_dump_json()) if model else {}
         if comparison is not None:
             document["comparison"] = comparison.as_dict()
-        print(json.dumps(document, indent=2, ensure_ascii=False))
+        print(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
         return
     (terminal.print_audit if kind == "audit" else terminal.print_ladder)(study)
     if comparison is not None:

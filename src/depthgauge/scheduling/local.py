@@ -9,10 +9,12 @@ from __future__ import annotations
 import multiprocessing as mp
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing.connection import wait
+from types import ModuleType
 from typing import Any
 
 import torch
@@ -68,7 +70,7 @@ def run_side_by_side(job: Job, count: int, interrupt: Interrupt, on_look: OnLook
         context.Process(target=_work, args=(job, stop, sentences), daemon=True)
         for _ in range(count)
     ]
-    with _signals_wait():
+    with _signals_wait(), _script_left_alone():
         for process in processes:
             process.start()
     try:
@@ -98,6 +100,20 @@ def conclude(job: Job, said: list[str], interrupt: Interrupt) -> None:
             "every worker process ended before its time (was there enough memory?); the same "
             "command goes on from the last checkpoint"
         )
+
+
+@contextmanager
+def _script_left_alone() -> Iterator[None]:
+    """Keep processes that are started inside the block from importing the script that is running.
+
+    Workers need nothing of it, and a script without a main guard would run again in each.
+    """
+    script = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = script
 
 
 @contextmanager
