@@ -19,10 +19,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
+from depthgauge.auditing.null import calibrate_null
+from depthgauge.auditing.trained import Trained
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.rules.choice import choose_rule
-from depthgauge.studies.null import calibrate_null
-from depthgauge.studies.trained import Trained
 
 WIDTH, BLOCKS, CLASSES, FEATURES, SAMPLES = 256, 4, 10, 3072, 2048
 SCRIPT_DRAWS, DRAWS = 20, 1000

@@ -11,7 +11,7 @@ from typing import Any
 from scipy import stats
 
 from depthgauge.diagnostics.intervals import interval
-from depthgauge.studies.paired import ERROR_RATE, Difference, paired
+from depthgauge.results.paired import ERROR_RATE, Difference, paired
 
 
 @dataclass(frozen=True)

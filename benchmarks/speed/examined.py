@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
+from depthgauge.auditing.null import SAMPLES, calibrate_null, reason_missing
+from depthgauge.auditing.read import NULL_DRAWS
+from depthgauge.auditing.trained import Trained, evaluation_batches, first_samples
 from depthgauge.diagnosis.credit_quality import credit_gauges
 from depthgauge.gauges.lesion import LesionGauge
 from depthgauge.gauges.norms import BATCH_READ, BATCHES_READ
@@ -18,9 +21,6 @@ from depthgauge.gauges.stability import StabilityGauge
 from depthgauge.nets.opened import OpenedNet
 from depthgauge.rules.choice import choose_rule
 from depthgauge.rules.on_network import rule_credit
-from depthgauge.studies.audit import NULL_DRAWS
-from depthgauge.studies.null import SAMPLES, calibrate_null, why_not
-from depthgauge.studies.trained import Trained, evaluation_batches, first_samples
 from depthgauge.training.cohort import initialise
 
 from .cases import Case
@@ -55,7 +55,7 @@ class Examined:
         examined = credit_gauges(rule_credit(self.rule, self.feedback), "depthgauge")
         self._read(watch, "credit", examined, batches)
         trained = Trained(self.net, self.rule, self.feedback, "")
-        if why_not(trained) is None:
+        if reason_missing(trained) is None:
             watch.timed(f"null, {NULL_DRAWS} draws", calibrate_null)(trained, (x, y), NULL_DRAWS)
         return dict(watch.seconds)
 
