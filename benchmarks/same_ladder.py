@@ -23,8 +23,8 @@ from typing import Any
 
 from seed_noise import Rung, by_chance, ends, over_all
 
-from depthgauge.report.durations import in_words
 from depthgauge.report.audit_table import percent
+from depthgauge.report.durations import in_words
 from depthgauge.report.paper.markdown import markdown_table
 from depthgauge.report.side_by_side_table import points
 from depthgauge.store.files import make_folder, write_json, write_text

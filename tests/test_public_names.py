@@ -27,3 +27,10 @@ def test_every_public_name_can_be_had(name):
 def test_another_name_is_refused_as_any_module_refuses_it():
     with pytest.raises(AttributeError, match="no attribute 'adit'"):
         depthgauge.adit  # noqa: B018
+
+
+def test_the_room_report_does_not_hide_the_function_report():
+    import depthgauge.report.plot  # noqa: PLC0415
+    from depthgauge.api import report  # noqa: PLC0415
+
+    assert depthgauge.report is report

@@ -42,7 +42,6 @@ def test_what_the_studies_are_three_tables_and_how_to_read_them(trained, other):
             "study → other\nbp: other runs: net.width 8 → 6",
             "single seed",
             "Each rule against bp",
-            "identical",
             "Each interval is a 95 %",
         )
     ]

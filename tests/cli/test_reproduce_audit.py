@@ -57,9 +57,9 @@ def test_norms_and_alignment_are_compared_as_they_were_published(reproduced):
     n128 = rows["dfa: ‖g_l‖ for N = 128"]["measured"]
     assert n128 == pytest.approx([norm / 128 for norm in dfa["bp_grad_norms"]], rel=1e-12)
     record = dfa["readings"]["alignment_published"]
-    assert rows["dfa: Γ, record, l = 0 … L"]["measured"] == record["per_layer"]
+    assert rows["dfa: Γ, as published, l = 0 … L"]["measured"] == record["per_layer"]
     assert record["per_layer"] != dfa["readings"]["alignment"]["per_layer"]
-    blocks = rows["fa: Γ, record, blocks"]
+    blocks = rows["fa: Γ, as published, blocks"]
     assert blocks["measured"] == fa["readings"]["alignment_published"]["per_layer"][:4]
     for row in rows.values():
         assert len(row["measured"]) == len(row["published"])

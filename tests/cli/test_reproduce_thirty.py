@@ -100,7 +100,7 @@ def test_the_comparison_is_written_down(reproduced):
     written = json.loads((folder / "comparison-thirty-epochs.json").read_text())
     assert written == done.document["comparison"]
     text = (folder / "comparison-thirty-epochs.md").read_text()
-    for title in ("| accuracy, % |", "| deep Γ, record, % |", "| deep ρ, % |", "| seed 42 |"):
+    for title in ("| accuracy, % |", "| deep Γ, as published, % |", "| deep ρ, % |", "| seed 42 |"):
         assert title in text
     assert "of 12 figures lie inside" in text
 

@@ -186,7 +186,7 @@ def test_what_failed_is_left_alone_until_it_is_retried(stopping_rules, failed):
     before = {name: f for name, f in contents(failed).items() if name.startswith("runs/")}
     done = run("resume", failed)
     assert done.status == 1
-    assert "raises k=1 seed=1 and 1 more failed: ZeroDivisionError" in done.err
+    assert "raises k=0 seed=1 and 1 more failed: ZeroDivisionError" in done.err
     assert done.out == f"2 of 4 runs in {failed} are finished\n{failed / 'report.html'}\n"
     assert {name: f for name, f in contents(failed).items() if name.startswith("runs/")} == before
 
@@ -239,7 +239,7 @@ def test_the_same_command_writes_the_tables_after_a_retry(stopping_rules, failed
     run("retry", failed, "--failed")
     done = run(*command(stopping_rules, failed, "Raises", "dfa"))
     assert (done.status, done.err) == (0, "")
-    assert list(done.document["rules"]) == ["raises", "dfa"]
+    assert set(done.document["rules"]) == {"raises", "dfa"}
 
 
 def test_without_failures_there_is_nothing_to_retry(stopped):

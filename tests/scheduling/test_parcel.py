@@ -12,8 +12,8 @@ from store.small_runs_on_disk import contents
 from studies.small_grids import outcome
 
 from depthgauge.errors import UserError
-from depthgauge.scheduling import parcel as module
 from depthgauge.scheduling.job import Job
+from depthgauge.scheduling.on_ray import parcel as module
 from depthgauge.scheduling.on_ray.parcel import ChangeSender, Files, deliver, pack, unpack
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.run_paths import CHECKPOINT, METRICS, RESULT

@@ -106,7 +106,7 @@ def test_once_all_has_ended_the_command_that_was_named_collects(tmp_path, failed
     assert ("ZeroDivisionError" in done.err) == failed
     assert not (folder / "slurm" / "array.sh").exists()
     left = {"bp", "dfa"} - ({first.config.rule.label} if failed else set())
-    assert set(done.document["results"]) == left
+    assert set(done.document["rules"]) == left
 
 
 def test_what_has_ended_is_not_submitted_again(tmp_path):
