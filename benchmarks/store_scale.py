@@ -44,16 +44,6 @@ def grid_of(runs: int) -> Grid:
 
 def plan(folder: Path, runs: int) -> None:
     """All that a command does before it trains: sizes, looks at results, plans."""
-<<<<<<< HEAD
-    from depthgauge.cli.training import prepare
-
-    from depthgauge.cli.main import collect_garbage_seldom
-
-    collect_garbage_seldom()
-    given = {"task": "teacher", "validation": 0, "device": "cpu", "threads": 1, "save_every": 60.0}
-    args = argparse.Namespace(**given, executor="local", engine=None)
-    prepare(grid_of(runs), folder, args, networks=False)
-=======
     from depthgauge.cli.main import GARBAGE_AFTER
     from depthgauge.report.progress import show_progress
     from depthgauge.scheduling.execution import Execution, prepare
@@ -62,7 +52,6 @@ def plan(folder: Path, runs: int) -> None:
     gc.set_threshold(GARBAGE_AFTER, 50, 50)
     execution = Execution(StudyConfig(device="cpu", threads=1), print, show_progress)
     prepare(grid_of(runs), folder, execution, networks=False)
->>>>>>> ctests
 
 
 def fill(folder: Path) -> None:

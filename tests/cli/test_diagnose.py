@@ -10,7 +10,6 @@ import torch
 from cli.audits import export, find_run, read, readings_of
 from cli.commands import run
 from cli.foreign_checkpoints import load_factories, save_weights, write_factories
-from depthgauge.studies import load_trained as loading
 from torch.nn.functional import cross_entropy
 from training.small_images import PIXELS, random_images
 

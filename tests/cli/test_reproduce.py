@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import pytest
 from cli.commands import assert_bad_input, run
-from depthgauge.studies.published import published
 from training.small_runs import make_task
 
 from depthgauge.published.figures import published

@@ -10,7 +10,6 @@ import pytest
 from cli.audits import network_of
 from cli.commands import Done, assert_bad_input, run
 from cli.conftest import one_core
-from depthgauge.studies.published import published
 from training.small_runs import make_task
 
 from depthgauge.auditing import read
