@@ -22,8 +22,8 @@ from depthgauge.store.plan_files import CohortPlan
 from depthgauge.tasks.base import Task
 from depthgauge.training.cohort import DTYPES
 
-PROCESS = 3.3e8
-"""Bytes of a process with PyTorch and depthgauge, before it has data or networks."""
+PROCESS = 3.8e8
+"""Bytes of a process with PyTorch, matplotlib and depthgauge, before it has data or networks."""
 
 COMPILER = 1e8
 """Bytes of PyTorch's compiler, which the first gradient of `torch.func` loads."""

@@ -16,7 +16,24 @@ def global_names(text: str) -> set[str]:
         tables += table.get_children()
         symbols = table.get_symbols()
         names |= {s.get_name() for s in symbols if s.is_referenced() and s.is_global()}
-    return names
+    classes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ClassDef)]
+    return names.union(*map(_read_before_assigned, classes))
+
+
+def _read_before_assigned(node: ast.ClassDef) -> set[str]:
+    """Return the names that a class body takes from around it and then assigns: `A = A`."""
+    assigned, read = set[str](), set[str]()
+    for statement in node.body:
+        if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None:
+            used = {n.id for n in ast.walk(statement.value) if isinstance(n, ast.Name)}
+            targets = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name)}
+            read |= (used - assigned) & targets
+            assigned |= {
+                n.id
+                for n in ast.walk(statement)
+                if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+            }
+    return read & assigned
 
 
 def annotation_names(text: str) -> set[str]:
