@@ -42,11 +42,11 @@ if TYPE_CHECKING:
     from depthgauge.nets.layout import Layout
     from depthgauge.report.plot import Plot
     from depthgauge.results.comparison import Comparison
+    from depthgauge.results.ladder import Rung
     from depthgauge.results.load import load
     from depthgauge.results.network import NetworkResult
     from depthgauge.results.rule import RuleResult
     from depthgauge.results.run import RunResult
-    from depthgauge.results.rung import Rung
     from depthgauge.results.study import StudyResult
     from depthgauge.rules.contract import Context, Credit, Rule, RuleOptions
     from depthgauge.study_config import StudyConfig
@@ -77,7 +77,7 @@ _HOMES = {
     "depthgauge.results.network": ("NetworkResult",),
     "depthgauge.results.rule": ("RuleResult",),
     "depthgauge.results.run": ("RunResult",),
-    "depthgauge.results.rung": ("Rung",),
+    "depthgauge.results.ladder": ("Rung",),
     "depthgauge.results.study": ("StudyResult",),
     "depthgauge.rules.contract": ("Context", "Credit", "Rule", "RuleOptions"),
     "depthgauge.study_config": ("StudyConfig",),

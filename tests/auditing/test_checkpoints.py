@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 from auditing.small_trained import make_trained
-from studies.small_grids import TASK
+from scheduling.small_grids import TASK
 from training.small_runs import CLASSES, FEATURES, make_task
 
 from depthgauge.auditing.checkpoints import accuracy_of, find_checkpoints, networks_in_files

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from rules.example_rules import TrueGradient
-from studies.small_grids import TASK, grid, study_of, train
+from scheduling.small_grids import TASK, grid, study_of, train
 
 from depthgauge.auditing.checkpoints import accuracy_of
 from depthgauge.auditing.networks import networks_of_runs, shallow_rules

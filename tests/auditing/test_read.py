@@ -9,7 +9,7 @@ import pytest
 import torch
 from auditing.audited_networks import under_audit
 from oracles.readings import lower_median
-from studies.small_grids import NET, RECIPE, TASK, grid, study_of, train
+from scheduling.small_grids import NET, RECIPE, TASK, grid, study_of, train
 
 from depthgauge.auditing.networks import networks_of_runs
 from depthgauge.auditing.null import calibrate_null

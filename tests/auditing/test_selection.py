@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from studies.small_grids import TASK, grid, study_of, train
+from scheduling.small_grids import TASK, grid, study_of, train
 from training.small_runs import make_task
 
 from depthgauge.auditing.selection import best, candidates, chosen_settings, usual_size
@@ -50,7 +50,9 @@ def test_candidates_are_means_over_seeds_of_finished_runs(tmp_path):
     tried = grid("dfa", "dfa[learning_rate=1e30]", ks=(2,), seeds=(1, 2, 3))
     assert train(study, tried) == []
     found = candidates(load(study.path), planned)
-    assert list(found) == ["dfa", "dfa[learning_rate=1e+30]"]
+    assert list(found) == ["dfa", "dfa[learning_rate=1e+30]", "dfa[penalty=1.0]"]
+    untried = found.pop("dfa[penalty=1.0]")
+    assert (untried.accuracy.n, untried.lost, untried.runs) == (0, 3, ())
     accuracies = []
     for run in grid("dfa", ks=(2,), seeds=(1, 2, 3)).runs():
         accuracies.append(study.run(run.config).result["final_acc"])

@@ -7,7 +7,7 @@ import shutil
 import pytest
 import torch
 from auditing.small_trained import CLASSES, FEATURES, make_trained
-from studies.small_grids import RECIPE, TASK, grid, study_of, train
+from scheduling.small_grids import RECIPE, TASK, grid, study_of, train
 from training.small_runs import make_task
 
 from depthgauge.auditing import load_trained as loading
@@ -73,18 +73,18 @@ def test_a_run_is_known_by_its_folder_and_by_the_file_in_it(run_folder, tmp_path
         open_run(tmp_path)
 
 
-def test_the_rule_comes_with_its_options():
+def test_the_rule_comes_with_its_options(tmp_path):
     options = {"normalise": "batch", "epsilon": 1e-3}
-    rule = rule_of(RuleConfig(name="fa", label="fa", options=options))
+    rule = rule_of(RuleConfig(name="fa", label="fa", options=options), tmp_path)
     assert (rule.name, rule.options.normalise, rule.options.epsilon) == ("fa", "batch", 1e-3)
 
 
-def test_a_rule_from_somebodys_file_is_not_known():
-    assert rule_of(RuleConfig(name="dfa", label="dfa", source="0" * 64)) is None
+def test_a_rule_from_somebodys_file_is_not_known(tmp_path):
+    assert rule_of(RuleConfig(name="dfa", label="dfa", source="0" * 64), tmp_path) is None
 
 
-def test_a_rule_that_has_other_options_now_is_not_known():
-    assert rule_of(RuleConfig(name="ep", label="ep", options={"beta": 10.0})) is None
+def test_a_rule_that_has_other_options_now_is_not_known(tmp_path):
+    assert rule_of(RuleConfig(name="ep", label="ep", options={"beta": 10.0}), tmp_path) is None
 
 
 @pytest.mark.parametrize("rule", [DFA, FA])

@@ -65,7 +65,7 @@ def test_an_audit_of_checkpoints_cannot_be_written_into_a_file(networks):
         (("null", "run", "--draws", 0), ("--draws", "'0'")),
         (("null", "run", "--samples", 0), ("--samples", "'0'")),
         (("null", "run", "--rule", "nothing"), ("nothing", "dfa")),
-        (("null", "run", "--convention", "other"), ("--convention", "record")),
+        (("null", "run", "--convention", "other"), ("--convention", "published")),
         (("null",), ("RUN",)),
         (("diagnose",), ("CHECKPOINT",)),
         (("diagnose", "net.pt", "--acc", 61), ("--acc", "from 0 to 1")),

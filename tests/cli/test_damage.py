@@ -12,8 +12,8 @@ from cli.commands import Done, assert_bad_input, run, run_ladder
 from cli.stopped_studies import SAVED_BEFORE, STOPPED_AT, command, results, resumed_from
 from safetensors import safe_open
 from safetensors.torch import save_file
+from scheduling.small_grids import outcome
 from store.small_runs_on_disk import contents
-from studies.small_grids import outcome
 
 from depthgauge.store.checkpoint import position_of
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from cli.commands import run
 from cli.exported_tables import MEASURED, READ
+from scheduling.small_grids import grid, plan, study_of
 from store.small_runs_on_disk import metrics_line, run_config
-from studies.small_grids import grid, plan, study_of
 
 from depthgauge.config import RuleConfig
 from depthgauge.store.run_folder import RunFolder

@@ -8,9 +8,9 @@ import pytest
 from cli.audits import find_run
 from cli.commands import assert_bad_input, run, run_ladder
 from cli.stopped_studies import command
+from scheduling.small_grids import outcome
 from store.claiming import elsewhere, ended_owner, put_claim
 from store.small_runs_on_disk import contents
-from studies.small_grids import outcome
 
 from depthgauge.store.plan_files import PlanFiles
 from depthgauge.store.quarantine import put_aside

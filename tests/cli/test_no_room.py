@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from cli.commands import Done, assert_bad_input, run
 from cli.stopped_studies import STOPPED_AT, command, resumed_from
+from scheduling.small_grids import outcome
 from store.small_runs_on_disk import contents
-from studies.small_grids import outcome
 
 from depthgauge.store.study_folder import StudyFolder
 

@@ -37,7 +37,7 @@ def null(path, *more):
     return json.loads(done.out, parse_constant=pytest.fail)
 
 
-@pytest.mark.parametrize("convention", ["depthgauge", "record"])
+@pytest.mark.parametrize("convention", ["depthgauge", "published"])
 def test_a_run_of_dfa_against_the_plain_script(trained, convention):
     folder = find_run(trained, "dfa")
     document = null(folder, "--draws", 20, "--samples", 64, "--convention", convention)

@@ -10,8 +10,8 @@ import pytest
 from cli.audits import run_audit, run_files
 from cli.commands import assert_bad_input, run, run_ladder
 from cli.stopped_studies import STOPPED_AT, command, results, resumed_from
+from scheduling.small_grids import outcome
 from store.small_runs_on_disk import contents
-from studies.small_grids import outcome
 
 from depthgauge.store import checkpoint, study_folder
 from depthgauge.store.files import read_small

@@ -11,8 +11,8 @@ import pytest
 from cli.audits import read
 from cli.commands import assert_bad_input, run, run_ladder
 from cli.stopped_studies import STOPPED_AT, command, results, resumed_from, run_raising
+from scheduling.small_grids import outcome
 from store.small_runs_on_disk import contents
-from studies.small_grids import outcome
 
 from depthgauge.scheduling import resume
 from depthgauge.store.plan_files import PlanFiles
@@ -149,7 +149,7 @@ def test_a_rule_that_was_edited_is_refused(stopping_rules, undisturbed, tmp_path
     plan = again / "plan" / "1.json"
     plan.write_text(plan.read_text().replace(str(stopping_rules), str(rules)))
     rules.write_text(rules.read_text() + "\n# edited\n")
-    assert_bad_input(run("resume", again), "edited_rules.py", "changed after the study was planned")
+    assert_bad_input(run("resume", again), "edited_rules.py", "changed after planning")
     assert outcome(again) == {}
 
 
@@ -254,5 +254,5 @@ def test_a_rule_that_was_mended_is_another_one_and_nothing_moves(stopping_rules,
     assert run_raising(*command(mine, folder, "Raises", "dfa")).status == 1
     before = contents(folder)
     mine.write_text(mine.read_text() + "# mended\n")
-    assert_bad_input(run("retry", folder, "--failed"), "mine.py:Raises changed", "another rule")
+    assert_bad_input(run("retry", folder, "--failed"), "mine.py:Raises changed", "new rule")
     assert contents(folder) == before

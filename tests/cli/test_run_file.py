@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from cli.commands import assert_bad_input, run, run_ladder
+from scheduling.small_grids import outcome
 from store.small_runs_on_disk import contents
-from studies.small_grids import outcome
 
 from depthgauge.study_file import study_file_schema
 

@@ -21,10 +21,9 @@ from depthgauge.published.compare import PublishedComparison
 from depthgauge.published.experiments import comparisons_with_published
 from depthgauge.published.memo_ladder import compare_rungs
 from depthgauge.results.audit import Audit
-from depthgauge.results.ladder import read_ladder
+from depthgauge.results.ladder import Rung, read_ladder
 from depthgauge.results.load import load
 from depthgauge.results.rule import RuleResult
-from depthgauge.results.rung import Rung
 from depthgauge.results.study import StudyResult
 from depthgauge.store.run_paths import read_config
 

@@ -10,8 +10,7 @@ from depthgauge.config import NetConfig, Recipe, SharedConfig, TaskConfig
 from depthgauge.errors import UserError
 from depthgauge.published.figures import published
 from depthgauge.published.memo_ladder import compare_rungs, published_ladder
-from depthgauge.results.ladder import Ladder
-from depthgauge.results.rung import Rung
+from depthgauge.results.ladder import Ladder, Rung
 
 NET = NetConfig(width=256, blocks=4)
 

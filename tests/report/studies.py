@@ -23,9 +23,8 @@ from depthgauge.gauges.depth import read_depth
 from depthgauge.gauges.null import Calibrated, NullReading
 from depthgauge.gauges.reading import Reading
 from depthgauge.results.audit import Audit, RuleVerdict, Source
-from depthgauge.results.ladder import Ladder
+from depthgauge.results.ladder import Ladder, Rung
 from depthgauge.results.run import RunResult, State
-from depthgauge.results.rung import Rung
 from depthgauge.results.spread import Spread
 from depthgauge.results.study import StudyResult
 from depthgauge.verdict.judge import judge

@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 from golden.facts import EMBEDDED, REPRODUCTION
 from results.written_studies import put_plan, write_audit, write_study
+from scheduling.small_grids import grid, plan, study_of, train
 from store.small_runs_on_disk import finished, metrics_line, run_config, started
-from studies.small_grids import grid, plan, study_of, train
 
 from depthgauge.config import NetConfig
 from depthgauge.errors import UserError

@@ -239,7 +239,7 @@ BROKEN_AUDITS = {
     "no networks": {"networks": None},
     "a network without a seed": {"networks": [{"label": "bp"}]},
     "a verdict cut short": {"verdicts": {"bp": {"word": "trustworthy"}}},
-    "a threshold that is none": {"thresholds": {"depth": 3.0}},
+    "a threshold that is none": {"thresholds": {"growth": -3.0}},
     "a report without readings": {"untrained": {"1": {}}},
 }
 

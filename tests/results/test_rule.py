@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from auditing.audited_networks import audit_of, audited, from_runs
 from results.written_studies import put_audit, put_plan, write_audit, write_study
+from scheduling.metrics_lines import lines_in
 from scipy import stats
 from store.small_runs_on_disk import finished, run_config, started
-from studies.metrics_lines import lines_in
 
 from depthgauge.results.load import load
 from depthgauge.store.study_folder import StudyFolder

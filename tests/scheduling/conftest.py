@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from studies.small_grids import plan, study_of
+from scheduling.small_grids import plan, study_of
 
 from depthgauge.scheduling.plan import Grid
 from depthgauge.store.plan_files import CohortPlan

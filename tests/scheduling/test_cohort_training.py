@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from store.small_runs_on_disk import contents
-from studies.small_grids import (
+from scheduling.small_grids import (
     RECIPE,
     STEPS_PER_EPOCH,
     TASK,
@@ -21,6 +20,7 @@ from studies.small_grids import (
     study_of,
     train_without_claims,
 )
+from store.small_runs_on_disk import contents
 
 from depthgauge.errors import UserError
 from depthgauge.rules.contract import Context, Credit
@@ -214,7 +214,7 @@ def test_a_rule_whose_options_are_others_now_is_refused(tmp_path):
     config = cohort.rules[0].config.model_copy(update={"options": {"beta": 10.0}})
     rules = (cohort.rules[0].model_copy(update={"config": config}), *cohort.rules[1:])
     older = cohort.model_copy(update={"rules": rules})
-    with pytest.raises(UserError, match="changed after the study was planned"):
+    with pytest.raises(UserError, match="changed after planning"):
         train_runs(study, older, [0, 1], TASK, Conditions("cpu", 0.0, "depthgauge test"))
     assert list(study.all_runs()) == []
 

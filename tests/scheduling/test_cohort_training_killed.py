@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from store.small_runs_on_disk import contents
-from studies.small_grids import (
+from scheduling.small_grids import (
     RECIPE,
     STEPS_PER_EPOCH,
     grid,
@@ -16,6 +15,7 @@ from studies.small_grids import (
     study_of,
     train_without_claims,
 )
+from store.small_runs_on_disk import contents
 
 from depthgauge.scheduling import cohort_training
 from depthgauge.scheduling.plan import Grid

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scheduling.small_grids import RECIPE, TASK, grid, plan, study_of, train_without_claims
 from store.small_runs_on_disk import contents
-from studies.small_grids import RECIPE, TASK, grid, plan, study_of, train_without_claims
 
 from depthgauge.config import NetConfig
 from depthgauge.scheduling.cohorts import (

@@ -6,8 +6,8 @@ from pathlib import Path
 from statistics import fmean
 
 import pytest
-from studies.metrics_lines import Line, first_epochs, line, lines_in
-from studies.small_grids import NET, RECIPE, grid, plan, study_of, train_without_claims
+from scheduling.metrics_lines import Line, first_epochs, line, lines_in
+from scheduling.small_grids import NET, RECIPE, grid, plan, study_of, train_without_claims
 
 from depthgauge.scheduling.live import Fired, LiveReader, LiveRule, LiveRuns
 from depthgauge.scheduling.plan import Grid

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from scheduling.small_grids import outcome
 from scheduling.small_jobs import (
     again_from_scratch,
     failed_labels,
@@ -16,7 +17,6 @@ from scheduling.small_jobs import (
     work,
     write_rules,
 )
-from studies.small_grids import outcome
 
 from depthgauge.errors import UserError
 from depthgauge.scheduling import local

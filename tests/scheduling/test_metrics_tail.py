@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from studies.metrics_lines import Line, first_epochs, line, lines_in
+from scheduling.metrics_lines import Line, first_epochs, line, lines_in
 
 from depthgauge.scheduling.metrics_tail import MetricsTail
 from depthgauge.store.metrics_file import MetricsFile

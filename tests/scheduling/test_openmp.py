@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 import pytest
 from cli.commands import start
-from studies.small_grids import outcome
+from scheduling.small_grids import outcome
 
 from depthgauge.scheduling.resources import available_cores
 

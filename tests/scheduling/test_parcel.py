@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from scheduling.small_grids import outcome
 from scheduling.small_jobs import prepare, work, write_rules
 from store.small_runs_on_disk import contents
-from studies.small_grids import outcome
 
 from depthgauge.errors import UserError
 from depthgauge.scheduling.job import Job

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from pydantic import BaseModel
-from studies.small_grids import NET, RECIPE, TASK, chosen, grid
+from scheduling.small_grids import NET, RECIPE, TASK, chosen, grid
 
 from depthgauge.config import NetConfig, Recipe, RuleConfig, RunConfig, TaskConfig
 from depthgauge.errors import UserError
@@ -61,16 +61,17 @@ def test_a_run_is_named_after_its_configuration():
 
 def test_the_base_is_what_all_runs_share():
     planned = grid("bp", "dfa")
-    assert set(planned.base) == {"task", "net", "recipe"}
+    base = planned.base.as_dict
+    assert set(base) == {"task", "net", "recipe"}
     for run in planned.runs():
         config = run.config.model_dump(mode="json")
-        assert {name: config[name] for name in planned.base} == planned.base
+        assert {name: config[name] for name in base} == base
 
 
 def test_a_validation_split_is_another_task():
     held = Grid(hold_out_validation(TASK, 20), NET, RECIPE, [chosen("bp")], [0], [1])
-    assert held.base["task"]["evaluated_on"] == "validation"
-    assert held.base["task"]["checksum"] != TASK.checksum
+    assert held.base.task.evaluated_on == "validation"
+    assert held.base.task.checksum != TASK.checksum
 
 
 @pytest.mark.parametrize(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from store.claiming import ended_owner, put_claim
-from studies.small_grids import (
+from scheduling.small_grids import (
     RECIPE,
     STEPS_PER_EPOCH,
     grid,
     train,
     train_without_claims,
 )
+from store.claiming import ended_owner, put_claim
 
 from depthgauge.scheduling.plan import Grid
 from depthgauge.scheduling.progress import Progress, ProgressReader

@@ -21,7 +21,7 @@ from scheduling.ray_clusters import (
     one_blind_node,
     run_outside,
 )
-from studies.small_grids import outcome
+from scheduling.small_grids import outcome
 
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'depthgauge[ray]'")
 

@@ -11,8 +11,8 @@ from unittest.mock import patch
 
 import pytest
 from cli.commands import complaints, start
+from scheduling.small_grids import outcome
 from scheduling.small_jobs import again_from_scratch, prepare, work
-from studies.small_grids import outcome
 
 PATIENCE = 300  # seconds until a test gives up; a busy machine may be slow
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from studies.small_grids import TASK, grid
+from scheduling.small_grids import TASK, grid
 
 from depthgauge.config import NetConfig
 from depthgauge.errors import UserError

@@ -16,8 +16,8 @@ from cli.commands import run
 from cli.conftest import one_core
 from cli.waiting import WAITS_AT, Study, until
 from scheduling.slurm_scripts import called, environment, options, put_program
+from scheduling.small_grids import outcome
 from scheduling.small_jobs import prepare
-from studies.small_grids import outcome
 
 from depthgauge.scheduling import slurm
 from depthgauge.scheduling.job import Job

@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 import platform
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from scheduling.small_grids import RECIPE, grid, plan, study_of, train
 from store.claiming import elsewhere, ended_owner, put_claim
 from store.small_runs_on_disk import contents, finished, run_config, started
-from studies.small_grids import RECIPE, grid, plan, study_of, train
 
 from depthgauge.errors import UserError
 from depthgauge.scheduling.plan import Grid
-from depthgauge.scheduling.status import status_of
+from depthgauge.scheduling.status import Failed, Running, StudyStatus, status_of
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.study_folder import StudyFolder
 
@@ -40,21 +41,14 @@ STATES = ["finished", "diverged", "failed", "running", "stopped", "waiting"]
 
 def counts(study: StudyFolder) -> dict[str, int]:
     """How many runs are in which state; states without runs are left out."""
-    runs = status_of(study.path)["runs"]
+    runs = status_of(study.path).runs
     assert list(runs) == STATES
     return {state: count for state, count in runs.items() if count}
 
 
 def test_at_first_everything_waits(study, cohorts):
-    status = status_of(study.path)
-    assert status == {
-        "schema_version": 1,
-        "study": str(study.path),
-        "runs": dict.fromkeys(STATES, 0) | {"waiting": 8},
-        "running": [],
-        "failed": [],
-        "seconds_left": None,
-    }
+    waiting = dict.fromkeys(STATES, 0) | {"waiting": 8}
+    assert status_of(study.path) == StudyStatus(str(study.path), waiting, (), (), None)
 
 
 def test_a_study_without_a_plan_has_no_runs(study):
@@ -87,29 +81,30 @@ def test_a_running_cohort_with_where_how_far_and_how_long_still(study, cohorts):
     )
     status = status_of(study.path)
     assert counts(study) == {"running": 4, "waiting": 4}
-    (running,) = status["running"]
-    assert 0 <= running.pop("silent_for") < 60
-    assert running == {
-        "cohort": cohorts[0].name,
-        "label": "dfa",
-        "runs": 4,
-        "where": f"{platform.node()}, process {os.getpid()}",
-        "epoch": 1,
-        "epochs": RECIPE.epochs,
-        "seconds_left": 8.0 * 3 / 2,
-    }
+    (running,) = status.running
+    assert 0 <= running.silent_for < 60
+    assert replace(running, silent_for=0.0) == Running(
+        cohort=cohorts[0].name,
+        label="dfa",
+        runs=4,
+        where=f"{platform.node()}, process {os.getpid()}",
+        epoch=1,
+        epochs=RECIPE.epochs,
+        seconds_left=8.0 * 3 / 2,
+        silent_for=0.0,
+    )
     # 8 epochs of this cohort take 12 seconds; 8 of this and 12 of the other one are left.
-    assert status["seconds_left"] == pytest.approx(12.0 * (8 + 12) / 8)
+    assert status.seconds_left == pytest.approx(12.0 * (8 + 12) / 8)
 
 
 def test_before_its_first_step_a_cohort_has_a_name_and_no_time(study, cohorts):
     claim = study.claims.take(cohorts[0].name)
     assert claim is not None
     status = status_of(study.path)
-    (running,) = status["running"]
-    assert (running["runs"], running["epoch"], running["seconds_left"]) == (4, 0, None)
-    assert status["seconds_left"] is None
-    assert running["label"] == "dfa"
+    (running,) = status.running
+    assert (running.runs, running.epoch, running.seconds_left) == (4, 0, None)
+    assert status.seconds_left is None
+    assert running.label == "dfa"
 
 
 def test_a_cohort_that_was_sent_to_another_machine_is_running_too(study, cohorts):
@@ -117,16 +112,16 @@ def test_a_cohort_that_was_sent_to_another_machine_is_running_too(study, cohorts
     claim = study.claims.take(cohorts[0].name)
     assert claim is not None
     claim.beat({"label": "dfa", "runs": 4, "steps": 3})
-    (running,) = status_of(study.path)["running"]
-    assert (running["label"], running["runs"]) == ("dfa", 4)
-    assert running["seconds_left"] is None
+    (running,) = status_of(study.path).running
+    assert (running.label, running.runs) == ("dfa", 4)
+    assert running.seconds_left is None
 
 
 def test_what_somebody_elsewhere_trains_is_running(study, cohorts):
     put_claim(study.claims.folder, cohorts[1].name, elsewhere())
-    (running,) = status_of(study.path)["running"]
-    assert running["where"].startswith("other, process ")
-    assert running["cohort"] == cohorts[1].name
+    (running,) = status_of(study.path).running
+    assert running.where.startswith("other, process ")
+    assert running.cohort == cohorts[1].name
 
 
 def test_what_a_dead_or_past_owner_holds_is_left(study, cohorts):
@@ -154,15 +149,8 @@ def test_a_run_that_failed_says_which_it_is_and_why(tmp_path):
     run.fail("ZeroDivisionError: the author divided by zero", "Traceback …", {})
     status = status_of(study.path)
     assert counts(study) == {"failed": 1}
-    assert status["failed"] == [
-        {
-            "run": own.runs()[0].config.identity,
-            "label": "dfa",
-            "k": 0,
-            "seed": 5,
-            "reason": "ZeroDivisionError: the author divided by zero",
-        }
-    ]
+    reason = "ZeroDivisionError: the author divided by zero"
+    assert status.failed == (Failed(own.runs()[0].identity, "dfa", 0, 5, reason),)
 
 
 def test_runs_of_a_cohort_that_was_halved_are_counted_once(study, cohorts):

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import torch
+from scheduling.small_grids import outcome
 from scheduling.small_jobs import (
     RULES_OF_A_USER,
     STEPS,
@@ -21,7 +22,6 @@ from scheduling.small_jobs import (
 )
 from store.claiming import elsewhere, put_claim
 from store.small_runs_on_disk import contents
-from studies.small_grids import outcome
 from training.small_runs import make_task
 
 from depthgauge.errors import UserError
@@ -281,7 +281,7 @@ def test_a_rule_that_changed_after_planning_is_refused_and_the_others_finish(tmp
     with pytest.raises(UserError) as caught:
         work(job)
     message = str(caught.value)
-    assert "rules_of_a_user.py:Works changed after the study was planned" in message
+    assert "rules_of_a_user.py:Works changed after planning" in message
     assert "\n" not in message
     assert finished_labels(job.folder) == {"bp", "dfa"}
     assert failed_labels(StudyFolder(job.folder)) == []

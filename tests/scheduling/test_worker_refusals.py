@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scheduling.small_grids import outcome
 from scheduling.small_jobs import (
     again_from_scratch,
     failed_labels,
@@ -16,7 +17,6 @@ from scheduling.small_jobs import (
     work,
 )
 from store.claiming import elsewhere, put_claim
-from studies.small_grids import outcome
 
 from depthgauge.errors import StoreError
 from depthgauge.scheduling import cohort_training

@@ -10,8 +10,8 @@ from typing import Any, get_args
 
 import pytest
 from pydantic import BaseModel
+from scheduling.small_grids import grid, plan, study_of
 from store.small_runs_on_disk import contents, finished, run_config
-from studies.small_grids import grid, plan, study_of
 
 from depthgauge.config import (
     RuleConfig,

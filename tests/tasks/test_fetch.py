@@ -260,9 +260,8 @@ def test_misspelt_name_or_source_is_named(name, source, words, console):
 
 def run_command(*words):
     parser = argparse.ArgumentParser()
-    data_command.add_parser(parser.add_subparsers())
-    args = parser.parse_args(["data", "fetch", *words])
-    return args.run(args)
+    data_command.add_options(parser)
+    return data_command.run(parser.parse_args(["fetch", *words]))
 
 
 @pytest.fixture

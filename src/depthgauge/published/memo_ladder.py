@@ -15,8 +15,7 @@ from depthgauge.published.compare import (
     unlike_published,
 )
 from depthgauge.published.figures import published
-from depthgauge.results.ladder import Ladder
-from depthgauge.results.rung import Rung
+from depthgauge.results.ladder import Ladder, Rung
 from depthgauge.results.study import StudyResult
 
 NAME = "memo-ladder"

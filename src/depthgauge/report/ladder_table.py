@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from depthgauge.report.audit_table import Table, with_spread
 from depthgauge.report.sparkline import Signs, sparklines
-from depthgauge.results.ladder import Ladder
-from depthgauge.results.rung import Rung
+from depthgauge.results.ladder import Ladder, Rung
 
 
 def ladder_rows(ladder: Ladder) -> Table:

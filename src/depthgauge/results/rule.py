@@ -11,6 +11,7 @@ from depthgauge.controls import control_in
 from depthgauge.diagnostics.finding import Finding
 from depthgauge.diagnostics.registry import counting
 from depthgauge.results.audit import Audit
+from depthgauge.results.ladder import Rung, rungs_of
 from depthgauge.results.network import (
     NetworkResult,
     audited_network,
@@ -18,7 +19,6 @@ from depthgauge.results.network import (
     trained_network,
 )
 from depthgauge.results.run import RunResult
-from depthgauge.results.rung import Rung, rungs_of
 from depthgauge.results.spread import Spread
 from depthgauge.verdict.judge import Verdict, judge
 from depthgauge.verdict.sensitivity import StableRange

@@ -22,8 +22,7 @@ from depthgauge.report.figures.style import (
     styled,
 )
 from depthgauge.report.palette import Look, looks
-from depthgauge.results.ladder import Ladder
-from depthgauge.results.rung import Rung
+from depthgauge.results.ladder import Ladder, Rung
 from depthgauge.results.study import StudyResult
 
 APART, SPREAD = 0.06, 0.15

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from depthgauge.controls import control_in
 from depthgauge.report.figures.text import study_title
-from depthgauge.results.ladder import Ladder
-from depthgauge.results.rung import Rung
+from depthgauge.results.ladder import Ladder, Rung
 
 OTHER_BLOCKS = ("shallow", "wide_block")
 """Controls whose networks have another number of blocks, which k does not count."""

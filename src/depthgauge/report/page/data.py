@@ -14,9 +14,9 @@ from depthgauge.report.diagnostic_columns import measured
 from depthgauge.report.page.diagnostic_charts import marks, panels, recorded
 from depthgauge.report.page.series import packed_series
 from depthgauge.report.palette import looks
+from depthgauge.results.ladder import Rung
 from depthgauge.results.network import NetworkResult
 from depthgauge.results.run import RunResult
-from depthgauge.results.rung import Rung
 from depthgauge.results.study import StudyResult
 from depthgauge.store.files import finite
 from depthgauge.verdict.thresholds import Thresholds

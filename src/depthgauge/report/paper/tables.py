@@ -16,7 +16,7 @@ from depthgauge.report.paper.rule_words import (
     gain,
     task_words,
 )
-from depthgauge.results.rung import Rung
+from depthgauge.results.ladder import Rung
 from depthgauge.results.study import StudyResult
 
 
