@@ -51,7 +51,7 @@ def test_every_number_of_it_is_shown_to_people_too(trained):
 def test_a_run_that_is_not_done(stopped):
     for folder in (stopped / "runs").iterdir():
         shown = run("show", folder, "--json").document
-        assert (shown["state"], shown["epochs_recorded"]) == ("not done", 2)
+        assert (shown["state"], shown["epochs_recorded"]) == ("stopped", 2)
         assert shown["provenance"] == {}
         assert "final_acc" not in shown
 

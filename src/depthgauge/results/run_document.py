@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +27,22 @@ def run_document(folder: Path) -> dict[str, Any]:
         "schema_version": SCHEMA_VERSION,
         "run": str(folder),
         "config": read_json(paths.config_path),
-        "state": ended.get("status", "failed" if "reason" in ended else "not done"),
+        "state": _state(ended, begun=bool(recorded)),
         "epochs_recorded": len(recorded),
         **{name: ended[name] for name in ("final_acc", "diverged_epoch", "final") if name in ended},
         **{name: ended[name] for name in ("reason", "details") if name in ended},
         "provenance": ended.get("provenance", {}),
         "put_aside": [path.read_text(encoding="utf-8").strip() for path in aside],
     }
+
+
+def _state(ended: Mapping[str, Any], *, begun: bool) -> str:
+    """Return the state of a run by its folder alone, which does not tell who is training it."""
+    if "status" in ended:
+        return str(ended["status"])
+    if "reason" in ended:
+        return "failed"
+    return "stopped" if begun else "waiting"
 
 
 def _ended(paths: RunPaths) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
@@ -22,17 +22,14 @@ from depthgauge.scheduling.progress import ProgressReader
 from depthgauge.scheduling.resources import choose_device
 from depthgauge.scheduling.sizing import Sizing, processes_for, size_cohorts
 from depthgauge.scheduling.slurm import Submitted, write_job
+from depthgauge.scheduling.worker import Tasks
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.provenance import command_line
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.study_config import StudyConfig
-from depthgauge.tasks.base import Task
 from depthgauge.tasks.registry import load_task
 from depthgauge.training.engine import StoppedEarlyError
 from depthgauge.verdict.thresholds import Thresholds
-
-Tasks = Mapping[tuple[str, int], Task]
-"""Tasks that are loaded, by how they were named and how many samples are held out."""
 
 
 class Meter(Protocol):
@@ -58,9 +55,7 @@ class Execution:
     """Where and how cohorts are trained.
 
     Attributes:
-        executor, address, submit: on this machine, on a Ray cluster, or by Slurm.
-        device, threads, cohort, engine: what fixes the results bit for bit, where it was chosen.
-        save_every: seconds between checkpoints.
+        config: says where, on which device, with how many threads, and how often to save.
         say: hears one line about what will be trained.
         show: shows progress.
     """
