@@ -45,19 +45,19 @@ class Scaled(DFA):
 
 SCRIPT = f"""{RULE}
 
-if __name__ == "__main__":
-    import numpy as np
+import numpy as np
 
-    import depthgauge as dg
+import depthgauge as dg
 
-    random = np.random.default_rng(1)
-    x, y = random.normal(size=(60, 6)), np.arange(60) % 3
-    study = dg.audit(
-        rules=["bp", Scaled(ScaledOptions(strength=0.5))], task=(x, y, x, y), seeds=2,
-        width=6, depth=2, epochs=2, threads=1, out="study",
-    )
-    print(study["scaled[strength=0.5]"].verdict.word)
+random = np.random.default_rng(1)
+x, y = random.normal(size=(60, 6)), np.arange(60) % 3
+study = dg.audit(
+    rules=["bp", Scaled(ScaledOptions(strength=0.5))], task=(x, y, x, y), seeds=2,
+    width=6, depth=2, epochs=2, threads=1, out="study",
+)
+print(study["scaled[strength=0.5]"].verdict.word)
 """
+"""Without a main guard: two worker processes must not run it again."""
 
 SMALL: dict[str, Any] = {"width": 6, "depth": 2, "epochs": 2, "threads": 1}
 FRAMES = {"runs": "accuracy", "epochs": "epoch", "ladder": "k", "layers": "layer"}
