@@ -38,7 +38,10 @@ def data(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("rule", ["bp", "dfa", "ep", "credit_bridge"])
+@pytest.mark.parametrize(
+    "rule",
+    ["bp", "credit_bridge", *(pytest.param(r, marks=pytest.mark.slow) for r in ("dfa", "ep"))],
+)
 @pytest.mark.parametrize(
     ("size", "runs"), [(SMALL, 2), pytest.param(LARGE, 15, marks=pytest.mark.slow)]
 )

@@ -113,6 +113,7 @@ def test_a_quota_below_one_core_is_one_and_above_the_cores_none(groups, monkeypa
     assert available_cores() == (cores or len(os.sched_getaffinity(0)))
 
 
+@pytest.mark.slow
 def test_cores_are_those_of_the_process_whatever_openmp_is_told():
     script = "from depthgauge.scheduling.resources import available_cores as n; print(n())"
     here = available_cores()
