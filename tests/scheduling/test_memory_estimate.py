@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -38,10 +40,11 @@ def data(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
-    "rule",
-    ["bp", "credit_bridge", *(pytest.param(r, marks=pytest.mark.slow) for r in ("dfa", "ep"))],
-)
+def slow(*rules: str) -> Iterator[Any]:
+    return (pytest.param(rule, marks=pytest.mark.slow) for rule in rules)
+
+
+@pytest.mark.parametrize("rule", ["bp", "credit_bridge", *slow("dfa", "ep")])
 @pytest.mark.parametrize(
     ("size", "runs"), [(SMALL, 2), pytest.param(LARGE, 15, marks=pytest.mark.slow)]
 )
