@@ -82,7 +82,7 @@ def table(rungs: list[Rung], way: str) -> str:
 def row(rung: Rung, rungs: int) -> list[str]:
     """One of the table."""
     low, high = map(points, ends(rung.change))
-    shown = rung.as_dict(rungs)
+    shown = rung.to_dict(rungs)
     return [
         *(rung.rule, str(rung.k), percent(rung.change.first), percent(rung.change.other)),
         *(points(shown["mean_difference"]), f"[{low}, {high}]"),
@@ -116,8 +116,8 @@ def record(way: str, rungs: list[Rung], ladders: list[dict[str, Any]], seeds: li
         "provenance": {name: known[name] for name in MACHINE} | {"runs_trained_at": trained},
         "config": ladders[0]["config"],
         "by_chance": by_chance(len(seeds)),
-        "all_rungs": over_all(rungs).as_dict(),
-        "rungs": [rung.as_dict(len(rungs)) for rung in rungs],
+        "all_rungs": over_all(rungs).to_dict(),
+        "rungs": [rung.to_dict(len(rungs)) for rung in rungs],
     }
     folder = make_folder(RECORDS / f"{way}-teacher")
     write_json(folder / "agreement.json", document)

@@ -50,7 +50,7 @@ class Rung:
         corrected = interval(list(self.change.by_seed.values()), ERROR_RATE / comparisons)
         return corrected.low > 0 or corrected.high < 0
 
-    def as_dict(self, comparisons: int) -> dict[str, Any]:
+    def to_dict(self, comparisons: int) -> dict[str, Any]:
         """For a JSON document."""
         return {
             "rule": self.rule,

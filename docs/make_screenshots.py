@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 from depthgauge.report.page.compared_page import write_compared_page
 from depthgauge.report.page.study_page import write_study_page
-from depthgauge.results.comparison import compare_studies
+from depthgauge.results.compare import compare_studies
 from depthgauge.results.load import load
 
 ROOT = Path(__file__).resolve().parent.parent

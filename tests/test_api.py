@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -142,6 +143,10 @@ def test_a_plan_knows_what_is_done_and_writes_nothing(audited, tmp_path):
     assert not (tmp_path / "new").exists()
     own = dg.plan(rules=["bp"], task=arrays(), seeds=2, out=audited.folder, **SMALL)
     assert {run.state for run in own.runs} == {"finished"}
+    rungs = dg.plan(kind="ladder", **options)
+    assert [run.k for run in rungs.runs] == [2, 1, 0]
+    with pytest.raises(dg.UserError, match="kind='tower' is neither 'audit' nor 'ladder'"):
+        dg.plan(kind="tower", **options)
 
 
 def test_what_failed_is_retried_and_what_is_missing_is_resumed(tmp_path, monkeypatch):
@@ -160,20 +165,69 @@ def test_what_failed_is_retried_and_what_is_missing_is_resumed(tmp_path, monkeyp
     assert again["bp"].accuracy == study["bp"].accuracy
 
 
-def test_a_class_of_a_script_joins_a_study_at_its_options(tmp_path):
-    (tmp_path / "script.py").write_text(SCRIPT)
+@pytest.fixture(scope="module")
+def scripted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The study of a script, moved after the script has ended, and what the script printed."""
+    folder = tmp_path_factory.mktemp("script")
+    (folder / "script.py").write_text(SCRIPT)
     done = subprocess.run(
         [sys.executable, "script.py"],
-        cwd=tmp_path,
+        cwd=folder,
         capture_output=True,
         text=True,
         check=False,
         timeout=300,
     )
     assert done.returncode == 0, done.stderr
-    study = dg.load(tmp_path / "study")
-    assert study["scaled[strength=0.5]"].verdict.word == done.stdout.strip()
+    return (folder / "study").rename(folder / "moved"), done.stdout.strip()
+
+
+def test_a_class_of_a_script_joins_a_study_at_its_options(scripted):
+    folder, printed = scripted
+    study = dg.load(folder)
+    assert study["scaled[strength=0.5]"].verdict.word == printed
     assert study.counts == {"finished": 8}
+
+
+def test_a_study_that_was_moved_half_done_goes_on_with_its_own_arrays_and_classes(
+    scripted, tmp_path
+):
+    folder = Path(shutil.copytree(scripted[0], tmp_path / "elsewhere"))
+    whole = dg.load(folder)
+    for run in [run for run in whole.runs if run.label != "bp"]:
+        shutil.rmtree(run.folder)
+    assert dg.load(folder).counts == {"finished": 4, "waiting": 4}
+    again = dg.resume(folder)
+    assert [(run.identity, run.accuracy) for run in again.runs] == [
+        (run.identity, run.accuracy) for run in whole.runs
+    ]
+    assert str(scripted[0].parent) not in (folder / "plan" / "1.json").read_text()
+
+
+def test_a_configuration_that_lost_its_rule_is_named_put_aside_and_written_anew(tmp_path, caplog):
+    options = {"rules": ["bp"], "task": arrays(), "seeds": [1], "k": [0], "out": tmp_path / "study"}
+    study = dg.ladder(**options, **SMALL)
+    path = study.runs[0].folder / "config.json"
+    whole = json.loads(path.read_text())
+    shutil.rmtree(study.folder / "plan")
+    path.write_text(json.dumps({name: part for name, part in whole.items() if name != "rule"}))
+    (problem,) = dg.load(study.folder).problems
+    assert str(path) in problem
+    again = dg.ladder(**options, **SMALL)
+    assert again.runs == study.runs
+    assert again.problems == ()
+    assert json.loads(path.read_text()) == whole
+    assert (path.parent / "quarantine" / "1-config.json").is_file()
+    assert "config.json is not the configuration" in caplog.text
+    path.unlink()
+    (problem,) = dg.load(study.folder).problems
+    assert str(path) in problem
+
+
+@pytest.mark.parametrize("call", [dg.audit, dg.ladder, dg.plan, dg.identity])
+def test_what_is_no_configuration_is_refused_in_a_sentence(call):
+    with pytest.raises(dg.UserError, match="'ladder' is no StudyConfig; give options by name"):
+        call("ladder")
 
 
 def test_identity_compare_and_report(audited, tmp_path):

@@ -34,12 +34,14 @@ if TYPE_CHECKING:
     from depthgauge.config import RunConfig
     from depthgauge.diagnosis.diagnose import diagnose
     from depthgauge.diagnosis.report import Report
-    from depthgauge.diagnosis.watch import watch
+    from depthgauge.diagnosis.watch import Watch, watch
     from depthgauge.diagnostics.contract import Diagnostic
     from depthgauge.diagnostics.finding import Finding
     from depthgauge.errors import UserError
+    from depthgauge.gauges.null import NullReading
     from depthgauge.gauges.reading import Reading
     from depthgauge.nets.layout import Layout
+    from depthgauge.published.compare import PublishedComparison
     from depthgauge.report.plot import Plot
     from depthgauge.results.comparison import Comparison
     from depthgauge.results.ladder import Rung
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
     from depthgauge.results.run import RunResult
     from depthgauge.results.study import StudyResult
     from depthgauge.rules.contract import Context, Credit, Rule, RuleOptions
+    from depthgauge.scheduling.dry_run import StudyPlan
     from depthgauge.study_config import StudyConfig
     from depthgauge.tasks.base import Split, Task
     from depthgauge.verdict.judge import Verdict, judge
@@ -65,12 +68,14 @@ _HOMES = {
     "depthgauge.config": ("RunConfig",),
     "depthgauge.diagnosis.diagnose": ("diagnose",),
     "depthgauge.diagnosis.report": ("Report",),
-    "depthgauge.diagnosis.watch": ("watch",),
+    "depthgauge.diagnosis.watch": ("Watch", "watch"),
     "depthgauge.diagnostics.contract": ("Diagnostic",),
     "depthgauge.diagnostics.finding": ("Finding",),
     "depthgauge.errors": ("UserError",),
+    "depthgauge.gauges.null": ("NullReading",),
     "depthgauge.gauges.reading": ("Reading",),
     "depthgauge.nets.layout": ("Layout",),
+    "depthgauge.published.compare": ("PublishedComparison",),
     "depthgauge.report.plot": ("Plot",),
     "depthgauge.results.comparison": ("Comparison",),
     "depthgauge.results.load": ("load",),
@@ -80,6 +85,7 @@ _HOMES = {
     "depthgauge.results.ladder": ("Rung",),
     "depthgauge.results.study": ("StudyResult",),
     "depthgauge.rules.contract": ("Context", "Credit", "Rule", "RuleOptions"),
+    "depthgauge.scheduling.dry_run": ("StudyPlan",),
     "depthgauge.study_config": ("StudyConfig",),
     "depthgauge.tasks.base": ("Split", "Task"),
     "depthgauge.verdict.judge": ("Verdict", "judge"),
@@ -96,7 +102,9 @@ __all__ = [
     "IdentityResult",
     "Layout",
     "NetworkResult",
+    "NullReading",
     "Plot",
+    "PublishedComparison",
     "Reading",
     "Report",
     "Reproduction",
@@ -108,11 +116,13 @@ __all__ = [
     "Rung",
     "Split",
     "StudyConfig",
+    "StudyPlan",
     "StudyResult",
     "Task",
     "Thresholds",
     "UserError",
     "Verdict",
+    "Watch",
     "__version__",
     "audit",
     "compare",

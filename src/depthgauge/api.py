@@ -5,58 +5,51 @@
     study = dg.audit(rules=["bp", "dfa", MyRule], task=(x_train, y_train, x_test, y_test), seeds=3)
     study["my_rule"].verdict.word
 
-Options are the fields of `StudyConfig`; a command line becomes the same object.
+Options are the fields of `StudyConfig`; a command line becomes the same object. What a study then
+goes through is in `pipeline.py`.
 """
 
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from depthgauge.auditing.audit_study import audit_checkpoints, audit_study
 from depthgauge.auditing.identity import IdentityResult, measure_identity
 from depthgauge.auditing.load_trained import load_trained
 from depthgauge.auditing.null import calibrate_null, reason_missing
-from depthgauge.auditing.selection import candidates, chosen_settings, selection_grid
 from depthgauge.auditing.trained import first_samples
-from depthgauge.errors import NotApplicableError, OptionError, UserError
+from depthgauge.errors import NotApplicableError, UserError
 from depthgauge.gauges.credit import Convention
 from depthgauge.gauges.null import NullReading
-from depthgauge.handed_over import config_from
+from depthgauge.handed_over import asked_for, checked_config
+from depthgauge.pipeline import (
+    execution_of,
+    load_prepared,
+    need_blocks,
+    plan_of,
+    run_audit,
+    run_checkpoint_audit,
+    run_ladder,
+    thresholds_of,
+    with_both_ends,
+)
 from depthgauge.published.compare import PublishedComparison
 from depthgauge.published.experiments import find_experiment
-from depthgauge.report.documents import write_audit, write_comparison, write_ladder
-from depthgauge.report.failures import failure_sentences
+from depthgauge.report.documents import write_comparison
 from depthgauge.report.page.study_page import write_study_page
 from depthgauge.report.plot import Plot, plot_of
-from depthgauge.report.progress import show_progress
-from depthgauge.results.audit import Selection
-from depthgauge.results.comparison import Comparison, compare_studies
+from depthgauge.results.compare import compare_studies
+from depthgauge.results.comparison import Comparison
 from depthgauge.results.load import load
 from depthgauge.results.study import StudyResult
-from depthgauge.scheduling.dry_run import StudyPlan, plan_study
-from depthgauge.scheduling.execution import Execution, train
-from depthgauge.scheduling.grid import (
-    build_grid,
-    folder_of,
-    given_rules,
-    load_task_of,
-    net_of,
-)
-from depthgauge.scheduling.plan import Grid
+from depthgauge.scheduling.dry_run import StudyPlan
+from depthgauge.scheduling.grid import load_task_of, net_of
 from depthgauge.scheduling.resume import resume_study, retry_failed
-from depthgauge.scheduling.variations import at_all_settings
-from depthgauge.store.files import make_folder
 from depthgauge.study_config import StudyConfig
-from depthgauge.tasks.base import Task
-from depthgauge.verdict.thresholds import Thresholds, thresholds_from
-
-SELECTION = "selection"
-"""Folder inside a study's, of the runs by which its settings were chosen."""
+from depthgauge.verdict.thresholds import Thresholds
 
 
 def audit(config: StudyConfig | None = None, /, **options: Any) -> StudyResult:
@@ -70,11 +63,11 @@ def audit(config: StudyConfig | None = None, /, **options: Any) -> StudyResult:
         options: the fields of `StudyConfig` by name; rules may be classes or instances, the task
             a `Task` or four arrays.
     """
-    config, task = _asked_for(config, options)
-    thresholds = _thresholds(config)
+    config, task = asked_for(config, options)
+    thresholds = thresholds_of(config)
     if config.checkpoints is not None:
-        return _audit_checkpoints(config, thresholds)
-    return _audit(_with_both_ends(config), task, thresholds)
+        return run_checkpoint_audit(config, thresholds)
+    return run_audit(with_both_ends(config), task, thresholds)
 
 
 def ladder(config: StudyConfig | None = None, /, **options: Any) -> StudyResult:
@@ -82,27 +75,24 @@ def ladder(config: StudyConfig | None = None, /, **options: Any) -> StudyResult:
 
     Takes what `audit` takes. The study's folder gets `ladder.json`, `ladder.md` and figures.
     """
-    config, task = _asked_for(config, options)
-    grid, folder = _grid_and_folder(config, task)
-    study = _train(grid, folder, config)
-    if study.submitted is None:
-        write_ladder(study)
-    return study
+    return run_ladder(*asked_for(config, options))
 
 
 def plan(
-    config: StudyConfig | None = None, kind: Literal["audit", "ladder"] = "audit", /, **options: Any
+    config: StudyConfig | None = None,
+    /,
+    *,
+    kind: Literal["audit", "ladder"] = "audit",
+    **options: Any,
 ) -> StudyPlan:
     """Return what `audit` or `ladder` would train: every run with its state, and how."""
-    config, task = _asked_for(config, options)
-    if kind == "audit":
-        _thresholds(config)
-        config = _with_both_ends(config)
-    judged = config.changed(validation=0) if config.select else config
-    grid, folder = _grid_and_folder(judged, task)
-    if config.select:
-        grid, folder = selection_grid(config, given_rules(config), grid), folder / SELECTION
-    return plan_study(grid, folder, Execution(judged, _say, show_progress))
+    if kind not in ("audit", "ladder"):
+        raise UserError(f"kind={kind!r} is neither 'audit' nor 'ladder'")
+    config, task = asked_for(config, options)
+    if kind == "ladder":
+        return plan_of(config, task)
+    thresholds_of(config)
+    return plan_of(with_both_ends(config), task)
 
 
 def resume(
@@ -112,14 +102,14 @@ def resume(
 
     Of the `config` only device, executor, address and save_every matter.
     """
-    resume_study(Path(study), Execution(config or StudyConfig(), _say, show_progress), cohorts)
-    return load(study)
+    execution = execution_of(checked_config(config) or StudyConfig())
+    return load_prepared(resume_study(Path(study), execution, cohorts))
 
 
 def retry(study: str | Path, config: StudyConfig | None = None, /) -> StudyResult:
     """Train the runs of a study that failed once more."""
-    retry_failed(Path(study), Execution(config or StudyConfig(), _say, show_progress))
-    return load(study)
+    execution = execution_of(checked_config(config) or StudyConfig())
+    return load_prepared(retry_failed(Path(study), execution))
 
 
 @dataclass(frozen=True)
@@ -134,13 +124,13 @@ class Reproduction:
 def reproduce(name: str, config: StudyConfig | None = None, /, **options: Any) -> Reproduction:
     """Repeat a published experiment: `memo-ladder`, `main-audit` or `thirty-epochs`."""
     experiment = find_experiment(name)
-    config, _ = _asked_for(config, options)
+    config, _ = asked_for(config, options)
     config = experiment.configure(config)
     experiment.check(net_of(config))
     if experiment.audits:
-        study = _audit(config, None, Thresholds(), as_published=True)
+        study = run_audit(config, None, Thresholds(), as_published=True)
     else:
-        study = ladder(config)
+        study = run_ladder(config, None)
     if study.submitted is not None:
         return Reproduction(study, None)
     comparison = experiment.compare(study)
@@ -152,8 +142,8 @@ def identity(
     config: StudyConfig | None = None, /, *, samples: int = 256, **options: Any
 ) -> IdentityResult:
     """Read how close untrained networks are to the identity, over seeds."""
-    config, task = _asked_for(config, options)
-    _need_blocks(config, "identity")
+    config, task = asked_for(config, options)
+    need_blocks(config, "identity")
     return measure_identity(task or load_task_of(config), net_of(config), config.seeds, samples)
 
 
@@ -208,105 +198,6 @@ def _study(study: StudyResult | str | Path) -> StudyResult:
     return study if isinstance(study, StudyResult) else load(study)
 
 
-def _asked_for(
-    config: StudyConfig | None, options: dict[str, Any]
-) -> tuple[StudyConfig, Task | None]:
-    """Return the study that was asked for, and its task where it was handed over."""
-    if config is not None and not options:
-        return config, None
-    own = {name: getattr(config, name) for name in config.model_fields_set} if config else {}
-    return config_from(own | options)
-
-
-def _thresholds(config: StudyConfig) -> Thresholds:
-    try:
-        return thresholds_from(config.thresholds)
-    except UserError as error:
-        raise OptionError("thresholds", str(error)) from error
-
-
-def _need_blocks(config: StudyConfig, command: str) -> None:
-    if not config.depth:
-        raise OptionError("depth", f"--depth 0: {command} needs at least one block")
-
-
-def _with_both_ends(config: StudyConfig) -> StudyConfig:
-    """Return the study with the frozen and the full rung, which an audit always trains."""
-    _need_blocks(config, "audit")
-    return config.changed(k=list(dict.fromkeys([0, config.depth, *config.k])))
-
-
-def _grid_and_folder(config: StudyConfig, task: Task | None) -> tuple[Grid, Path]:
-    used = task or load_task_of(config)
-    return build_grid(config, used), folder_of(config, used)
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
-
-
-def _train(
-    grid: Grid,
-    folder: Path,
-    config: StudyConfig,
-    *,
-    networks: bool = False,
-    thresholds: Thresholds | None = None,
-) -> StudyResult:
-    """Train what is left of a grid, and load its study."""
-    execution = Execution(config, _say, show_progress)
-    submitted = train(grid, folder, execution, networks=networks, thresholds=thresholds)
-    return replace(load(folder), submitted=submitted)
-
-
-def _audit(
-    config: StudyConfig,
-    task: Task | None,
-    thresholds: Thresholds,
-    *,
-    as_published: bool = False,
-) -> StudyResult:
-    """Choose settings where that was asked for; train, read, conclude, write."""
-    judged = config.changed(validation=0) if config.select else config
-    used, selection = task or load_task_of(judged), dict[str, Selection]()
-    folder, rules = folder_of(judged, used), given_rules(config)
-    failures: list[str] = []
-    if config.select:
-        tried = selection_grid(config, rules, build_grid(judged, used, rules))
-        samples = len(tried.task.evaluation)
-        study = _train(tried, folder / SELECTION, config.changed(validation=samples))
-        if study.submitted is not None:
-            return study
-        failures = failure_sentences(study)
-        found = candidates(study, tried)
-        selection, rules = chosen_settings(found, rules, config.variations, samples)
-    else:
-        rules = at_all_settings(rules, config.variations)
-    grid = build_grid(judged, used, rules)
-    study = _train(grid, folder, judged, networks=True, thresholds=thresholds)
-    if study.submitted is not None:
-        return study
-    study = audit_study(
-        study, grid, thresholds, show_progress, selection, as_published=as_published
-    )
-    write_audit(study)
-    return replace(study, problems=(*failures, *study.problems))
-
-
-def _audit_checkpoints(config: StudyConfig, thresholds: Thresholds) -> StudyResult:
-    for option in ("vary", "controls", "select"):
-        if getattr(config, option):
-            raise UserError(f"--{option} is for training; with --checkpoints nothing is trained")
-    if config.out is not None:
-        make_folder(Path(config.out))
-    study, missing = audit_checkpoints(config, load_task_of(config), thresholds, show_progress)
-    for path in missing:
-        _say(f"depthgauge: skipped, not there: {path}")
-    if config.out is not None:
-        write_audit(study)
-    return study
-
-
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -321,5 +212,5 @@ def _show_options(function: Function) -> Function:
     return function
 
 
-for _function in (audit, ladder, reproduce, identity):
+for _function in (audit, ladder, plan, reproduce, identity):
     _show_options(_function)

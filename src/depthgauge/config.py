@@ -8,7 +8,14 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
 from typing_extensions import Self
 
 SCHEMA_VERSION: Literal[1] = 1
@@ -34,8 +41,10 @@ class _Config(BaseModel):
     added: ClassVar[frozenset[str]] = frozenset()
 
     @model_serializer(mode="wrap")
-    def _without_added_defaults(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        written: dict[str, Any] = serialise(self)
+    def _without_added_defaults(
+        self, serialise: SerializerFunctionWrapHandler
+    ) -> dict[str, object]:
+        written: dict[str, object] = serialise(self)
         fields = type(self).model_fields
         unchanged = {name for name in self.added if getattr(self, name) == fields[name].default}
         return {name: value for name, value in written.items() if name not in unchanged}
@@ -81,7 +90,7 @@ class RuleConfig(_Config):
 
     name: str
     label: str
-    options: dict[str, Any] = {}
+    options: dict[str, JsonValue] = {}
     source: str = ""
 
 
@@ -132,14 +141,9 @@ class SharedConfig(BaseModel):
     """Accuracies with frozen blocks that were given by label, not measured."""
 
     @model_serializer(mode="wrap")
-    def _without_defaults(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        written: dict[str, Any] = serialise(self)
+    def _without_defaults(self, serialise: SerializerFunctionWrapHandler) -> dict[str, object]:
+        written: dict[str, object] = serialise(self)
         return {name: value for name, value in written.items() if value not in (None, {})}
-
-    @property
-    def as_dict(self) -> Mapping[str, Any]:
-        """What is known, as plain values."""
-        return self.model_dump(mode="json")
 
 
 class RunConfig(_Config):

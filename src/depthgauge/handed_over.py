@@ -10,18 +10,38 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from depthgauge.errors import OptionError
+from depthgauge.errors import OptionError, UserError
 from depthgauge.registry import RULES
 from depthgauge.rules.choice import with_options
 from depthgauge.rules.contract import Rule
 from depthgauge.scheduling.grid import folder_of
-from depthgauge.store.study_folder import SOURCES, TASKS
+from depthgauge.store.relative_paths import SOURCES, TASKS
 from depthgauge.study_config import StudyConfig, study_config
 from depthgauge.tasks.arrays import save_task, task_from_arrays
 from depthgauge.tasks.base import Task, hold_out_validation
 from depthgauge.tasks.registry import load_task
 
 FOUR = 4
+
+
+def asked_for(
+    config: StudyConfig | None, options: Mapping[str, Any]
+) -> tuple[StudyConfig, Task | None]:
+    """Return the study that was asked for, and its task where it was handed over."""
+    config = checked_config(config)
+    if config is not None and not options:
+        return config, None
+    own = {name: getattr(config, name) for name in config.model_fields_set} if config else {}
+    return config_from(own | dict(options))
+
+
+def checked_config(config: Any) -> StudyConfig | None:
+    """Return the configuration; anything else in its place is refused."""
+    if config is None or isinstance(config, StudyConfig):
+        return config
+    raise UserError(
+        f"{config!r} is no StudyConfig; give options by name, as in rules=['bp', 'dfa']"
+    )
 
 
 def config_from(options: Mapping[str, Any]) -> tuple[StudyConfig, Task | None]:

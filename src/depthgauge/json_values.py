@@ -5,24 +5,34 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from pathlib import Path
 from typing import Any
+
+from pydantic import BaseModel
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON has it: dataclasses as objects, what is not finite by its name.
+    """Return a value as JSON has it: dataclasses and models as objects, paths as texts.
 
     Infinities and NaN become the texts `Infinity`, `-Infinity` and `NaN`, which `float` and
     validated models read back.
     """
     if isinstance(value, float):
         return value if math.isfinite(value) else _name(value)
-    if isinstance(value, Mapping):
-        return {name: plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
-    return value
+    if isinstance(value, Mapping | BaseModel) or is_dataclass(value):
+        return plain_object(value)
+    return str(value) if isinstance(value, Path) else value
+
+
+def plain_object(value: Any) -> dict[str, Any]:
+    """Return a mapping, a dataclass or a model as a JSON object."""
+    if isinstance(value, BaseModel):
+        value = value.model_dump()
+    elif is_dataclass(value):
+        value = {field.name: getattr(value, field.name) for field in fields(value)}
+    return {str(name): plain(item) for name, item in value.items()}
 
 
 def _name(value: float) -> str:

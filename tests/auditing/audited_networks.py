@@ -16,7 +16,8 @@ from depthgauge.diagnosis.diagnose import diagnose
 from depthgauge.diagnosis.report import Report
 from depthgauge.gauges.alignment import AlignmentReading
 from depthgauge.gauges.depth import read_depth
-from depthgauge.results.audit import Audit, Source
+from depthgauge.results.audit import Audit
+from depthgauge.results.audit_parts import Source
 from depthgauge.verdict.judge import judge
 from depthgauge.verdict.thresholds import Thresholds
 

@@ -22,7 +22,7 @@ SEEDS = [42, 7, 123]
 
 
 def test_every_seed_is_read_on_the_first_samples():
-    document = measure_identity(TASK, NET, SEEDS, samples=11).as_dict()
+    document = measure_identity(TASK, NET, SEEDS, samples=11).to_dict()
     assert list(document["per_seed"]) == ["42", "7", "123"]
     for seed in SEEDS:
         net = initial_net(NET, TASK, seed)
@@ -34,7 +34,7 @@ def test_every_seed_is_read_on_the_first_samples():
 
 
 def test_means_and_sample_standard_deviations_over_the_seeds():
-    document = measure_identity(TASK, NET, SEEDS, samples=50).as_dict()
+    document = measure_identity(TASK, NET, SEEDS, samples=50).to_dict()
     seeds = list(document["per_seed"].values())
     for name in ("rel_dev", "cos"):
         values = [seed[name] for seed in seeds]
@@ -47,13 +47,13 @@ def test_means_and_sample_standard_deviations_over_the_seeds():
 
 
 def test_one_seed_has_no_spread():
-    document = measure_identity(TASK, NET, [42], samples=50).as_dict()
+    document = measure_identity(TASK, NET, [42], samples=50).to_dict()
     assert document["rel_dev_std"] is None
     assert document["cos_std"] is None
 
 
 def test_the_configuration_says_what_was_read():
-    document = measure_identity(TASK, NET, SEEDS, samples=10**6).as_dict()
+    document = measure_identity(TASK, NET, SEEDS, samples=10**6).to_dict()
     assert document["config"] == {
         "task": "tiny",
         "checksum": TASK.checksum,
@@ -76,12 +76,12 @@ def test_measuring_leaves_the_random_state_alone():
 @pytest.mark.cifar
 def test_the_published_initialisation_figures_come_out_to_seven_digits():
     net = NetConfig(width=256, blocks=4)
-    document = measure_identity(load_task("cifar10"), net, [42, 123, 456], samples=256).as_dict()
-    for seed, figures in published()["init_identity"]["per_seed"].items():
-        found = document["per_seed"][seed]
-        assert found["per_block_ratio"] == pytest.approx(figures["per_block_ratio"], abs=1e-7)
-        assert found["rel_dev"] == pytest.approx(figures["rel_dev"], abs=1e-7)
-        assert found["cos"] == pytest.approx(figures["cos"], abs=1e-7)
+    document = measure_identity(load_task("cifar10"), net, [42, 123, 456], samples=256).to_dict()
+    for seed, figures in published().init_identity.per_seed.items():
+        found = document["per_seed"][str(seed)]
+        assert found["per_block_ratio"] == pytest.approx(figures.per_block_ratio, abs=1e-7)
+        assert found["rel_dev"] == pytest.approx(figures.rel_dev, abs=1e-7)
+        assert found["cos"] == pytest.approx(figures.cos, abs=1e-7)
     assert round(document["rel_dev_mean"], 3) == 0.196
     assert round(document["rel_dev_std"], 3) == 0.003
     assert round(document["cos_mean"], 3) == 0.981

@@ -40,7 +40,7 @@ def study(tmp_path_factory):
 @pytest.fixture(scope="module")
 def networks(study):
     rules = {choice.label: choice.build() for choice in PLANNED.rules}
-    found = networks_of_runs(study.runs, TASK, rules)
+    found = networks_of_runs(study.runs, TASK, rules, {})
     return {(network.label, network.seed): network for network in found}
 
 

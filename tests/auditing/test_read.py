@@ -26,7 +26,7 @@ def networks(tmp_path_factory):
     study = study_of(planned, tmp_path_factory.mktemp("study"))
     train(study, planned)
     rules = {choice.label: choice.build() for choice in planned.rules}
-    return networks_of_runs(load(study.path).runs, TASK, rules)
+    return networks_of_runs(load(study.path).runs, TASK, rules, {})
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from scheduling.small_grids import TASK, grid, study_of, train
 from training.small_runs import make_task
 
 from depthgauge.auditing.selection import best, candidates, chosen_settings, usual_size
-from depthgauge.results.audit import Candidate, Selection
+from depthgauge.results.audit_parts import Candidate, Selection
 from depthgauge.results.load import load
 from depthgauge.results.spread import Spread
 from depthgauge.rules.choice import choose_rule

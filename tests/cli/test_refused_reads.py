@@ -13,8 +13,7 @@ from cli.stopped_studies import STOPPED_AT, command, results, resumed_from
 from scheduling.small_grids import outcome
 from store.small_runs_on_disk import contents
 
-from depthgauge.store import checkpoint, study_folder
-from depthgauge.store.files import read_small
+from depthgauge.store import checkpoint
 
 REFUSALS = [(errno.EACCES, "Permission denied"), (errno.EIO, "Input/output error")]
 
@@ -29,14 +28,8 @@ def test_a_result_that_may_not_be_read_ends_the_command(study, monkeypatch, refu
             raise OSError(*refusal, str(path))
         return read(this)
 
-    def refuse_small(place: str) -> bytes:
-        if Path(place) == path:
-            raise OSError(*refusal, str(path))
-        return read_small(place)
-
     with monkeypatch.context() as patch:
         patch.setattr(Path, "read_bytes", refuse)
-        patch.setattr(study_folder, "read_small", refuse_small)
         for done in (run_ladder(study), run("resume", study)):
             assert_bad_input(done, refusal[1], str(path))
     assert contents(study) == before

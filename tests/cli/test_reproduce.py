@@ -29,7 +29,7 @@ def few_points(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def as_published(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the published ladder had been trained for one epoch too."""
-    monkeypatch.setitem(published()["ladder"]["d512_L2"]["config"], "epochs", 1)
+    monkeypatch.setattr(published().ladder.networks["d512_L2"].config, "epochs", 1)
 
 
 def test_measured_beside_published(tmp_path, as_published):
@@ -51,7 +51,7 @@ def test_measured_beside_published(tmp_path, as_published):
     for rung in comparison["figures"]["rungs"]:
         rule, k = rung["what"].split(" k=")
         assert rung["measured"] == measured[rule, int(k)]
-        assert rung["published"] == published()["ladder"]["d512_L2"][rule][k][0]
+        assert rung["published"] == published().ladder.networks["d512_L2"].rules[rule][int(k)].mean
         assert rung["inside"] == (abs(rung["difference"]) <= rung["half_width"])
     text = (tmp_path / "out" / "comparison-memo-ladder.md").read_text()
     assert "| bp k=2 |" in text

@@ -18,7 +18,7 @@ from depthgauge.registry import TASKS
 from depthgauge.tasks.registry import TaskEntry
 
 COMMAND = ("reproduce", "main-audit", "--epochs", 1, "--threads", 1)
-AUDIT = published()["main_audit"]
+AUDIT = published().main_audit
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def reproduced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Done, Path]:
     task = replace(make_task(), name="cifar10")
     with pytest.MonkeyPatch.context() as patch, one_core():
         patch.setitem(TASKS.built_in, "cifar10", TaskEntry("a few points", lambda: task, 100, 256))
-        patch.setitem(AUDIT["config"], "epochs", 1)
+        patch.setattr(AUDIT.config, "epochs", 1)
         patch.setattr(read, "NULL_DRAWS", 3)
         done = run(*COMMAND, "--seeds", 42, "--out", folder, "--json")
     assert done.status == 0, done.err
@@ -42,9 +42,9 @@ def test_accuracies_beside_the_published_ones(reproduced):
     for network in document["networks"]:
         compared = rows[network["label"]]
         assert compared["measured"] == network["accuracy"]
-        assert compared["published"] == AUDIT[network["label"]]["accuracy"][0]
+        assert compared["published"] == AUDIT.rules[network["label"]].accuracy.mean
         assert compared["inside"] == (abs(compared["difference"]) <= compared["half_width"])
-    assert rows["dfa, blocks frozen"]["published"] == AUDIT["frozen"]["accuracy"][0]
+    assert rows["dfa, blocks frozen"]["published"] == AUDIT.frozen.accuracy.mean
     assert rows["dfa, blocks frozen"]["measured"] == document["networks"][-1]["frozen"]
 
 

@@ -20,7 +20,7 @@ from depthgauge.tasks.registry import TaskEntry
 
 COMMAND = ("reproduce", "thirty-epochs", "--threads", 1)
 SMALL = ("--epochs", 1, "--width", 16, "--depth", 2, "--seeds", 42)
-FIGURES = published()["thirty_epochs"]
+FIGURES = published().thirty_epochs
 
 
 pytestmark = pytest.mark.slow
@@ -43,7 +43,7 @@ def reproduced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Done, Path]:
     with pytest.MonkeyPatch.context() as patch, one_core():
         use_a_few_points(patch)
         for name, value in (("epochs", 1), ("width", 16), ("blocks", 2)):
-            patch.setitem(FIGURES["config"], name, value)
+            patch.setattr(FIGURES.config, name, value)
         patch.setattr(read, "NULL_DRAWS", 3)
         done = run(*COMMAND, *SMALL, "--out", folder, "--json")
     assert done.status == 0, done.err
@@ -59,8 +59,8 @@ def test_every_rule_of_the_experiment_is_audited(reproduced):
 def test_accuracies_beside_the_published_ones(reproduced):
     document = reproduced[0].document
     rows = {row["what"]: row for row in document["comparison"]["figures"]["accuracies"]}
-    penalised = FIGURES["penalised_lambda_0.01"]
-    expected = {"bp": FIGURES["bp"], "dfa": FIGURES["dfa"]}
+    penalised = FIGURES.penalised
+    expected = {"bp": FIGURES.bp, "dfa": FIGURES.dfa}
     expected |= {f"{rule}[penalty=0.01]": figure for rule, figure in penalised.items()}
     assert {what: row["published"] for what, row in rows.items()} == {
         what: figure[0] for what, figure in expected.items()

@@ -32,7 +32,7 @@ def test_two_lines_in_a_training_loop():
         optimizer.zero_grad()
         watching(*HELD_OUT)
     assert [watched.step for watched in watching.history] == [0, 1, 2, 3]
-    assert len({watched.gradient for watched in watching.history}) == 4
+    assert len({watched.readings["gradient"] for watched in watching.history}) == 4
     assert watching.first_fired == NEVER
 
 
@@ -41,9 +41,13 @@ def test_what_is_watched_is_what_the_gauges_read():
     watched = watch(net, log_dir=None)(*HELD_OUT)
     scale = read(net, [HELD_OUT], ScaleGauge())
     reference = read(net, [HELD_OUT], ReferenceGauge())
-    assert (watched.growth, watched.residual_norms) == (scale.value, scale.residual_norms)
-    assert (watched.gradient, watched.bp_grad_norms) == (reference.value, reference.per_layer)
-    assert watched.error_share == reference.over_error
+    assert watched.residual_norms == scale.residual_norms
+    assert watched.bp_grad_norms == reference.per_layer
+    assert watched.readings == {
+        "growth": scale.value,
+        "gradient": reference.value,
+        "error_share": reference.over_error,
+    }
 
 
 def test_history_keeps_what_each_call_returned_at_the_step_that_was_said():
@@ -115,7 +119,7 @@ def test_half_precision_is_watched_on_a_float32_copy():
     net = faint(torch.float16)
     watched = watch(net, log_dir=None)(*HELD_OUT)
     assert watched == watch(copy.deepcopy(net).float(), log_dir=None)(*HELD_OUT)
-    assert 0 < watched.gradient < 1e-9
+    assert 0 < watched.readings["gradient"] < 1e-9
 
 
 def test_a_network_from_elsewhere_is_watched_by_its_path():
@@ -181,7 +185,7 @@ def test_nothing_is_written_where_no_folder_is_wanted(folder):
 def test_without_tensorboard_it_watches_and_writes_nothing(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
     watching = watch(make_net(), log_dir=folder / "logs")
-    assert watching(*HELD_OUT).growth > 0
+    assert watching(*HELD_OUT).readings["growth"] > 0
     assert len(watching.history) == 1
     assert list(folder.iterdir()) == []
 
@@ -208,9 +212,9 @@ def test_readings_are_logged_to_tensorboard(folder):
         watching(*HELD_OUT, step=step)
     layers = range(BLOCKS + 1)
     expected = {
-        "depthgauge/D1 growth": lambda w: w.growth,
-        "depthgauge/D2 gradient": lambda w: w.gradient,
-        "depthgauge/D2 share of the error": lambda w: w.error_share,
+        "depthgauge/D1 growth": lambda w: w.readings["growth"],
+        "depthgauge/D2 gradient": lambda w: w.readings["gradient"],
+        "depthgauge/D2 error share": lambda w: w.readings["error_share"],
     }
     for layer in layers:
         expected[f"depthgauge/stream norm/{layer}"] = lambda w, n=layer: w.residual_norms[n]

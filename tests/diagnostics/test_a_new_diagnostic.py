@@ -9,7 +9,7 @@ from diagnosis.examined_networks import shown
 from diagnostics.toy import LOST, TOY, registered
 from gauges.small_networks import make_net
 
-from depthgauge import Thresholds, UserError, diagnose, judge
+from depthgauge import Thresholds, UserError, diagnose, judge, watch
 from depthgauge.diagnostics.readings import diverged_readings
 from depthgauge.verdict.over_training import first_fired, from_metrics
 from depthgauge.verdict.sensitivity import sensitivity
@@ -105,6 +105,13 @@ def test_the_epoch_at_which_it_first_fired_is_found_where_training_records_its_r
     assert first_fired(from_metrics(lines)) == {"DX": 1}
     assert first_fired(from_metrics([{"epoch": 7, "diverged": True}]))["DX"] == 7
     assert diverged_readings()["largest_lesion"] == 0.0
+
+
+def test_it_is_watched_where_it_needs_only_what_training_records():
+    first = replace(LOST, name="first_norm", from_epoch=lambda line: line["h_norm"][0])
+    with registered(replace(TOY, quantities=(first,), thresholds=())):
+        watched = watch(make_net(), log_dir=None)(*shown(1)[0])
+    assert watched.readings["first_norm"] == watched.residual_norms[0]
 
 
 @pytest.mark.usefixtures("toy")

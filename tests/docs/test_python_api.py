@@ -19,8 +19,9 @@ from depthgauge.nets.residual_mlp import ResidualMLP
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "python-api.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^### `(\w+)`\n(.*?)(?=^##|\Z)", PAGE, re.DOTALL | re.MULTILINE))
-TRAINED = {"audit", "ladder", "plan", "reproduce", "Reproduction", "identity", "IdentityResult"}
-NEEDS_MORE = {"resume", "retry", "null"}
+TRAINED = {"audit", "ladder", "plan", "StudyPlan", "reproduce", "Reproduction", "identity"}
+TRAINED |= {"IdentityResult", "PublishedComparison"}
+NEEDS_MORE = {"resume", "retry", "null", "NullReading"}
 """Their examples train, or need checkpoints: those are tried where commands are."""
 
 
@@ -94,6 +95,8 @@ def test_an_attribute_that_a_type_is_said_to_have_is_there(shown: dict[str, Any]
         "Reading": network.report.alignment,
         "Report": network.report,
         "Comparison": dg.compare([study]),
+        "StudyPlan": dg.plan(rules=["bp"], seeds=1, width=8, depth=1, out=shown["folder"] / "new"),
+        "Watch": dg.watch(shown["model"], log_dir=None),
     }
     for name, value in values.items():
         prose = re.sub(r"```.*?```", "", SECTIONS[name], flags=re.DOTALL)

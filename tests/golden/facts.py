@@ -146,7 +146,7 @@ def _published(study: StudyResult) -> Facts:
 
 def _compared(comparison: PublishedComparison) -> Facts:
     """Name each compared figure by what it is of; of unlike settings the names alone."""
-    document = json.loads(json.dumps(comparison.as_dict()))
+    document = json.loads(json.dumps(comparison.to_dict()))
     facts: Facts = {"unlike": [setting.split()[0] for setting in document["unlike"]]}
     parts = dict(document["figures"])
     if comparison.experiment != "memo-ladder":

@@ -46,7 +46,7 @@ def by_name(rows: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
 def test_reproduced_experiments_agree_as_their_own_command_once_said(name, experiment, file, parts):
     folder = REPRODUCTION / f"{name}-d256-L4"
     expected = json.loads((folder / file).read_text())
-    found = compared(load(folder))[experiment].as_dict()
+    found = compared(load(folder))[experiment].to_dict()
     assert list(found["unlike"]) == expected["unlike"]
     for part in parts:
         rows = by_name(found["figures"][part])

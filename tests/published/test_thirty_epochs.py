@@ -11,7 +11,7 @@ from depthgauge.published.compare import compare_figure
 from depthgauge.published.figures import published
 from depthgauge.published.thirty_epochs import check_thirty_epochs, compare_thirty_epochs
 
-FIGURES = published()["thirty_epochs"]
+FIGURES = published().thirty_epochs
 DFA = "dfa[penalty=0.01]"
 BRIDGE = "credit_bridge[penalty=0.01]"
 
@@ -34,10 +34,10 @@ def test_accuracies_stand_beside_the_published_ones():
         *(network(x, 0.3) for x in ("dfa", DFA, BRIDGE, "credit_bridge", "dfa[penalty=0.02]")),
     ).figures["accuracies"]
     assert [one.what for one in found] == ["bp", "dfa", DFA, BRIDGE]
-    assert found[0] == compare_figure("bp", [0.58, 0.59], FIGURES["bp"])
+    assert found[0] == compare_figure("bp", [0.58, 0.59], FIGURES.bp)
     assert found[0].inside is True
-    assert found[1].published == FIGURES["dfa"][0]
-    assert found[2].published == FIGURES["penalised_lambda_0.01"]["dfa"][0]
+    assert found[1].published == FIGURES.dfa.mean
+    assert found[2].published == FIGURES.penalised["dfa"].mean
 
 
 def test_alignment_and_perturbation_are_those_of_the_penalised_rules():
@@ -47,9 +47,9 @@ def test_alignment_and_perturbation_are_those_of_the_penalised_rules():
     (alignment,), (rho,) = figures["deep_alignment"], figures["deep_perturbation"]
     assert (alignment.what, rho.what) == (DFA, DFA)
     assert alignment.measured == pytest.approx(0.16)
-    assert alignment.published == FIGURES["deep_cos_lambda_0.01"]["dfa"][0]
+    assert alignment.published == FIGURES.deep_cos["dfa"].mean
     assert rho.measured == pytest.approx(0.09)
-    assert rho.published == FIGURES["deep_rho_lambda_0.01"]["dfa"][0]
+    assert rho.published == FIGURES.deep_rho["dfa"].mean
 
 
 def test_an_audit_that_was_not_asked_for_the_published_readings_has_none_to_compare():
@@ -65,10 +65,10 @@ def test_an_audit_that_was_not_asked_for_the_published_readings_has_none_to_comp
 def test_what_was_published_for_one_seed_is_compared_with_that_seed():
     bridges = network("state_bridge", 0.21), network("state_bridge", 0.99, seed=7)
     bridge, layers, deep = compared(*bridges, network(DFA, 0.36, 0.16)).one_seed
-    assert (bridge.measured, bridge.published) == ((0.21,), (FIGURES["state_bridge"],))
-    null = published()["null_calibration"]
-    assert (layers.measured, layers.published) == (LAYERS, tuple(null["training_B_layers_0_to_4"]))
-    assert (deep.measured, deep.published) == ((0.16,), (null["training_B_deep"],))
+    assert (bridge.measured, bridge.published) == ((0.21,), (FIGURES.state_bridge,))
+    null = published().null_calibration
+    assert (layers.measured, layers.published) == (LAYERS, null.layers)
+    assert (deep.measured, deep.published) == ((0.16,), (null.deep,))
     assert compared(network("bp", 0.5)).one_seed == []
 
 

@@ -22,7 +22,8 @@ from depthgauge.gauges.alignment import AlignmentReading
 from depthgauge.gauges.depth import read_depth
 from depthgauge.gauges.null import Calibrated, NullReading
 from depthgauge.gauges.reading import Reading
-from depthgauge.results.audit import Audit, RuleVerdict, Source
+from depthgauge.results.audit import Audit
+from depthgauge.results.audit_parts import RuleVerdict, Source
 from depthgauge.results.ladder import Ladder, Rung
 from depthgauge.results.run import RunResult, State
 from depthgauge.results.spread import Spread

@@ -14,7 +14,8 @@ from store.small_runs_on_disk import BASE, RECIPE, run_config, started
 
 from depthgauge.auditing.read import ReadNetwork
 from depthgauge.config import SharedConfig
-from depthgauge.results.audit import Audit, Source
+from depthgauge.results.audit import Audit
+from depthgauge.results.audit_parts import Source
 from depthgauge.store.study_folder import StudyFolder
 
 Accuracies = Mapping[str, Mapping[int, Mapping[int, float | None]]]

@@ -24,7 +24,8 @@ from depthgauge.report.audit_table import (
     training_table,
     utility_table,
 )
-from depthgauge.results.audit import Audit, Candidate, Selection, ShallowRule
+from depthgauge.results.audit import Audit
+from depthgauge.results.audit_parts import Candidate, Selection, ShallowRule
 
 BAD = {"growth": 700.0, "gradient": 5.12e-7, "stability": 0.4567}
 

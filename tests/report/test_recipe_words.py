@@ -9,7 +9,7 @@ from report.studies import audit_of_verdicts, make_audit, make_study, make_verdi
 
 from depthgauge.report.audit_words import audit_words
 from depthgauge.report.recipe_words import recipe_words, without_control
-from depthgauge.results.audit import Candidate, RuleVerdict, Selection, ShallowRule
+from depthgauge.results.audit_parts import Candidate, RuleVerdict, Selection, ShallowRule
 
 
 def tried(**means: float | None) -> dict[str, Candidate]:

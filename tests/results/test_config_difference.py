@@ -60,7 +60,8 @@ def test_two_runs_that_diverged_agree(tmp_path):
 )
 def test_in_what_the_runs_of_a_rule_differ(first, tmp_path, changes, differ_in):
     difference = config_difference(first, other(tmp_path, **changes), "dfa")
-    assert difference.differ_in == differ_in
+    found = {option.name: (option.first, option.other) for option in difference.differ_in}
+    assert found == differ_in
     assert difference.not_known == ()
     assert not difference.is_none
 

@@ -163,7 +163,7 @@ def test_a_rule_that_is_not_there_is_answered_with_those_that_are(tmp_path):
 def test_chance_is_the_plans_and_of_older_studies_that_of_their_documents(study, tmp_path):
     put_plan(study, [run_config()], None)
     assert load(study.path).chance is None
-    old = {"schema_version": 1, "config": BASE.as_dict | {"chance": 0.125}, "results": {}}
+    old = {"schema_version": 1, "config": BASE.model_dump() | {"chance": 0.125}, "results": {}}
     (study.path / "ladder.json").write_text(json.dumps(old))
     assert load(study.path).chance == 0.125
     audit = write_audit(tmp_path / "audit", {"bp": {1: (0.5, 0.4)}})

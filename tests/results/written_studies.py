@@ -13,7 +13,8 @@ from store.small_runs_on_disk import BASE, RECIPE, TASK, finished, run_config
 from depthgauge.config import NetConfig, Recipe, RuleConfig, RunConfig, SharedConfig, TaskConfig
 from depthgauge.controls import CONTROLS, control_in
 from depthgauge.results.audit import Audit
-from depthgauge.results.comparison import Comparison, compare_studies
+from depthgauge.results.compare import compare_studies
+from depthgauge.results.comparison import Comparison
 from depthgauge.results.load import load
 from depthgauge.store.plan_files import CohortPlan, PlanFile, PlannedRule
 from depthgauge.store.study_folder import StudyFolder

@@ -63,7 +63,7 @@ def train(study: StudyFolder, planned: Grid) -> list[str]:
     names = tuple(cohort.name for cohort in plan(study, planned))
     job = Job(study.path, names, "cpu", threads=1, save_every=0.0, command="depthgauge test")
     with _known_here(planned):
-        Worker(job, lambda: False).work()
+        Worker(job, StudyFolder(job.folder), lambda: False).work()
     failures = [study.run(run.config).failure for run in planned.runs()]
     return [failure["reason"] for failure in failures if failure is not None]
 

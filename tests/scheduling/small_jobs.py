@@ -93,7 +93,7 @@ def again_from_scratch(job: Job, folder: Path) -> Job:
 
 def work(job: Job, stop: Callable[[], bool] = lambda: False) -> StudyFolder:
     """One worker here, until all has ended."""
-    Worker(job, stop).work()
+    Worker(job, StudyFolder(job.folder), stop).work()
     return StudyFolder(job.folder)
 
 

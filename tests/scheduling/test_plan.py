@@ -61,7 +61,7 @@ def test_a_run_is_named_after_its_configuration():
 
 def test_the_base_is_what_all_runs_share():
     planned = grid("bp", "dfa")
-    base = planned.base.as_dict
+    base = planned.base.model_dump(mode="json")
     assert set(base) == {"task", "net", "recipe"}
     for run in planned.runs():
         config = run.config.model_dump(mode="json")

@@ -203,7 +203,7 @@ def test_of_two_workers_whose_cohort_raises_one_parts_it(tmp_path, rules, monkey
 
     def late(worker: Any, *arguments: Any) -> None:
         monkeypatch.setattr(work_module.Worker, "_set_apart", set_apart)
-        set_apart(work_module.Worker(job, lambda: False), *arguments)
+        set_apart(work_module.Worker(job, StudyFolder(job.folder), lambda: False), *arguments)
         set_apart(worker, *arguments)
 
     monkeypatch.setattr(work_module.Worker, "_set_apart", late)

@@ -207,7 +207,7 @@ def another(value: Any) -> Any:
 
 def test_a_changed_task_net_or_recipe_is_refused_as_another_study(tmp_path: Path):
     study = study_of(grid(), tmp_path / "study")
-    base = grid().base.as_dict
+    base = grid().base.model_dump(mode="json")
     for part, values in base.items():
         for name, value in values.items():
             changed = base | {part: values | {name: another(value)}}

@@ -230,7 +230,7 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], list[RunFo
 def test_whatever_is_damaged_the_newest_that_all_have_is_loaded(example, damage):
     folders = example()
     for run, position, kind in damage:
-        DAMAGE[kind](folders[run].saved()[position])
+        DAMAGE[kind](folders[run].saved()[position].path)
     good = set(SAVED) - {position for _, position, _ in damage}
     assert_loaded(folders, max(good, default=None))
     newest, previous = "1-checkpoint.safetensors", "1-checkpoint.previous.safetensors"

@@ -29,7 +29,7 @@ from depthgauge.store.study_folder import StudyFolder
 
 def changed(**parts: dict[str, object]) -> SharedConfig:
     """The base with some values of its parts changed."""
-    base = BASE.as_dict
+    base = BASE.model_dump(mode="json")
     return SharedConfig.model_validate(
         base | {part: base[part] | own for part, own in parts.items()}
     )
@@ -60,7 +60,7 @@ def assert_refused(study: StudyFolder, *sentence: str, **how: Any) -> None:
 def test_a_new_folder_says_what_it_belongs_to(study):
     assert json.loads(study.study_path.read_text()) == {
         "schema_version": 1,
-        "base": BASE.as_dict,
+        "base": BASE.model_dump(mode="json"),
         "threads": 2,
         "device": "cpu",
         "engine": "cohort",

@@ -14,16 +14,17 @@ from depthgauge.published.figures import published
 from depthgauge.verdict.thresholds import Thresholds
 from depthgauge.verdict.utility import Evidence, strategies, walked_back
 
-AUDIT = published()["main_audit"]
+AUDIT = published().main_audit
+LADDER = published().ladder.networks["d256_L4"].rules
 CHANCE = 0.1
 STRATEGIES = tuple(strategies())
-BP_GAIN = AUDIT["bp"]["accuracy"][0] - published()["ladder"]["d256_L4"]["bp"]["0"][0]
+BP_GAIN = AUDIT.rules["bp"].accuracy.mean - LADDER["bp"][0].mean
 SLIGHTLY_ALIGNED = 0.01
 """The bridges' mean Γ was not published, only that it walks none of them back: above 0."""
 
 
 def evidence(rule: str, growth: float, g_n128: float, alignment: float, frozen: float) -> Evidence:
-    accuracy, gradient = AUDIT[rule]["accuracy"][0], g_n128 * N128
+    accuracy, gradient = AUDIT.rules[rule].accuracy.mean, g_n128 * N128
     return Evidence(
         accuracy=accuracy,
         chance=CHANCE,
@@ -32,7 +33,7 @@ def evidence(rule: str, growth: float, g_n128: float, alignment: float, frozen: 
             "growth": growth,
             "gradient": gradient,
             "error_share": gradient / ERROR_NORM,
-            "stability": AUDIT["stability_seed42"][rule],
+            "stability": AUDIT.stability[rule],
             "depth_gain": accuracy - frozen,
         },
         bp_gain=BP_GAIN,
@@ -40,15 +41,15 @@ def evidence(rule: str, growth: float, g_n128: float, alignment: float, frozen: 
 
 
 def published_run(rule: str) -> Evidence:
-    scale = AUDIT["scale_seed42_N128"]
+    scale = AUDIT.scale
     if rule == "bp":
-        h = scale["bp"]["h"]
+        h = scale["bp"].h
         growth = max(after / before for before, after in pairwise(h))
-        frozen = published()["ladder"]["d256_L4"]["bp"]["0"][0]
-        return evidence(rule, growth, scale["bp"]["g"][-1], 1.0, frozen)
-    layers = AUDIT["dfa"]["gamma_layers_0_to_4"]
+        frozen = LADDER["bp"][0].mean
+        return evidence(rule, growth, scale["bp"].g[-1], 1.0, frozen)
+    layers = AUDIT.rules["dfa"].gamma_layers_0_to_4
     mean = sum(layers) / len(layers) if rule == "dfa" else SLIGHTLY_ALIGNED
-    return evidence(rule, 694.0, 4.2e-9, mean, AUDIT["frozen"]["accuracy"][0])
+    return evidence(rule, 694.0, 4.2e-9, mean, AUDIT.frozen.accuracy.mean)
 
 
 FAIR = published_run("bp")

@@ -12,11 +12,13 @@ from depthgauge.auditing.networks import NetworkUnderAudit, networks_of_runs, sh
 from depthgauge.auditing.read import read_networks, read_untrained
 from depthgauge.config import SharedConfig
 from depthgauge.diagnosis.report import Report
-from depthgauge.results.audit import Audit, Selection
+from depthgauge.results.audit import Audit
+from depthgauge.results.audit_parts import Selection
 from depthgauge.results.run import RunResult
 from depthgauge.results.study import StudyResult
 from depthgauge.scheduling.execution import ShowProgress
 from depthgauge.scheduling.plan import Grid
+from depthgauge.store.mending import DoneRun
 from depthgauge.store.provenance import command_line, environment
 from depthgauge.study_config import StudyConfig
 from depthgauge.tasks.base import Task
@@ -28,15 +30,19 @@ def audit_study(
     grid: Grid,
     thresholds: Thresholds,
     show: ShowProgress,
-    selection: Mapping[str, Selection] | None = None,
     *,
+    done: Mapping[str, DoneRun],
+    selection: Mapping[str, Selection],
     as_published: bool = False,
 ) -> StudyResult:
-    """Return the study with an audit of those of its runs that the grid has."""
+    """Return the study with an audit of those of its runs that the grid has.
+
+    `done` has the networks that were read before anything was trained.
+    """
     runs = runs_of(study, grid)
     rules = {choice.label: choice.build() for choice in grid.rules}
     audit = _read_and_conclude(
-        networks_of_runs(runs, grid.task, rules),
+        networks_of_runs(runs, grid.task, rules, done),
         grid.task,
         study.config,
         thresholds,

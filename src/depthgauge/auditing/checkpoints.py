@@ -14,7 +14,7 @@ from depthgauge.diagnosis.precision import in_float32
 from depthgauge.errors import UserError
 from depthgauge.gauges.accuracy import named_rightly
 from depthgauge.nets.opened import OpenedNet
-from depthgauge.results.audit import Source
+from depthgauge.results.audit_parts import Source
 from depthgauge.tasks.base import Task
 from depthgauge.tasks.inputs import evaluation_inputs
 

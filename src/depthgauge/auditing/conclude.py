@@ -9,7 +9,8 @@ from depthgauge.auditing.read import ReadNetwork
 from depthgauge.config import SharedConfig
 from depthgauge.diagnosis.report import Report
 from depthgauge.diagnostics.readings import diverged_readings
-from depthgauge.results.audit import Audit, AuditedNetwork, RuleVerdict, Selection, ShallowRule
+from depthgauge.results.audit import Audit
+from depthgauge.results.audit_parts import AuditedNetwork, RuleVerdict, Selection, ShallowRule
 from depthgauge.results.network import gain_of_most_accurate
 from depthgauge.results.spread import Spread
 from depthgauge.store.provenance import Provenance

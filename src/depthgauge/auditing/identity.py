@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from depthgauge.config import SCHEMA_VERSION, NetConfig
 from depthgauge.gauges.identity import IdentityReading, read_identity
+from depthgauge.json_values import plain_object
 from depthgauge.nets.registry import initial_net
 from depthgauge.results.spread import Spread
 from depthgauge.tasks.base import Task
@@ -51,26 +52,28 @@ class IdentityResult:
         """The cosine between h_L and h_0, over seeds."""
         return Spread.of(reading.cos for reading in self.per_seed.values())
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the result for a JSON document."""
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "config": {
-                "task": self.task,
-                "checksum": self.checksum,
-                "net": self.net.model_dump(mode="json"),
-                "seeds": list(self.per_seed),
-                "samples": self.samples,
-                "split": self.split,
-            },
-            "per_seed": {str(seed): asdict(reading) for seed, reading in self.per_seed.items()},
-            "per_block_ratio_mean": self.per_block_ratio,
-            "per_block_ratio_grand_mean": statistics.fmean(self.per_block_ratio),
-            "rel_dev_mean": self.rel_dev.mean,
-            "rel_dev_std": self.rel_dev.std,
-            "cos_mean": self.cos.mean,
-            "cos_std": self.cos.std,
-        }
+        return plain_object(
+            {
+                "schema_version": SCHEMA_VERSION,
+                "config": {
+                    "task": self.task,
+                    "checksum": self.checksum,
+                    "net": self.net,
+                    "seeds": list(self.per_seed),
+                    "samples": self.samples,
+                    "split": self.split,
+                },
+                "per_seed": self.per_seed,
+                "per_block_ratio_mean": self.per_block_ratio,
+                "per_block_ratio_grand_mean": statistics.fmean(self.per_block_ratio),
+                "rel_dev_mean": self.rel_dev.mean,
+                "rel_dev_std": self.rel_dev.std,
+                "cos_mean": self.cos.mean,
+                "cos_std": self.cos.std,
+            }
+        )
 
 
 def measure_identity(

@@ -15,7 +15,7 @@ from depthgauge.auditing.trained import (
 from depthgauge.errors import UserError
 from depthgauge.registry import TASKS
 from depthgauge.rules.choice import choose_rule
-from depthgauge.store.study_folder import TASKS as SAVED_TASKS
+from depthgauge.store.relative_paths import TASKS as SAVED_TASKS
 from depthgauge.tasks.base import Task
 from depthgauge.tasks.registry import load_task
 

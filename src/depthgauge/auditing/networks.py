@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from depthgauge.auditing.trained import Trained, trained_run
-from depthgauge.results.audit import ShallowRule, Source
+from depthgauge.gauges.epoch_metrics import EpochMetrics
+from depthgauge.results.audit_parts import ShallowRule, Source
 from depthgauge.results.run import RunResult
 from depthgauge.results.spread import Spread
 from depthgauge.rules.contract import Rule
-from depthgauge.store.metrics_file import Line
+from depthgauge.store.mending import DoneRun
 from depthgauge.store.run_folder import RunFolder
 from depthgauge.tasks.base import Task
 
@@ -38,34 +39,51 @@ class NetworkUnderAudit:
     accuracy: float | None
     frozen: float | None
     source: Source
-    epochs: Sequence[Line] = field(default=())
+    epochs: Sequence[EpochMetrics] = field(default=())
     rule: str | None = None
     control: str | None = None
 
 
 def networks_of_runs(
-    runs: Sequence[RunResult], task: Task, rules: Mapping[str, Rule]
+    runs: Sequence[RunResult],
+    task: Task,
+    rules: Mapping[str, Rule],
+    done: Mapping[str, DoneRun],
 ) -> list[NetworkUnderAudit]:
     """Return every network with all blocks trained that is done, with its frozen baseline.
 
-    `rules` has the rule of each label. A network without blocks has no depth to be audited: see
-    `shallow_rules`.
+    `rules` has the rule of each label, `done` the runs that were read before. A network without
+    blocks has no depth to be audited: see `shallow_rules`.
     """
     frozen = {(run.label, run.config.seed): run for run in runs if run.config.k == 0}
     return [
-        _network(run, frozen.get((run.label, run.config.seed)), task, rules[run.config.rule.label])
+        _network(
+            run,
+            frozen.get((run.label, run.config.seed)),
+            None if run.state == "diverged" else _trained(run, task, rules, done),
+        )
         for run in runs
         if run.is_full and run.is_done
     ]
 
 
-def _network(run: RunResult, frozen: RunResult | None, task: Task, rule: Rule) -> NetworkUnderAudit:
-    config, folder = run.config, RunFolder(run.folder.parent, run.config)
+def _trained(
+    run: RunResult, task: Task, rules: Mapping[str, Rule], done: Mapping[str, DoneRun]
+) -> Trained:
+    before, folder = done.get(run.identity), RunFolder(run.folder.parent, run.config)
+    rule, state = rules[run.config.rule.label], before.network if before else None
+    return trained_run(folder, task, rule, state)
+
+
+def _network(
+    run: RunResult, frozen: RunResult | None, trained: Trained | None
+) -> NetworkUnderAudit:
+    config = run.config
     learns = config.recipe.targets == "true"
     return NetworkUnderAudit(
         label=run.label,
         seed=config.seed,
-        trained=None if run.state == "diverged" else trained_run(folder, task, rule),
+        trained=trained,
         accuracy=run.accuracy,
         frozen=frozen.accuracy if frozen and learns else None,
         source=Source(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import torch
+from pydantic import JsonValue
 from torch import Tensor, nn
 
 from depthgauge.auditing.networks import NetworkUnderAudit
@@ -166,6 +167,6 @@ def read_untrained(
                 notes="at initialisation",
                 thresholds=thresholds,
             )
-        source = {"net": net.model_dump(mode="json"), "seed": seed}
+        source: dict[str, JsonValue] = {"net": net.model_dump(mode="json"), "seed": seed}
         found[str(seed)] = replace(report, source=source)
     return found

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from depthgauge.errors import OptionError
-from depthgauge.results.audit import Candidate, Selection
+from depthgauge.results.audit_parts import Candidate, Selection
 from depthgauge.results.spread import Spread
 from depthgauge.results.study import StudyResult
 from depthgauge.rules.choice import RuleChoice

@@ -24,9 +24,9 @@ from depthgauge.rules.contract import Rule
 from depthgauge.store.checkpoint import read_checkpoint
 from depthgauge.store.plain_checkpoint import read_plain_checkpoint
 from depthgauge.store.quarantine import DamagedError
+from depthgauge.store.relative_paths import SOURCES
 from depthgauge.store.run_folder import RunFolder
 from depthgauge.store.run_paths import read_config
-from depthgauge.store.study_folder import SOURCES
 from depthgauge.tasks.base import Task
 from depthgauge.tasks.inputs import as_inputs
 from depthgauge.training.cohort import DTYPES
@@ -76,10 +76,14 @@ def rule_of(config: RuleConfig, study: Path) -> Rule | None:
     return None
 
 
-def trained_run(folder: RunFolder, task: Task, rule: Rule | None = None) -> Trained:
-    """The newest checkpoint of a run; `rule` is needed where it came from a user's own file."""
-    state = _newest_state(folder)
-    config = folder.config
+def trained_run(
+    folder: RunFolder, task: Task, rule: Rule | None = None, state: RunState | None = None
+) -> Trained:
+    """The newest checkpoint of a run; `rule` is needed where it came from a user's own file.
+
+    `state` is the checkpoint where it was read before.
+    """
+    state, config = state or _newest_state(folder), folder.config
     net = build_net(config.net, task).to(DTYPES[config.recipe.dtype])
     load_weights(net, state.parameters, f"the run {folder.path} (task {task.name})")
     rule = rule or rule_of(config.rule, folder.path.parent.parent)
@@ -91,11 +95,12 @@ def trained_run(folder: RunFolder, task: Task, rule: Rule | None = None) -> Trai
 def _newest_state(folder: RunFolder) -> RunState:
     """The newest checkpoint that is in good order; reading alone changes nothing."""
     damaged = ""
-    for _, path in sorted(folder.saved().items(), reverse=True):
+    for path in (folder.checkpoint_path, folder.previous_path):
         try:
-            return read_checkpoint(path)
+            if path.exists():
+                return read_checkpoint(path)
         except DamagedError as error:
-            damaged = f": {path.name} {error}"
+            damaged = damaged or f": {path.name} {error}"
     raise UserError(f"the run {folder.path} has no checkpoint to read{damaged}")
 
 

@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     output = page_path(args.output)
     compared = compare(args.studies, args.to)
     if args.json:
-        print(json.dumps(compared.as_dict(), indent=2, ensure_ascii=False, allow_nan=False))
+        print(json.dumps(compared.to_dict(), indent=2, ensure_ascii=False, allow_nan=False))
     else:
         print_comparison(compared)
     if output is not None:

@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     if args.save:
         _save(result, Path(args.save))
     if args.json:
-        print(json.dumps(result.as_dict(), indent=2))
+        print(json.dumps(result.to_dict(), indent=2))
     else:
         _print(result)
     return 0
@@ -46,7 +46,7 @@ def _save(result: IdentityResult, path: Path) -> None:
     from depthgauge.errors import UserError
     from depthgauge.store.files import make_folder, read_json, write_json
 
-    document = result.as_dict()
+    document = result.to_dict()
     if path.exists() and read_json(path) == document:
         return
     if path.exists():

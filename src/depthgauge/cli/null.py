@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from depthgauge.cli.numbers import whole
 
@@ -42,14 +42,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Calibrate and print."""
-    from dataclasses import asdict
-
     from depthgauge.api import null
     from depthgauge.errors import NotApplicableError
-    from depthgauge.json_values import plain
+    from depthgauge.json_values import plain_object
     from depthgauge.report.progress import show_progress
 
-    document: dict[str, Any] = {"network": args.checkpoint, "null": None}
     done = 0
     with show_progress(args.draws, "drawing") as meter:
 
@@ -70,11 +67,11 @@ def run(args: argparse.Namespace) -> int:
                 on_draws=on_draws,
             )
         except NotApplicableError as error:
-            document |= {"null": "n/a", "reason": str(error)}
-            print(json.dumps(document, indent=2) if args.json else f"n/a: {error}")
+            missing = {"network": args.checkpoint, "null": "n/a", "reason": str(error)}
+            print(json.dumps(missing, indent=2) if args.json else f"n/a: {error}")
             return 0
     if args.json:
-        document["null"] = plain(asdict(reading))
+        document = plain_object({"network": args.checkpoint, "null": reading})
         print(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
         return 0
     rows = [

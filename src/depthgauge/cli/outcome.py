@@ -64,7 +64,7 @@ def _print(
         model = study.audit if kind == "audit" else ladder_document(study)
         document = json.loads(model.model_dump_json()) if model else {}
         if comparison is not None:
-            document["comparison"] = comparison.as_dict()
+            document["comparison"] = comparison.to_dict()
         print(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
         return
     (terminal.print_audit if kind == "audit" else terminal.print_ladder)(study)
@@ -107,9 +107,9 @@ def show_plan(kind: Kind, config: StudyConfig, *, as_json: bool) -> int:
     """Print every run and its state, and in how many cohorts and processes the rest is trained."""
     from depthgauge.api import plan
 
-    planned = plan(config, kind)
+    planned = plan(config, kind=kind)
     if as_json:
-        print(json.dumps(planned.as_dict(), indent=2))
+        print(json.dumps(planned.to_dict(), indent=2))
         return 0
     for line in planned.lines():
         print(line)

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -27,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def lines_of(document: dict[str, Any], indent: str = "") -> list[str]:
+def lines_of(document: Mapping[str, JsonValue], indent: str = "") -> list[str]:
     """A document as indented lines `name: value`."""
     lines = []
     for name, value in document.items():
@@ -38,7 +42,7 @@ def lines_of(document: dict[str, Any], indent: str = "") -> list[str]:
     return lines
 
 
-def _as_text(value: Any) -> str:
+def _as_text(value: JsonValue) -> str:
     if isinstance(value, list):
         return "  ".join(map(_as_text, value))
     if isinstance(value, float):

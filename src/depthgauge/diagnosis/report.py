@@ -10,17 +10,18 @@ from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Any, get_type_hints
 
-from pydantic import TypeAdapter
+from pydantic import JsonValue, TypeAdapter
 from typing_extensions import Self
 
 from depthgauge.config import SCHEMA_VERSION
 from depthgauge.diagnosis.text import diagnosis_text
 from depthgauge.diagnostics.finding import Finding
+from depthgauge.diagnostics.intervals import Interval
 from depthgauge.diagnostics.readings import seed_readings
 from depthgauge.gauges.network_readings import NetworkReadings
 from depthgauge.gauges.null import NullReading
 from depthgauge.gauges.reading import Reading
-from depthgauge.json_values import plain
+from depthgauge.json_values import plain_object
 from depthgauge.verdict.judge import Verdict
 from depthgauge.verdict.sensitivity import StableRange
 from depthgauge.verdict.thresholds import Thresholds
@@ -39,7 +40,7 @@ class Report(NetworkReadings):
     thresholds: Thresholds
     sensitivity: list[StableRange]
     remarks: tuple[str, ...] = ()
-    source: dict[str, Any] = field(default_factory=dict)
+    source: Mapping[str, JsonValue] = field(default_factory=dict)
 
     @property
     def verdict(self) -> str:
@@ -83,7 +84,7 @@ class Report(NetworkReadings):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain values; what is not finite by its name."""
-        document: dict[str, Any] = plain(
+        return plain_object(
             {
                 "schema_version": SCHEMA_VERSION,
                 "method_name": self.method_name,
@@ -107,36 +108,36 @@ class Report(NetworkReadings):
                 "source": self.source,
             }
         )
-        return document
 
     @property
     def readings(self) -> dict[str, Reading | NullReading]:
         """Every reading that was taken, by name."""
-        found = {name: getattr(self, name) for name in _reading_types()}
+        found = {name: getattr(self, name) for name in _reading_adapters()}
         return {name: reading for name, reading in found.items() if reading is not None}
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Self:
         """Return the report that `to_dict` wrote; also one of an earlier version."""
-        types = _reading_types()
-        stored = _lifted(document)
+        adapters = _reading_adapters()
+        now = {name.replace("_record", "_published"): name for name in document["readings"]}
         taken = {
-            name: TypeAdapter(types[name]).validate_python(reading)
-            for name, reading in stored["readings"].items()
+            name: adapters[name].validate_python(_lifted_reading(document["readings"][stored]))
+            for name, stored in now.items()
         }
+        findings = document.get("findings", document.get("diagnostics", ()))
         return cls(
-            method_name=stored["method_name"],
-            notes=stored["notes"],
+            method_name=document["method_name"],
+            notes=document["notes"],
             judgement=Verdict(
-                stored["verdict"],
-                FINDINGS.validate_python(stored["findings"]),
+                document["verdict"],
+                tuple(lifted_finding(finding) for finding in findings),
                 seeds=1,
-                besides=FINDINGS.validate_python(stored["besides"]),
+                besides=tuple(lifted_finding(one) for one in document.get("besides", ())),
             ),
-            thresholds=Thresholds(**stored["thresholds"]),
-            sensitivity=TypeAdapter(list[StableRange]).validate_python(stored["sensitivity"]),
-            remarks=tuple(stored["remarks"]),
-            source=dict(stored["source"]),
+            thresholds=Thresholds(**document["thresholds"]),
+            sensitivity=TypeAdapter(list[StableRange]).validate_python(document["sensitivity"]),
+            remarks=tuple(document["remarks"]),
+            source=dict(document["source"]),
             **taken,
         )
 
@@ -151,44 +152,36 @@ class Report(NetworkReadings):
 NUMERICALLY_WRONG = re.compile(r"numerically wrong in (\d+) of (\d+) seeds")
 """How the first version told it: in the sentence alone."""
 
-FINDINGS = TypeAdapter(tuple[Finding, ...])
+FINDING = TypeAdapter(Finding)
+
+UNBOUNDED = ("over_error", "error")
+"""Values that were null where they are infinite, in the reading of the reference."""
 
 
 @cache
-def _reading_types() -> dict[str, Any]:
-    """Return the type of each reading that a report may have, by its name."""
+def _reading_adapters() -> dict[str, TypeAdapter[Any]]:
+    """Return what validates each reading that a report may have, by its name."""
     hints = get_type_hints(Report)
     types = {field.name: hints[field.name] for field in fields(Report)}
-    return {name: hint for name, hint in types.items() if "Reading" in str(hint)}
-
-
-def _lifted(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a document in today's form: earlier versions wrote null for what is not finite."""
-    readings = {
-        name.replace("_record", "_published"): _lifted_reading(reading)
-        for name, reading in document["readings"].items()
-    }
-    scale, reference = readings["scale"], readings["reference"]
-    scale["residual_norms"] = [_unbounded(norm) for norm in scale["residual_norms"]]
-    for name in ("over_error", "error"):
-        reference[name] = reference[name] if reference[name] is not None else math.inf
-    findings = document.get("findings", document.get("diagnostics", ()))
-    lifted = {
-        "readings": readings,
-        "findings": [lifted_finding(finding) for finding in findings],
-        "besides": [lifted_finding(finding) for finding in document.get("besides", ())],
-    }
-    return dict(document) | lifted
+    return {name: TypeAdapter(hint) for name, hint in types.items() if "Reading" in str(hint)}
 
 
 def _lifted_reading(reading: Mapping[str, Any]) -> dict[str, Any]:
-    """The published convention was called the record's."""
-    how = str(reading["convention"])
-    return dict(reading) | {"convention": re.sub(r"^record\b", "published", how)}
+    """Return a reading in today's form.
+
+    Earlier versions wrote null for what is not finite, and called the published convention the
+    record's.
+    """
+    lifted = dict(reading)
+    lifted["convention"] = re.sub(r"^record\b", "published", str(reading["convention"]))
+    if "residual_norms" in lifted:
+        lifted["residual_norms"] = [_unbounded(norm) for norm in lifted["residual_norms"]]
+    lifted |= {name: _unbounded(lifted[name]) for name in UNBOUNDED if name in lifted}
+    return lifted
 
 
-def lifted_finding(finding: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a finding in today's form: id and outcome had other names in earlier versions."""
+def lifted_finding(finding: Mapping[str, Any]) -> Finding:
+    """Return a finding; its id and outcome had other names in earlier versions."""
     new = dict(finding)
     for before, after in (("name", "id"), ("finding", "outcome")):
         if before in new:
@@ -196,18 +189,17 @@ def lifted_finding(finding: Mapping[str, Any]) -> dict[str, Any]:
     told = NUMERICALLY_WRONG.search(new["sentence"])
     if told and not new.get("facts"):
         new["facts"] = {"numerically_wrong": int(told[1]), "seeds": int(told[2])}
-    return new | {
-        "intervals": {name: _lifted_interval(ends) for name, ends in new["intervals"].items()}
-    }
+    new["intervals"] = {name: _lifted_interval(ends) for name, ends in new["intervals"].items()}
+    return FINDING.validate_python(new)
 
 
-def _lifted_interval(ends: Mapping[str, Any]) -> dict[str, Any]:
+def _lifted_interval(ends: Mapping[str, Any]) -> Interval:
     """A lost center is that of readings without bound; an end alone may be lost on both sides."""
     low = ends["low"]
     if low is None:
         low = math.inf if ends["center"] is None else -math.inf
     high, center = _unbounded(ends["high"]), _unbounded(ends["center"])
-    return dict(ends) | {"low": low, "center": center, "high": high}
+    return Interval(float(low), float(center), float(high), ends["n"])
 
 
 def _unbounded(value: Any) -> Any:

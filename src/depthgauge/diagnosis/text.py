@@ -49,7 +49,7 @@ def _numbers(report: Report) -> Iterator[str]:
         yield f"{'frozen baseline':{LABEL}}{report.frozen_baseline_acc:.4f}"
     yield _line(report.numerics.name, report.numerics)
     for precision, cosines in report.numerics.of_native.items():
-        yield f"{f'D2n in {precision}':{LABEL}}{_cells(cosines)}"
+        yield f"{f'  in {precision}':{LABEL}}{_cells(cosines)}"
     yield _line(report.stability.name, report.stability)
     if report.null is not None:
         deep = report.null.deep

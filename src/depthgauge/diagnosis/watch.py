@@ -1,4 +1,4 @@
-"""`watch`: D1 and D2 over training, in a user's own training loop."""
+"""`watch`: the diagnostics that training records, in a user's own training loop."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ from typing import Any
 from torch import Tensor, nn
 
 from depthgauge.diagnosis.precision import in_float32
+from depthgauge.diagnostics.contract import Readings
+from depthgauge.diagnostics.readings import epoch_readings
+from depthgauge.diagnostics.registry import diagnostics
+from depthgauge.gauges.epoch_metrics import EpochMetrics
 from depthgauge.gauges.measure import measure
 from depthgauge.gauges.reference import ReferenceGauge
 from depthgauge.gauges.scale import ScaleGauge
@@ -21,20 +25,22 @@ from depthgauge.nets.sample_loss import Loss, cross_entropy
 from depthgauge.verdict.over_training import EpochReadings, first_fired
 from depthgauge.verdict.thresholds import Thresholds
 
-WATCHED = ("growth", "gradient", "error_share")
-"""What the diagnostics need of a step."""
-
 
 @dataclass(frozen=True)
 class Watched:
-    """D1 and D2 at one step, with the norms behind them."""
+    """What was read at one step.
+
+    Attributes:
+        step: of training, as it was counted or given.
+        readings: what the diagnostics need of it, by name: growth, gradient, error_share.
+        residual_norms: medians of ‖h_l‖; empty where the weights are not finite.
+        bp_grad_norms: medians of ‖g_l‖; empty where the weights are not finite.
+    """
 
     step: int
-    growth: float
-    gradient: float
-    error_share: float
-    residual_norms: tuple[float, ...]
-    bp_grad_norms: tuple[float, ...]
+    readings: Readings
+    residual_norms: tuple[float, ...] = ()
+    bp_grad_norms: tuple[float, ...] = ()
 
 
 class Watch:
@@ -60,39 +66,35 @@ class Watch:
         return watched
 
     def _read(self, inputs: Any, labels: Tensor, step: int) -> Watched:
-        """D1 and D2; a network whose weights are not finite is reported, not refused."""
+        """Read what training records; weights that are not finite are reported, not refused."""
+        line: EpochMetrics = {"epoch": step, "train_loss": None, "diverged": False}
         try:
             net, _ = in_float32(self._open())
         except NotFiniteError:
-            return Watched(step, math.inf, 0.0, 0.0, (), ())
+            return Watched(step, epoch_readings(line | {"diverged": True}))
         scale, reference = ScaleGauge(), ReferenceGauge()
         measure(net, [(inputs, labels)], [scale, reference])
         h, g = scale.reading(), reference.reading()
-        return Watched(
-            step=step,
-            growth=h.growth,
-            gradient=g.gradient,
-            error_share=g.share,
-            residual_norms=h.residual_norms,
-            bp_grad_norms=tuple(norm or 0.0 for norm in g.per_layer),
-        )
+        line["h_norm"] = list(map(_finite, h.residual_norms))
+        line["g_norm"] = list(map(_finite, g.per_layer))
+        line["g_over_e"] = _finite(g.over_error)
+        gradients = tuple(norm or 0.0 for norm in g.per_layer)
+        return Watched(step, epoch_readings(line), h.residual_norms, gradients)
 
     @property
     def first_fired(self) -> dict[str, int | None]:
         """The step at which each first fired, None where it never has; empty at first."""
-        readings = [
-            EpochReadings(w.step, {name: getattr(w, name) for name in WATCHED})
-            for w in self.history
-        ]
+        readings = (EpochReadings(watched.step, watched.readings) for watched in self.history)
         return first_fired(readings, self._thresholds)
 
     def _log(self, watched: Watched) -> None:
         if self._writer is None:
             return
         scalars = {
-            "D1 growth": watched.growth,
-            "D2 gradient": watched.gradient,
-            "D2 share of the error": watched.error_share,
+            f"{one.id} {quantity.name.replace('_', ' ')}": value
+            for one in diagnostics()
+            for quantity in one.recorded
+            if (value := watched.readings[quantity.name]) is not None
         }
         for layer, norm in enumerate(watched.residual_norms):
             scalars[f"stream norm/{layer}"] = norm
@@ -101,6 +103,11 @@ class Watch:
         for name, value in scalars.items():
             self._writer.add_scalar(f"depthgauge/{name}", value, watched.step)
         self._writer.flush()
+
+
+def _finite(value: float | None) -> float | None:
+    """Return the value as metrics have it: None where it is not finite."""
+    return value if value is not None and math.isfinite(value) else None
 
 
 def _writer(log_dir: str | Path | None) -> Any:
@@ -124,7 +131,7 @@ def watch(
     thresholds: Thresholds | None = None,
     log_dir: str | Path | None = "runs/depthgauge-watch",
 ) -> Watch:
-    """Watch D1 and D2 in your own training loop, in two lines.
+    """Watch what the diagnostics read in your own training loop, in two lines.
 
         watching = watch(model, blocks="transformer.h")
         ...

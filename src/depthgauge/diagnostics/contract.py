@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from depthgauge.diagnostics.finding import Finding
 from depthgauge.diagnostics.intervals import Interval
 
 if TYPE_CHECKING:
     from depthgauge.diagnostics.case import Case
+    from depthgauge.gauges.epoch_metrics import EpochMetrics
     from depthgauge.gauges.network_readings import NetworkReadings
 
 Readings = Mapping[str, float | None]
@@ -42,7 +43,7 @@ class Quantity:
     name: str
     label: str
     from_network: Callable[[NetworkReadings], float | None]
-    from_epoch: Callable[[Mapping[str, Any]], float | None] | None = None
+    from_epoch: Callable[[EpochMetrics], float | None] | None = None
     if_diverged: float | None = None
     log: bool = False
     form: str = "{:.3g}"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from depthgauge.diagnostics.registry import quantities
 
 if TYPE_CHECKING:
+    from depthgauge.gauges.epoch_metrics import EpochMetrics
     from depthgauge.gauges.network_readings import NetworkReadings
 
 
@@ -21,7 +21,7 @@ def diverged_readings() -> dict[str, float | None]:
     return {name: quantity.if_diverged for name, quantity in quantities().items()}
 
 
-def epoch_readings(line: Mapping[str, Any]) -> dict[str, float | None]:
+def epoch_readings(line: EpochMetrics) -> dict[str, float | None]:
     """Return what one line of a run's metrics tells; what training does not record is left out."""
     recorded = {name: q for name, q in quantities().items() if q.from_epoch is not None}
     if line["diverged"]:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING
 
 from depthgauge.diagnostics.case import Case
 from depthgauge.diagnostics.contract import Chart, Column, Diagnostic, Quantity, Threshold
 from depthgauge.diagnostics.finding import Finding
 from depthgauge.diagnostics.wording import plain
 
+if TYPE_CHECKING:
+    from depthgauge.gauges.epoch_metrics import EpochMetrics
 
-def _after_epoch(line: Mapping[str, Any]) -> float | None:
+
+def _after_epoch(line: EpochMetrics) -> float | None:
     """Return the largest ratio of neighbouring norms.
 
     A norm that is not finite is stored as null: the stream has grown without bound.
@@ -21,9 +23,10 @@ def _after_epoch(line: Mapping[str, Any]) -> float | None:
     norms = line.get("h_norm")
     if norms is None:
         return None
-    if None in norms:
+    finite = [norm for norm in norms if norm is not None]
+    if len(finite) < len(norms):
         return math.inf
-    ratios = [b / a if a else math.inf for a, b in pairwise(norms) if a or b]
+    ratios = [b / a if a else math.inf for a, b in pairwise(finite) if a or b]
     return max(ratios, default=0.0)
 
 

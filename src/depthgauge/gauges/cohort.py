@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 
+from depthgauge.gauges.epoch_metrics import RunReadings
 from depthgauge.gauges.norms import (
     BATCH_READ,
     BATCHES_READ,
@@ -20,11 +19,9 @@ from depthgauge.tasks.base import Split
 CHUNK = 250
 """Samples that are read at once: few, so that all runs' activations stay in the cache."""
 
-Readings = list[dict[str, Any]]
-
 
 @torch.no_grad()
-def read_accuracy(net: StackedResidualMLP, split: Split) -> Readings:
+def read_accuracy(net: StackedResidualMLP, split: Split) -> list[RunReadings]:
     """Each run's accuracy on the whole evaluation split."""
     correct = torch.zeros(net.num_runs, dtype=torch.long, device=split.y.device)
     for x, y in zip(torch.split(split.x, CHUNK), torch.split(split.y, CHUNK), strict=True):
@@ -33,7 +30,7 @@ def read_accuracy(net: StackedResidualMLP, split: Split) -> Readings:
 
 
 @torch.no_grad()
-def read_norms(net: StackedResidualMLP, split: Split) -> Readings:
+def read_norms(net: StackedResidualMLP, split: Split) -> list[RunReadings]:
     """Medians of ‖h_l‖, ‖g_l‖ (l = 0 … L) and ‖g_L‖/‖e‖ on the first 10 batches of 128 samples.
 
     g_l is the gradient of each sample's own loss, so it does not depend on the batch size. What

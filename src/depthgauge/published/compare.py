@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from scipy.special import stdtrit
 
 from depthgauge.config import SCHEMA_VERSION, NetConfig, Recipe, SharedConfig
 from depthgauge.errors import UserError
+from depthgauge.json_values import plain_object
+from depthgauge.published.figures import Figure, PublishedConfig
 
 PUBLISHED_SEEDS = 3
 CROSS_CHECKS = "cross_checks"
@@ -81,15 +83,15 @@ class PublishedComparison:
         figures = [own for part, own in self.figures.items() if part != CROSS_CHECKS]
         return not (any(figures) or self.one_seed or self.verdicts)
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the comparison for a JSON document."""
-        return {"schema_version": SCHEMA_VERSION} | asdict(self)
+        return {"schema_version": SCHEMA_VERSION} | plain_object(self)
 
 
 def compare_figure(
-    what: str, values: Sequence[float], figure: Sequence[float], alike: bool = True
+    what: str, values: Sequence[float], figure: Figure, alike: bool = True
 ) -> FigureComparison:
-    """Compare measured values with a published (mean, sample standard deviation) of three seeds.
+    """Compare measured values with a published figure.
 
     The prediction interval for the mean of n new runs around the mean of m published ones is
 
@@ -100,7 +102,8 @@ def compare_figure(
     """
     n, mean = len(values), math.fsum(values) / len(values)
     variance = sum((value - mean) ** 2 for value in values)
-    center, spread = figure[0], max(figure[1], ROUNDING)
+    center, printed = figure
+    spread = max(printed, ROUNDING)
     freedom = PUBLISHED_SEEDS + n - 2
     pooled = math.sqrt((variance + (PUBLISHED_SEEDS - 1) * spread**2) / freedom)
     quantile = float(stdtrit(freedom, 0.975))
@@ -111,7 +114,7 @@ def compare_figure(
         measured_std=math.sqrt(variance / (n - 1)) if n > 1 else None,
         n=n,
         published=center,
-        published_std=figure[1],
+        published_std=printed,
         difference=mean - center,
         half_width=half_width if alike else None,
         inside=abs(mean - center) <= half_width if alike else None,
@@ -130,10 +133,10 @@ def unlike_published(config: SharedConfig, epochs: int) -> tuple[str, ...]:
     )
 
 
-def check_network(net: NetConfig, config: Mapping[str, Any], what: str) -> None:
+def check_network(net: NetConfig, config: PublishedConfig, what: str) -> None:
     """Refuse a network of which `what` was not published; `config` is that of the one which was."""
-    if (net.width, net.blocks) != (config["width"], config["blocks"]):
+    if (net.width, net.blocks) != (config.width, config.blocks):
         raise UserError(
             f"no {what} was published for --width {net.width} --depth {net.blocks}; there is one "
-            f"for --width {config['width']} --depth {config['blocks']}"
+            f"for --width {config.width} --depth {config.blocks}"
         )

@@ -108,7 +108,7 @@ def comparisons_with_published(study: StudyResult) -> list[PublishedComparison]:
 def _repeats(study: StudyResult, net: NetConfig, experiment: Experiment) -> bool:
     if experiment.audits:
         is_thirty = study.config.recipe is not None and (
-            study.config.recipe.epochs == published()["thirty_epochs"]["config"]["epochs"]
+            study.config.recipe.epochs == published().thirty_epochs.config.epochs
         )
         if study.audit is None or is_thirty != (experiment.name == thirty_epochs.NAME):
             return False

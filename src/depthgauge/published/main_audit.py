@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TypeVar
 
 from depthgauge.config import NetConfig
 from depthgauge.diagnosis.report import Report
@@ -16,7 +16,7 @@ from depthgauge.published.compare import (
     compare_figure,
     unlike_published,
 )
-from depthgauge.published.figures import published
+from depthgauge.published.figures import PublishedAudit, PublishedScale, published
 from depthgauge.results.rule import RuleResult
 from depthgauge.results.study import StudyResult
 
@@ -29,16 +29,18 @@ PUBLISHED_AS = {"ep": None, "ep[credit=displacement]": "ep"}
 """The published Equilibrium Propagation took the displacement for the credit; ours does not."""
 
 
-def _figures(figures: Mapping[str, Any], label: str) -> dict[str, Any]:
-    """What was published of a rule; empty if nothing was."""
+Published = TypeVar("Published")
+
+
+def _of_rule(figures: Mapping[str, Published], label: str) -> Published | None:
+    """What was published of a rule; None if nothing was."""
     name = PUBLISHED_AS.get(label, label)
-    found: dict[str, Any] = figures.get(name, {}) if name is not None else {}
-    return found
+    return None if name is None else figures.get(name)
 
 
 def check_main_audit(net: NetConfig) -> None:
     """Refuse a network of which no audit was published."""
-    check_network(net, published()["main_audit"]["config"], "audit")
+    check_network(net, published().main_audit.config, "audit")
 
 
 def compare_main_audit(study: StudyResult) -> PublishedComparison:
@@ -46,32 +48,32 @@ def compare_main_audit(study: StudyResult) -> PublishedComparison:
 
     Gradient norms are compared for the mean loss of a batch of 128, Γ in the published pairing.
     """
-    figures = published()["main_audit"]
-    unlike = unlike_published(study.config, figures["config"]["epochs"])
+    figures = published().main_audit
+    unlike = unlike_published(study.config, figures.config.epochs)
     audited = [rule for rule in study.rules.values() if rule.basis == "audit"]
     return PublishedComparison(
         NAME,
         unlike,
         {"accuracies": [one for r in audited for one in _accuracies(r, figures, not unlike)]},
         one_seed=[row for rule in audited for row in _one_seed(rule, figures)],
-        verdicts=[
-            VerdictComparison(
-                rule.label, str(rule.verdict), _figures(figures, rule.label).get("verdict")
-            )
-            for rule in audited
-        ],
+        verdicts=[_verdict(rule, figures) for rule in audited],
     )
 
 
+def _verdict(rule: RuleResult, figures: PublishedAudit) -> VerdictComparison:
+    known = _of_rule(figures.rules, rule.label)
+    return VerdictComparison(rule.label, str(rule.verdict), known.verdict if known else None)
+
+
 def _accuracies(
-    rule: RuleResult, figures: Mapping[str, Any], alike: bool
+    rule: RuleResult, figures: PublishedAudit, alike: bool
 ) -> Iterator[FigureComparison]:
     reached, frozen = (list(rule.values[name].values()) for name in ("accuracy", "frozen"))
-    figure = _figures(figures, rule.label).get("accuracy")
-    if reached and figure is not None:
-        yield compare_figure(rule.label, reached, figure, alike)
+    known = _of_rule(figures.rules, rule.label)
+    if reached and known is not None:
+        yield compare_figure(rule.label, reached, known.accuracy, alike)
     if frozen and rule.label == "dfa":
-        yield compare_figure("dfa, blocks frozen", frozen, figures["frozen"]["accuracy"], alike)
+        yield compare_figure("dfa, blocks frozen", frozen, figures.frozen.accuracy, alike)
 
 
 def report_of(rule: RuleResult, seed: int) -> Report | None:
@@ -80,21 +82,22 @@ def report_of(rule: RuleResult, seed: int) -> Report | None:
     return next(reports, None)
 
 
-def _one_seed(rule: RuleResult, figures: Mapping[str, Any]) -> Iterator[ReadingComparison]:
+def _one_seed(rule: RuleResult, figures: PublishedAudit) -> Iterator[ReadingComparison]:
     """Each published list of numbers beside the same numbers, measured."""
     report = report_of(rule, SEED)
     if report is None:
         return
-    scale, own = _figures(figures["scale_seed42_N128"], rule.label), _figures(figures, rule.label)
-    stability = figures["stability_seed42"].get(PUBLISHED_AS.get(rule.label, rule.label))
+    scale = _of_rule(figures.scale, rule.label) or PublishedScale()
+    own = _of_rule(figures.rules, rule.label)
+    stability = _of_rule(figures.stability, rule.label)
     gamma = report.alignment_published.per_layer if report.alignment_published else None
     pairs: list[tuple[str, Sequence[float | None] | None, Sequence[float] | None]] = [
-        ("‖h_l‖, l = 0 … L", report.residual_norms, scale.get("h")),
-        ("‖h_L‖", report.residual_norms[-1:], _listed(scale.get("h_L"))),
-        ("‖g_l‖ for N = 128", report.bp_grad_norms_n128, scale.get("g")),
+        ("‖h_l‖, l = 0 … L", report.residual_norms, scale.h),
+        ("‖h_L‖", report.residual_norms[-1:], _listed(scale.h_L)),
+        ("‖g_l‖ for N = 128", report.bp_grad_norms_n128, scale.g),
         ("stability", [report.cross_batch_stability], _listed(stability)),
-        ("Γ, as published, l = 0 … L", gamma, own.get("gamma_layers_0_to_4")),
-        ("Γ, as published, blocks", gamma and gamma[:-1], own.get("gamma_per_block")),
+        ("Γ, as published, l = 0 … L", gamma, own.gamma_layers_0_to_4 if own else None),
+        ("Γ, as published, blocks", gamma and gamma[:-1], own.gamma_per_block if own else None),
     ]
     for what, measured, figure in pairs:
         if figure is not None and measured is not None:

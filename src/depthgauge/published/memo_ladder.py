@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from depthgauge.config import NetConfig
 from depthgauge.errors import UserError
@@ -14,25 +13,21 @@ from depthgauge.published.compare import (
     compare_figure,
     unlike_published,
 )
-from depthgauge.published.figures import published
+from depthgauge.published.figures import PublishedLadder, published
 from depthgauge.results.ladder import Ladder, Rung
 from depthgauge.results.study import StudyResult
 
 NAME = "memo-ladder"
 
 
-def published_ladder(net: NetConfig) -> dict[str, Any]:
+def published_ladder(net: NetConfig) -> PublishedLadder:
     """Return the published ladder of a network; one that was not published is refused."""
-    ladders = {
-        name: figures
-        for name, figures in published()["ladder"].items()
-        if isinstance(figures, dict)
-    }
+    ladders = published().ladder.networks
     name = f"d{net.width}_L{net.blocks}"
     if name not in ladders:
         known = [
-            f"--width {figures['config']['width']} --depth {figures['config']['blocks']}"
-            for figures in ladders.values()
+            f"--width {ladder.config.width} --depth {ladder.config.blocks}"
+            for ladder in ladders.values()
         ]
         raise UserError(
             f"no ladder was published for --width {net.width} --depth {net.blocks}; there are: "
@@ -56,12 +51,12 @@ def compare_rungs(ladder: Ladder) -> PublishedComparison:
     if ladder.config.net is None:
         raise UserError("this ladder does not say which network it is of")
     figures = published_ladder(ladder.config.net)
-    unlike = unlike_published(ladder.config, figures["config"]["epochs"])
+    unlike = unlike_published(ladder.config, figures.config.epochs)
     rungs = [
-        compare_figure(f"{label} k={rung.k}", values, figures[label][str(rung.k)], not unlike)
+        compare_figure(f"{label} k={rung.k}", values, figures.rules[label][rung.k], not unlike)
         for label, own in ladder.rules.items()
         for rung in own
-        if (values := list(rung.accuracies.values())) and str(rung.k) in figures.get(label, {})
+        if (values := list(rung.accuracies.values())) and rung.k in figures.rules.get(label, {})
     ]
     checks = _cross_checks(ladder, ladder.config.net, alike=not unlike)
     return PublishedComparison(NAME, unlike, {"rungs": rungs, CROSS_CHECKS: checks})
@@ -69,15 +64,15 @@ def compare_rungs(ladder: Ladder) -> PublishedComparison:
 
 def _cross_checks(ladder: Ladder, net: NetConfig, *, alike: bool) -> list[FigureComparison]:
     """K = L against the audit's accuracy; DFA's k = 0 against the audit's frozen baseline."""
-    audit = published()["main_audit"]
-    if (net.width, net.blocks) != (audit["config"]["width"], audit["config"]["blocks"]):
+    audit = published().main_audit
+    if (net.width, net.blocks) != (audit.config.width, audit.config.blocks):
         return []
     pairs = [
-        (label, net.blocks, audit[label]["accuracy"], f"{label}: k = L, main audit")
+        (label, net.blocks, audit.rules[label].accuracy, f"{label}: k = L, main audit")
         for label in ladder.rules
-        if label in audit
+        if label in audit.rules
     ]
-    pairs.append(("dfa", 0, audit["frozen"]["accuracy"], "dfa: k = 0, frozen baseline"))
+    pairs.append(("dfa", 0, audit.frozen.accuracy, "dfa: k = 0, frozen baseline"))
     return [
         compare_figure(what, values, figure, alike)
         for label, k, figure, what in pairs

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
 
 from depthgauge.config import NetConfig
 from depthgauge.diagnosis.report import Report
+from depthgauge.gauges.reading import Reading
 from depthgauge.published.compare import (
     FigureComparison,
     PublishedComparison,
@@ -15,7 +15,7 @@ from depthgauge.published.compare import (
     compare_figure,
     unlike_published,
 )
-from depthgauge.published.figures import published
+from depthgauge.published.figures import Figure, ThirtyEpochs, published
 from depthgauge.published.main_audit import report_of
 from depthgauge.results.study import StudyResult
 
@@ -37,17 +37,15 @@ Value = Callable[[Report], float | None]
 
 def check_thirty_epochs(net: NetConfig) -> None:
     """Refuse a network of which nothing was published at thirty epochs."""
-    check_network(net, published()["thirty_epochs"]["config"], "study of 30 epochs")
+    check_network(net, published().thirty_epochs.config, "study of 30 epochs")
 
 
 def compare_thirty_epochs(study: StudyResult) -> PublishedComparison:
     """Return accuracies, deep Γ and deep ρ as published, with their prediction intervals."""
-    figures = published()["thirty_epochs"]
-    unlike = unlike_published(study.config, figures["config"]["epochs"])
-    accuracies = {rule: figures[rule] for rule in ("bp", "dfa")}
-    accuracies |= _labelled(figures["penalised_lambda_0.01"])
-    alignments = _labelled(figures["deep_cos_lambda_0.01"])
-    perturbations = _labelled(figures["deep_rho_lambda_0.01"])
+    figures = published().thirty_epochs
+    unlike = unlike_published(study.config, figures.config.epochs)
+    accuracies = {"bp": figures.bp, "dfa": figures.dfa} | _labelled(figures.penalised)
+    alignments, perturbations = _labelled(figures.deep_cos), _labelled(figures.deep_rho)
     alike = not unlike
     return PublishedComparison(
         NAME,
@@ -65,17 +63,17 @@ def compare_thirty_epochs(study: StudyResult) -> PublishedComparison:
     )
 
 
-def _value(reading: Any) -> float | None:
+def _value(reading: Reading | None) -> float | None:
     """The value of a reading; an audit that was not asked for it has none."""
     return None if reading is None else reading.value
 
 
-def _labelled(figures: Mapping[str, Any]) -> dict[str, Any]:
+def _labelled(figures: Mapping[str, Figure]) -> dict[str, Figure]:
     return {rule + PENALISED: figure for rule, figure in figures.items()}
 
 
 def _compared(
-    study: StudyResult, figures: Mapping[str, Sequence[float]], value: Value, alike: bool
+    study: StudyResult, figures: Mapping[str, Figure], value: Value, alike: bool
 ) -> list[FigureComparison]:
     found = []
     for label, figure in figures.items():
@@ -87,20 +85,19 @@ def _compared(
     return found
 
 
-def _one_seed(study: StudyResult, figures: Mapping[str, Any]) -> Iterator[ReadingComparison]:
+def _one_seed(study: StudyResult, figures: ThirtyEpochs) -> Iterator[ReadingComparison]:
     """What was published for one seed, without a spread."""
-    null = published()["null_calibration"]
+    null = published().null_calibration
     bridge, penalised = (_report(study, name) for name in ("state_bridge", f"dfa{PENALISED}"))
     if bridge is not None:
         yield ReadingComparison(
-            "state_bridge: accuracy", (bridge.headline_acc,), (figures["state_bridge"],)
+            "state_bridge: accuracy", (bridge.headline_acc,), (figures.state_bridge,)
         )
     alignment = penalised.alignment_published if penalised is not None else None
     if alignment is not None:
         what = f"dfa{PENALISED}: Γ, as published"
-        layers = tuple(null["training_B_layers_0_to_4"])
-        yield ReadingComparison(f"{what}, l = 0 … L", alignment.per_layer, layers)
-        yield ReadingComparison(f"{what}, deep", (alignment.value,), (null["training_B_deep"],))
+        yield ReadingComparison(f"{what}, l = 0 … L", alignment.per_layer, null.layers)
+        yield ReadingComparison(f"{what}, deep", (alignment.value,), (null.deep,))
 
 
 def _report(study: StudyResult, label: str) -> Report | None:

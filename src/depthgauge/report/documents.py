@@ -48,7 +48,7 @@ def ladder_document(study: StudyResult) -> Ladder:
 def write_comparison(study: StudyResult, comparison: PublishedComparison) -> None:
     """Write what was measured beside what was published, as JSON and as Markdown."""
     name = comparison_name(comparison)
-    write_json(study.folder / f"{name}.json", comparison.as_dict())
+    write_json(study.folder / f"{name}.json", comparison.to_dict())
     text = _markdown(published_tables(comparison), published_words(comparison))
     write_text(study.folder / f"{name}.md", text)
 

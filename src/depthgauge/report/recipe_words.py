@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from depthgauge.report.audit_table import percent
-from depthgauge.results.audit import Audit, RuleVerdict, Selection, Settings, ShallowRule
+from depthgauge.results.audit import Audit
+from depthgauge.results.audit_parts import RuleVerdict, Selection, Settings, ShallowRule
 
 
 def recipe_words(audit: Audit) -> list[str]:

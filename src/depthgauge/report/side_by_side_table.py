@@ -25,7 +25,7 @@ def rule_table(compared: Comparison) -> Table:
 def same_rule_table(compared: Comparison) -> Table:
     """For each two studies and each rule of both: what changes from the first to the other."""
     rows = (
-        [studies_of(pair), pair.other.label, *cells]
+        [studies_of(pair), pair.label, *cells]
         for pair in compared.same_rules
         for cells in _difference_rows(pair.differences)
     )
@@ -35,7 +35,7 @@ def same_rule_table(compared: Comparison) -> Table:
 def against_table(compared: Comparison) -> Table:
     """For each rule that has something to be compared with: in what it differs from that."""
     rows = (
-        [reference_of(one), one.rule.label, *cells]
+        [reference_of(one), one.label, *cells]
         for one in compared.against
         for cells in _difference_rows(one.differences)
     )
@@ -55,14 +55,14 @@ def by_first_column(table: Table) -> dict[str, Table]:
 
 def studies_of(pair: SameRule) -> str:
     """The two studies, from the first to the other."""
-    return f"{pair.first.study} → {pair.other.study}"
+    return f"{pair.first} → {pair.other}"
 
 
 def reference_of(one: AgainstRule) -> str:
     """A study, and whose reference rule its rules are compared with where that is not its own."""
-    if one.reference is None or one.reference.study == one.rule.study:
-        return one.rule.study
-    return f"{one.rule.study}, against {one.reference.label} of {one.reference.study}"
+    if one.reference_study in (None, one.study):
+        return one.study
+    return f"{one.study}, against {one.reference} of {one.reference_study}"
 
 
 def points(share: float) -> str:
@@ -71,20 +71,17 @@ def points(share: float) -> str:
 
 
 def _rule_row(rule: ComparedRule) -> list[str]:
-    accuracy, frozen, gain = map(rule.spread, ("accuracy", "frozen", "gain"))
-    diverged = (
-        f"; diverged: seed {', '.join(map(str, rule.result.diverged_seeds))}"
-        if rule.result.diverged_seeds
-        else ""
-    )
+    seeds = ", ".join(map(str, rule.diverged_seeds))
     return [
         rule.study,
         rule.label,
-        str(accuracy.n),
-        with_spread(accuracy),
-        percent(frozen.mean),
-        "–" if gain.mean is None else f"{100 * gain.mean:+.1f}",
-        str(rule.result.verdict) + BASES.get(rule.result.basis, "") + diverged,
+        str(rule.accuracy.n),
+        with_spread(rule.accuracy),
+        percent(rule.frozen.mean),
+        "–" if rule.gain.mean is None else f"{100 * rule.gain.mean:+.1f}",
+        rule.verdict_in_words
+        + BASES.get(rule.basis, "")
+        + (f"; diverged: seed {seeds}" if seeds else ""),
     ]
 
 
@@ -102,12 +99,11 @@ def _equal(one: Difference, before: Difference) -> bool:
 
 
 def _difference_row(one: Difference) -> list[str]:
-    between = one.interval
     return [
         one.of,
-        str(len(one.by_seed)),
+        str(one.n),
         _change(one),
-        "–" if between is None else f"[{points(between.low)}, {points(between.high)}]",
+        "–" if one.low is None or one.high is None else f"[{points(one.low)}, {points(one.high)}]",
         one.reading,
     ]
 

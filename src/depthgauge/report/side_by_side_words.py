@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from depthgauge.report.side_by_side_table import reference_of, studies_of
 from depthgauge.results.comparison import AgainstRule, ComparedStudy, Comparison, SameRule
-from depthgauge.results.config_difference import ConfigDifference
 
 LONGEST_VALUE = 24
 COMMIT_DIGITS = 7
@@ -35,31 +34,30 @@ def study_words(compared: Comparison) -> list[str]:
 
 
 def _what(study: ComparedStudy) -> str:
-    config, seeds = study.study.config, study.study.seeds
+    config = study.config
     parts = [config.task.name]
     if config.net is not None:
         parts += [f"width {config.net.width}", _counted(config.net.blocks, "block")]
     if config.recipe is not None:
         parts.append(_counted(config.recipe.epochs, "epoch"))
-    parts.append(_several("seed", seeds) or "no seeds")
+    parts.append(_several("seed", study.seeds) or "no seeds")
     if config.frozen_acc:
         parts.append("frozen baselines given as one number for each rule")
     return ", ".join(parts)
 
 
 def _runs(study: ComparedStudy) -> str:
-    counts = study.study.counts
-    if not counts:
-        return "no runs yet" if study.study.audit is None else "networks from elsewhere"
-    known = ", ".join(f"{count} {state}" for state, count in counts.items())
-    return f"runs: {known}{'' if study.study.is_complete else ' (not complete)'}"
+    if not study.runs:
+        return "networks from elsewhere" if study.seeds else "no runs yet"
+    known = ", ".join(f"{count} {state}" for state, count in study.runs.items())
+    return f"runs: {known}{'' if study.complete else ' (not complete)'}"
 
 
 def _origin(study: ComparedStudy) -> str:
     found = study.provenance
     parts = [
         _several("version", found["version"]),
-        _several("commit", [_short_commit(commit) for commit in found["commit"]]),
+        _several("commit", [_short_commit(str(commit)) for commit in found["commit"]]),
         _several("torch", found["torch"], plural=""),
         *(", ".join(map(str, found[name])) for name in ("processor", "gpu", "device")),
     ]
@@ -70,7 +68,7 @@ def _counted(count: int, name: str) -> str:
     return f"{count} {name}{'' if count == 1 else 's'}"
 
 
-def _several(name: str, values: list[Any], plural: str = "s") -> str:
+def _several(name: str, values: Sequence[Any], plural: str = "s") -> str:
     ending = plural if len(values) > 1 else ""
     return f"{name}{ending} {', '.join(map(str, values))}" if values else ""
 
@@ -83,7 +81,7 @@ def _short_commit(commit: str) -> str:
 def same_rule_words(compared: Comparison) -> Words:
     """For each two studies, which rules are the same runs, and in what the others differ."""
     return _by_heading(
-        (studies_of(pair), pair.other.label, _relation(pair)) for pair in compared.same_rules
+        (studies_of(pair), pair.label, _relation(pair)) for pair in compared.same_rules
     )
 
 
@@ -97,22 +95,22 @@ def _relation(pair: SameRule) -> str:
     done = f"{found.common} done in both, {alike}"
     if pair.same_runs:
         return f"the same runs, {done}"
-    if pair.settings.is_none:
+    if not pair.differ_in and not pair.not_known:
         return "the same configuration, but no run of equal k and seed is done in both"
-    doubt = "" if pair.settings.differ_in else "perhaps "
-    parts = [f"{doubt}other runs: {settings_words(pair.settings)}"]
+    doubt = "" if pair.differ_in else "perhaps "
+    parts = [f"{doubt}other runs: {_settings_words(pair)}"]
     if found.same_accuracy:
         parts.append(f"of equal k and seed {done}")
     return "; ".join([*parts, *([] if pair.differences else [NOTHING])])
 
 
-def settings_words(settings: ConfigDifference) -> str:
+def _settings_words(rule: SameRule | AgainstRule) -> str:
     """In what two configurations differ, and what is not known of them."""
     parts = [
-        f"{name} {_value(first)} → {_value(other)}"
-        for name, (first, other) in settings.differ_in.items()
+        f"{option.name} {_value(option.first)} → {_value(option.other)}"
+        for option in rule.differ_in
     ]
-    return ", ".join([*parts, *(f"{name} not known" for name in settings.not_known)])
+    return ", ".join([*parts, *(f"{name} not known" for name in rule.not_known)])
 
 
 def _value(value: Any) -> str:
@@ -123,7 +121,7 @@ def _value(value: Any) -> str:
 def against_words(compared: Comparison) -> Words:
     """For each study, which rules could not be compared with the reference rule, and why."""
     return _by_heading(
-        (reference_of(one), one.rule.label, _why_not(one, compared.to)) for one in compared.against
+        (reference_of(one), one.label, _why_not(one, compared.to)) for one in compared.against
     )
 
 
@@ -131,14 +129,15 @@ def _why_not(one: AgainstRule, to: str) -> str:
     if one.differences:
         return ""
     why = NOTHING
-    if one.settings is not None:
-        why = f"there is none here, and {one.nearest} differs in {settings_words(one.settings)}"
+    if one.not_comparable_with is not None:
+        nearest, settings = one.not_comparable_with, _settings_words(one)
+        why = f"there is none here, and {nearest} differs in {settings}"
     return f"not compared with {to}: {why}"
 
 
 def nothing_against(compared: Comparison) -> str:
     """Why there is nothing at all to compare with the reference rule."""
-    if any(compared.to in study.rules for study in compared.studies):
+    if any(rule.label == compared.to for rule in compared.rules):
         return f"There is no rule but {compared.to}."
     return f"None of the studies has {compared.to}; --to names another rule."
 

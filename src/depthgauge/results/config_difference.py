@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+
+from pydantic import JsonValue
 
 from depthgauge.results.run import RunResult
 from depthgauge.results.study import StudyResult
@@ -14,31 +15,30 @@ SECTIONS = ("task", "net", "recipe")
 
 
 @dataclass(frozen=True)
+class OptionDifference:
+    """Both values of one option, by its dotted name; None where there is no such option."""
+
+    name: str
+    first: JsonValue
+    other: JsonValue
+
+
+@dataclass(frozen=True)
 class ConfigDifference:
     """In what two configurations differ.
 
     Attributes:
-        differ_in: both values by dotted name.
+        differ_in: the options that have other values.
         not_known: the parts that one of them does not tell.
     """
 
-    differ_in: dict[str, tuple[Any, Any]]
-    not_known: tuple[str, ...]
+    differ_in: tuple[OptionDifference, ...] = ()
+    not_known: tuple[str, ...] = ()
 
     @property
     def is_none(self) -> bool:
         """Whether the configurations are known to be the same."""
         return not self.differ_in and not self.not_known
-
-    def as_dict(self) -> dict[str, Any]:
-        """For a JSON document."""
-        return {
-            "differ_in": [
-                {"name": name, "first": first, "other": other}
-                for name, (first, other) in self.differ_in.items()
-            ],
-            "not_known": list(self.not_known),
-        }
 
 
 @dataclass(frozen=True)
@@ -60,10 +60,11 @@ def config_difference(
         {name: ours[name] for name in known}, {name: theirs[name] for name in known}
     )
     missing = sorted({*SECTIONS, *ours, *theirs} - known)
-    return ConfigDifference(different, tuple(missing))
+    differ_in = (OptionDifference(name, *values) for name, values in different.items())
+    return ConfigDifference(tuple(differ_in), tuple(missing))
 
 
-def _sections(study: StudyResult, rule: str | None) -> dict[str, Any]:
+def _sections(study: StudyResult, rule: str | None) -> dict[str, JsonValue]:
     run = next((run for run in study.runs if run.label == rule), None)
     if run is None:
         return study.config.model_dump(mode="json", include={*SECTIONS}, exclude_none=True)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from itertools import zip_longest
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 import pandas as pd
 
 from depthgauge.errors import UserError
+from depthgauge.gauges.epoch_metrics import EpochMetrics
 from depthgauge.results.network import NetworkResult
 from depthgauge.results.run import RunResult
 from depthgauge.results.study import StudyResult
-from depthgauge.store.metrics_file import Line
 
 FrameName = Literal["runs", "epochs", "ladder", "layers"]
 
-Row = dict[str, Any]
+Row = dict[str, object]
+"""A row of a data frame: values by column."""
 
 
 class LadderRow(NamedTuple):
@@ -46,6 +46,9 @@ class LayerRow(NamedTuple):
     null: str | None
     lesion: float | None
 
+
+NORMS: tuple[Literal["h_norm", "g_norm"], ...] = ("h_norm", "g_norm")
+"""Metrics with one value for each layer."""
 
 WHOLE = ("diverged_epoch", "epoch", "n")
 """Columns of whole numbers, some of which may be missing."""
@@ -114,15 +117,15 @@ def _epochs(study: StudyResult) -> Iterator[Row]:
     layers = 1 + max((run.config.net.blocks for run in study.runs), default=0)
     for run in study.runs:
         shared = _configured(run)
-        for line in run.epochs or ({},):
+        for line in run.epochs or (None,):
             yield shared | _measured(line, layers)
 
 
-def _measured(line: Line, layers: int) -> Row:
+def _measured(line: EpochMetrics | None, layers: int) -> Row:
     names = ("epoch", "train_loss", "accuracy", "g_over_e", "diverged")
-    row = {name: line.get(name) for name in names}
-    for name in ("h_norm", "g_norm"):
-        values = line.get(name) or []
+    row: Row = {name: line.get(name) if line else None for name in names}
+    for name in NORMS:
+        values = (line.get(name) if line else None) or []
         known = [*values, *[None] * (layers - len(values))]
         row |= {f"{name}_{layer}": value for layer, value in enumerate(known)}
     return row
@@ -139,20 +142,43 @@ def _layers(study: StudyResult) -> Iterator[LayerRow]:
     last = {run.identity: run.epochs[-1] for run in study.runs if run.is_full and run.epochs}
     for rule in study.rules.values():
         for network in rule.networks:
-            yield from _of_network(network, last.get(network.run or "", {}))
+            yield from _of_network(network, last.get(network.run or ""))
 
 
-def _of_network(network: NetworkResult, last: Line) -> Iterator[LayerRow]:
+def _of_network(network: NetworkResult, last: EpochMetrics | None) -> Iterator[LayerRow]:
     report = network.report
-    norms = report.residual_norms if report else last.get("h_norm") or []
-    gradients = report.bp_grad_norms if report else last.get("g_norm") or []
+    norms: Sequence[float | None] = ()
+    gradients: Sequence[float | None] = ()
+    if report is not None:
+        norms, gradients = report.residual_norms, report.bp_grad_norms
+    elif last is not None:
+        norms, gradients = last.get("h_norm") or (), last.get("g_norm") or ()
     credit = [report.alignment, report.perturbation, report.nudging] if report else [None] * 3
     alignment, perturbation, nudging = (one.per_layer if one else () for one in credit)
     null = [layer.word for layer in report.null.per_layer] if report and report.null else []
     lesion = (None, *report.lesion.per_layer) if report else ()
     columns = (norms, gradients, alignment, perturbation, nudging, null, lesion)
-    for layer, values in enumerate(zip_longest(*columns)):
-        yield LayerRow(network.label, network.seed, network.run, layer, *values)
+    for layer in range(max(map(len, columns))):
+        yield LayerRow(
+            label=network.label,
+            seed=network.seed,
+            run=network.run,
+            layer=layer,
+            h_norm=_at(layer, norms),
+            g_norm=_at(layer, gradients),
+            alignment=_at(layer, alignment),
+            perturbation=_at(layer, perturbation),
+            nudging=_at(layer, nudging),
+            null=_at(layer, null),
+            lesion=_at(layer, lesion),
+        )
+
+
+Value = TypeVar("Value")
+
+
+def _at(layer: int, values: Sequence[Value]) -> Value | None:
+    return values[layer] if layer < len(values) else None
 
 
 FRAMES: dict[str, tuple[Callable[[StudyResult], Iterator[Any]], Sequence[str] | None]] = {

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from pydantic import (
     BaseModel,
     ConfigDict,
+    ModelWrapValidatorHandler,
     NonNegativeInt,
     ValidationError,
     computed_field,
@@ -106,12 +107,12 @@ class Ladder(BaseModel):
     rules: dict[str, tuple[Rung, ...]]
     """Rungs by label, k rising."""
 
-    @model_validator(mode="before")
+    @model_validator(mode="wrap")
     @classmethod
-    def _lift(cls, document: Any) -> Any:
+    def _lift(cls, document: Any, validate: ModelWrapValidatorHandler[Ladder]) -> Ladder:
         """Documents of the first version had every run as an object, by label, k and seed."""
         is_old = isinstance(document, Mapping) and document.get("schema_version") == 1
-        return _lifted(document) if is_old else document
+        return _lifted(document) if is_old else validate(document)
 
     @property
     def ks(self) -> list[int]:
@@ -125,35 +126,33 @@ class Ladder(BaseModel):
         return sorted({seed for rung in every for seed in (*rung.accuracies, *rung.diverged)})
 
 
-def _lifted(old: Mapping[str, Any]) -> dict[str, Any]:
-    config = dict(old["config"])
-    chance = config.pop("chance")
-    return {
-        "schema_version": LADDER_VERSION,
-        "config": config,
-        "chance": chance,
-        "provenance": old.get("provenance", {}),
-        "rules": {
-            label: [_lifted_rung(int(k), runs) for k, runs in sorted(rungs.items(), key=_by_k)]
+def _lifted(old: Mapping[str, Any]) -> Ladder:
+    return Ladder(
+        config=SharedConfig.model_validate(old["config"]),
+        chance=old["config"]["chance"],
+        provenance=old.get("provenance", {}),
+        rules={
+            label: tuple(_lifted_rung(int(k), runs) for k, runs in sorted(rungs.items(), key=_by_k))
             for label, rungs in old["results"].items()
         },
-    }
+    )
 
 
 def _by_k(rung: tuple[str, Any]) -> int:
     return int(rung[0])
 
 
-def _lifted_rung(k: int, runs: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def _lifted_rung(k: int, by_seed: Mapping[str, Mapping[str, Any]]) -> Rung:
+    runs = {int(seed): run for seed, run in by_seed.items()}
     finished = {seed: run for seed, run in runs.items() if run["final_acc"] is not None}
-    return {
-        "k": k,
-        "accuracies": {seed: run["final_acc"] for seed, run in finished.items()},
-        "runs": {seed: str(run["run"]).removeprefix("runs/") for seed, run in finished.items()},
-        "diverged": {
+    return Rung(
+        k=k,
+        accuracies={seed: run["final_acc"] for seed, run in finished.items()},
+        runs={seed: str(run["run"]).removeprefix("runs/") for seed, run in finished.items()},
+        diverged={
             seed: run.get("diverged_epoch") for seed, run in runs.items() if seed not in finished
         },
-    }
+    )
 
 
 def read_ladder(path: Path) -> Ladder:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +17,11 @@ from depthgauge.results.run import RunResult
 from depthgauge.results.study import StudyResult
 from depthgauge.store.files import read_json, read_small
 from depthgauge.store.labels import distinct_labels
+from depthgauge.store.mending import DoneRun
 from depthgauge.store.plan_files import Plan
 from depthgauge.store.result_file import what_is_wrong
-from depthgauge.store.run_paths import FAILED, RESULT, read_config
-from depthgauge.store.study_folder import StudyFolder
+from depthgauge.store.run_paths import CONFIG, FAILED, RESULT, read_config
+from depthgauge.store.study_folder import StudyFile, StudyFolder
 
 
 def load(folder: Path | str) -> StudyResult:
@@ -28,30 +29,55 @@ def load(folder: Path | str) -> StudyResult:
 
     What cannot be used is left out and named in the study's `problems`.
     """
-    return _Loader(Path(folder)).load()
+    study = StudyFolder(Path(folder))
+    file = study.read()
+    return _Loader(study, {}).load(file) if file else _load_audit(study.path)
+
+
+def load_opened(
+    study: StudyFolder, file: StudyFile, done: Mapping[str, DoneRun], *, audited: bool = True
+) -> StudyResult:
+    """Return the study in a folder that was opened before; what was read then is not read again.
+
+    Without `audited`, an audit of the study is left where it is: it will be replaced.
+    """
+    return _Loader(study, done).load(file, audited=audited)
+
+
+def _load_audit(folder: Path) -> StudyResult:
+    """Return the networks of an audit without a study."""
+    path, name = folder / "audit.json", folder.resolve().name
+    if not path.is_file():
+        raise UserError(
+            f"{folder} is not the folder of a study: it has neither study.json nor audit.json"
+        )
+    try:
+        audit = _read_audit(path)
+    except UserError as error:
+        raise UserError(f"{error}; nothing was changed") from error
+    return StudyResult(name, folder, audit.config, audit.chance, (), audit)
+
+
+def _read_audit(path: Path) -> Audit:
+    try:
+        return Audit.model_validate(read_json(path))
+    except (ValidationError, UserError, KeyError, TypeError, AttributeError) as error:
+        raise UserError(f"{path} is not an audit of this version; audit the study again") from error
 
 
 class _Loader:
     """Reads one folder, and keeps what is wrong in it."""
 
-    def __init__(self, folder: Path) -> None:
-        self._study, self._problems = StudyFolder(folder), list[str]()
+    def __init__(self, study: StudyFolder, done: Mapping[str, DoneRun]) -> None:
+        self._study, self._done, self._problems = study, done, list[str]()
 
-    def load(self) -> StudyResult:
-        folder, file = self._study.path, self._study.read()
-        audit = self._audit(folder / "audit.json", needed=file is None)
-        name = folder.resolve().name
-        if file is None:
-            if audit is None:
-                raise UserError(
-                    f"{folder} is not the folder of a study: it has neither study.json nor "
-                    "audit.json"
-                )
-            return StudyResult(name, folder, audit.config, audit.chance, (), audit)
+    def load(self, file: StudyFile, *, audited: bool = True) -> StudyResult:
+        folder = self._study.path
+        audit = self._audit(folder / "audit.json") if audited else None
         plan = self._plan()
         runs = tuple(self._runs(plan))
         return StudyResult(
-            name=name,
+            name=folder.resolve().name,
             folder=folder,
             config=file.base,
             chance=self._chance(plan, audit),
@@ -62,16 +88,11 @@ class _Loader:
             problems=tuple(self._problems),
         )
 
-    def _audit(self, path: Path, *, needed: bool) -> Audit | None:
-        if not path.is_file():
-            return None
+    def _audit(self, path: Path) -> Audit | None:
         try:
-            return Audit.model_validate(read_json(path))
-        except (ValidationError, UserError, KeyError, TypeError, AttributeError) as error:
-            sentence = f"{path} is not an audit of this version; audit the study again"
-            if needed:
-                raise UserError(f"{sentence}; nothing was changed") from error
-            self._problems.append(sentence)
+            return _read_audit(path) if path.is_file() else None
+        except UserError as error:
+            self._problems.append(str(error))
             return None
 
     def _plan(self) -> Plan:
@@ -117,12 +138,15 @@ class _Loader:
     def _unplanned(self, planned: set[str]) -> Iterator[RunConfig]:
         """Runs from before there were plans, or put there by hand."""
         runs = self._study.runs
-        for path in sorted(runs.glob("*/config.json")) if runs.is_dir() else ():
-            if path.parent.name not in planned:
-                try:
-                    yield read_config(path)
-                except UserError as error:
-                    self._problems.append(str(error))
+        for path in sorted(runs.iterdir()) if runs.is_dir() else ():
+            begun = (path / CONFIG).exists() or (path / RESULT).exists()
+            if path.name in planned or not begun:
+                continue
+            try:
+                known = self._done.get(path.name)
+                yield known.config if known else read_config(path / CONFIG)
+            except UserError as error:
+                self._problems.append(str(error))
 
     def _running(self, plan: Plan) -> set[str]:
         """The runs of cohorts that somebody is training."""
@@ -135,10 +159,7 @@ class _Loader:
 
     def _run(self, config: RunConfig, label: str, running: set[str]) -> RunResult:
         folder = self._study.runs / config.identity
-        result = self._read(f"{folder}/{RESULT}")
-        if result is not None and (wrong := what_is_wrong(result, config.identity)) is not None:
-            self._problems.append(f"{folder / RESULT} {wrong}; remove it to train the run again")
-            result = None
+        result = self._result(config.identity)
         if result is not None:
             return RunResult(
                 config,
@@ -159,6 +180,17 @@ class _Loader:
             return RunResult(config, label, "running", folder)
         begun = RunResult(config, label, "stopped", folder)
         return begun if begun.epochs else RunResult(config, label, "waiting", folder)
+
+    def _result(self, identity: str) -> dict[str, Any] | None:
+        """The result of a run that is done, unless it cannot be used."""
+        if identity in self._done:
+            return self._done[identity].result
+        path = f"{self._study.runs}/{identity}/{RESULT}"
+        result: dict[str, Any] | None = self._read(path)
+        if result is not None and (wrong := what_is_wrong(result, identity)) is not None:
+            self._problems.append(f"{path} {wrong}; remove it to train the run again")
+            return None
+        return result
 
     def _read(self, path: str) -> Any:
         """The content of a JSON file; None where there is none, or it cannot be read."""

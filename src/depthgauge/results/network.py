@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from depthgauge.diagnosis.report import Report
 from depthgauge.diagnostics.contract import Readings
 from depthgauge.diagnostics.readings import diverged_readings
-from depthgauge.results.audit import AuditedNetwork
+from depthgauge.results.audit_parts import AuditedNetwork
 from depthgauge.results.run import RunResult
 from depthgauge.verdict.over_training import from_metrics
 from depthgauge.verdict.thresholds import Thresholds

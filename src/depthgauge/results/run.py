@@ -10,7 +10,8 @@ from typing import Literal
 
 from depthgauge.config import RunConfig
 from depthgauge.controls import control_in
-from depthgauge.store.metrics_file import Line, MetricsFile
+from depthgauge.gauges.epoch_metrics import EpochMetrics
+from depthgauge.store.metrics_file import MetricsFile
 from depthgauge.store.provenance import Provenance
 from depthgauge.store.run_paths import RunPaths
 from depthgauge.verdict.over_training import first_fired, from_metrics
@@ -46,7 +47,7 @@ class RunResult:
     diverged_epoch: int | None = None
     reason: str | None = None
     provenance: Provenance = field(default_factory=dict)
-    last: Line | None = None
+    last: EpochMetrics | None = None
 
     @property
     def identity(self) -> str:
@@ -74,7 +75,7 @@ class RunResult:
         return self.is_done or self.state == "failed"
 
     @cached_property
-    def epochs(self) -> Sequence[Line]:
+    def epochs(self) -> Sequence[EpochMetrics]:
         """What was read after each epoch: the run's metrics, read from its folder when asked for.
 
         Where the metrics are lost, the last epoch as the result has it.

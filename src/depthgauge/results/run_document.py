@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+
+from pydantic import JsonValue
 
 from depthgauge.config import SCHEMA_VERSION
 from depthgauge.errors import UserError
@@ -13,7 +14,7 @@ from depthgauge.store.metrics_file import MetricsFile
 from depthgauge.store.run_paths import RunPaths
 
 
-def run_document(folder: Path) -> dict[str, Any]:
+def run_document(folder: Path) -> dict[str, JsonValue]:
     """Return configuration, state, result or failure, provenance, and what was put aside."""
     paths = RunPaths(folder)
     if not folder.is_dir():
@@ -36,7 +37,7 @@ def run_document(folder: Path) -> dict[str, Any]:
     }
 
 
-def _state(ended: Mapping[str, Any], *, begun: bool) -> str:
+def _state(ended: Mapping[str, JsonValue], *, begun: bool) -> str:
     """Return the state of a run by its folder alone, which does not tell who is training it."""
     if "status" in ended:
         return str(ended["status"])
@@ -45,8 +46,9 @@ def _state(ended: Mapping[str, Any], *, begun: bool) -> str:
     return "stopped" if begun else "waiting"
 
 
-def _ended(paths: RunPaths) -> dict[str, Any]:
-    """Return the result, or the failure, or nothing."""
-    if paths.result_path.exists():
-        return dict(read_json(paths.result_path))
-    return paths.failure or {}
+def _ended(paths: RunPaths) -> dict[str, JsonValue]:
+    """Return the result, or the failure, or nothing; as it stands in its file."""
+    for path in (paths.result_path, paths.failed_path):
+        if path.exists():
+            return dict(read_json(path))
+    return {}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from depthgauge.config import SharedConfig
+from depthgauge.json_values import plain_object
 from depthgauge.scheduling.cohorts import cohorts_left
 from depthgauge.scheduling.execution import Execution, check_executor, choose_sizes, start_line
 from depthgauge.scheduling.memory_estimate import planned_bytes
@@ -61,15 +62,17 @@ class StudyPlan:
             lines.append(f"{self.line}, {self.memory_bytes / GIGABYTE:.1f} GB each")
         return lines
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the plan for a JSON document."""
         names = ("cohorts", "processes", "threads", "memory_bytes")
-        return {
-            "out": str(self.folder),
-            "config": self.config.as_dict,
-            "runs": [asdict(run) for run in self.runs],
-            "expected": {name: getattr(self, name) for name in names},
-        }
+        return plain_object(
+            {
+                "out": self.folder,
+                "config": self.config,
+                "runs": self.runs,
+                "expected": {name: getattr(self, name) for name in names},
+            }
+        )
 
 
 def plan_study(grid: Grid, folder: Path, execution: Execution) -> StudyPlan:
@@ -78,7 +81,7 @@ def plan_study(grid: Grid, folder: Path, execution: Execution) -> StudyPlan:
     check_executor(config.executor)
     kind = device.partition(":")[0]
     begun = study.check(grid.base, kind, config.threads, config.engine)
-    sizing = choose_sizes(study, grid, execution, begun.threads if begun else config.threads)
+    sizing = choose_sizes(study, grid, execution, begun)
     cohorts = cohorts_left(study, grid, sizing.runs)
     needs = [planned_bytes(cohort, grid.task) for cohort in cohorts]
     processes = processes_for(needs, sizing.threads, device) if cohorts else 0
@@ -96,10 +99,9 @@ def plan_study(grid: Grid, folder: Path, execution: Execution) -> StudyPlan:
 
 
 def _state(study: StudyFolder, planned: PlannedRun) -> PlannedState:
-    """Return the state of a run; one whose result cannot be used has stopped."""
-    state = state_of(study.paths(planned.identity))
-    is_done = state in ("finished", "diverged")
-    if is_done and study.run(planned.config).result is None:
-        state = "stopped"
+    """Return the state of a run; a result that cannot be used is refused."""
+    folder = study.run(planned.config)
+    result = folder.result
+    state: RunState = result["status"] if result else state_of(folder)
     run = f"runs/{planned.identity}"
     return PlannedState(planned.kind.rule.label, planned.k, planned.seed, run, state)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
@@ -23,9 +23,10 @@ from depthgauge.scheduling.resources import choose_device
 from depthgauge.scheduling.sizing import Sizing, processes_for, size_cohorts
 from depthgauge.scheduling.slurm import Submitted, write_job
 from depthgauge.scheduling.worker import Tasks
+from depthgauge.store.mending import DoneRun, mend_runs
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.provenance import command_line
-from depthgauge.store.study_folder import StudyFolder
+from depthgauge.store.study_folder import StudyFile, StudyFolder
 from depthgauge.study_config import StudyConfig
 from depthgauge.tasks.registry import load_task
 from depthgauge.training.engine import StoppedEarlyError
@@ -72,9 +73,19 @@ class Execution:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A study whose plan is written: the cohorts that are left, and the job they are."""
+    """A study whose folder is open and whose plan is written.
+
+    Attributes:
+        study: the folder; it knows the plan.
+        file: its `study.json`.
+        done: the runs that were done before, as they were read.
+        cohorts: those that are left.
+        job: what an executor is asked to do.
+    """
 
     study: StudyFolder
+    file: StudyFile
+    done: Mapping[str, DoneRun]
     cohorts: list[CohortPlan]
     job: Job
 
@@ -92,10 +103,10 @@ def train(
     *,
     networks: bool = False,
     thresholds: Thresholds | None = None,
-) -> Submitted | None:
+) -> tuple[Prepared, Submitted | None]:
     """Train what is left of a grid; what Slurm shall train is submitted instead, and returned.
 
-    With `networks`, those of runs that are done will be read, and must be in good order. What
+    With `networks`, those of full runs that are done are read, and must be in good order. What
     fires while they are trained does so by the `thresholds`, or by the protocol's.
     """
     config = execution.config
@@ -103,10 +114,10 @@ def train(
     prepared = prepare(grid, folder, execution, networks=networks)
     if config.executor == "slurm" and prepared.cohorts:
         memory = max(planned_bytes(cohort, grid.task) for cohort in prepared.cohorts)
-        return write_job(prepared.job, memory, config.submit)
+        return prepared, write_job(prepared.job, memory, config.submit)
     tasks = {(task_reference(config), config.validation): grid.task}
     train_job(prepared, execution, tasks=tasks, thresholds=thresholds)
-    return None
+    return prepared, None
 
 
 def prepare(grid: Grid, folder: Path, execution: Execution, *, networks: bool) -> Prepared:
@@ -114,20 +125,18 @@ def prepare(grid: Grid, folder: Path, execution: Execution, *, networks: bool) -
     config, device, study = execution.config, execution.device, StudyFolder(folder)
     kind = device.partition(":")[0]
     begun = study.check(grid.base, kind, config.threads, config.engine)
-    threads = begun.threads if begun else config.threads
-    sizing = choose_sizes(study, grid, execution, threads)
-    opened = study.open(grid.base, kind, config.threads, sizing.threads, config.engine)
-    if opened.threads != sizing.threads:  # by another command, at the same time
-        sizing = choose_sizes(study, grid, execution, opened.threads)
-    runs = ((run.identity, run.kind.recipe.epochs) for run in grid.runs())
-    done = study.mend(runs, networks=networks)
+    sizing = choose_sizes(study, grid, execution, begun)
+    file = begun or study.open(grid.base, kind, config.threads, sizing.threads, config.engine)
+    if file.threads != sizing.threads:  # by another command, at the same time
+        sizing = choose_sizes(study, grid, execution, file)
+    done = mend_runs(study, ((run.config, networks and run.is_full) for run in grid.runs()))
     planned = plan_runs(
         study, grid, task_reference(config), config.validation, sizing.runs, done=done
     )
     cohorts = [cohort for cohort in planned if study.has_open_runs(cohort, done)]
     names = tuple(cohort.name for cohort in cohorts)
-    how = (device, opened.threads, config.save_every, command_line(), opened.engine)
-    return Prepared(study, cohorts, Job(folder.resolve(), names, *how))
+    how = (device, file.threads, config.save_every, command_line(), file.engine)
+    return Prepared(study, file, done, cohorts, Job(folder.resolve(), names, *how))
 
 
 def task_reference(config: StudyConfig) -> str:
@@ -137,16 +146,16 @@ def task_reference(config: StudyConfig) -> str:
 
 
 def choose_sizes(
-    study: StudyFolder, grid: Grid, execution: Execution, threads: int | None
+    study: StudyFolder, grid: Grid, execution: Execution, begun: StudyFile | None
 ) -> Sizing:
-    """Choose sizes for what is neither planned nor done; `threads` where they are fixed."""
-    begun, planned = study.read() is not None, study.plan_files.read().cohort_of
+    """Choose sizes for what is neither planned nor done; a study that was begun has its threads."""
+    config, planned = execution.config, study.plan_files.read().cohort_of
+    threads = begun.threads if begun else config.threads
     runs = [
         run
         for run in grid.runs()
         if run.identity not in planned and not (begun and study.is_done(run.identity))
     ]
-    config = execution.config
     cluster = config.executor != "local"
     return size_cohorts(runs, grid.task, execution.device, threads, config.cohort, cluster=cluster)
 
@@ -202,8 +211,8 @@ def _executor(
     if executor == "ray":
         from depthgauge.scheduling.on_ray.cluster import run_on_ray  # noqa: PLC0415
 
-        return partial(run_on_ray, job, execution.config.address)
-    return partial(run_locally, job, processes, tasks=tasks)
+        return partial(run_on_ray, job, study, execution.config.address)
+    return partial(run_locally, job, study, processes, tasks=tasks)
 
 
 def start_line(

@@ -72,6 +72,6 @@ def folder_of(config: StudyConfig, task: Task) -> Path:
     if config.out is not None:
         return Path(config.out)
     net = net_of(config)
-    text = json.dumps(base_of(task, net, recipe_of(config)).as_dict, sort_keys=True)
+    text = json.dumps(base_of(task, net, recipe_of(config)).model_dump(mode="json"), sort_keys=True)
     digest = hashlib.sha256(text.encode()).hexdigest()[:FOLDER_DIGITS]
     return Path("runs") / f"{task.name}-d{net.width}-L{net.blocks}-{digest}"

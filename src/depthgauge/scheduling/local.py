@@ -35,16 +35,28 @@ OnLook = Callable[[], None]
 
 
 def run_locally(
-    job: Job, processes: int, interrupt: Interrupt, on_look: OnLook, tasks: Tasks | None = None
+    job: Job,
+    study: StudyFolder,
+    processes: int,
+    interrupt: Interrupt,
+    on_look: OnLook,
+    *,
+    tasks: Tasks | None = None,
 ) -> None:
     """Train the job in so many processes; one is this process, which has the `tasks`."""
     if processes > 1:
-        run_side_by_side(job, processes, interrupt, on_look)
+        run_side_by_side(job, study, processes, interrupt, on_look)
     else:
-        run_here(job, interrupt, on_look, tasks)
+        run_here(job, study, interrupt, on_look, tasks)
 
 
-def run_here(job: Job, interrupt: Interrupt, on_look: OnLook, tasks: Tasks | None = None) -> None:
+def run_here(
+    job: Job,
+    study: StudyFolder,
+    interrupt: Interrupt,
+    on_look: OnLook,
+    tasks: Tasks | None = None,
+) -> None:
     """Train in this process; the bar is moved by a thread beside it."""
     ended = threading.Event()
 
@@ -56,13 +68,15 @@ def run_here(job: Job, interrupt: Interrupt, on_look: OnLook, tasks: Tasks | Non
     watcher.start()
     try:
         with with_threads(job.threads):
-            Worker(job, interrupt, tasks).work()
+            Worker(job, study, interrupt, tasks).work()
     finally:
         ended.set()
         watcher.join()
 
 
-def run_side_by_side(job: Job, count: int, interrupt: Interrupt, on_look: OnLook) -> None:
+def run_side_by_side(
+    job: Job, study: StudyFolder, count: int, interrupt: Interrupt, on_look: OnLook
+) -> None:
     """Train in `count` processes; what a dead one had begun, the others take over."""
     context = mp.get_context("spawn")
     stop, sentences = context.Event(), context.SimpleQueue()
@@ -86,16 +100,16 @@ def run_side_by_side(job: Job, count: int, interrupt: Interrupt, on_look: OnLook
     said = []
     while not sentences.empty():
         said.append(sentences.get())
-    conclude(job, said, interrupt)
+    conclude(job, study, said, interrupt)
 
 
-def conclude(job: Job, said: list[str], interrupt: Interrupt) -> None:
+def conclude(job: Job, study: StudyFolder, said: list[str], interrupt: Interrupt) -> None:
     """Say what the workers said, that they were asked to stop, or that they ended too early."""
     if said:
         raise UserError("; ".join(dict.fromkeys(said)))
     if interrupt():
         raise StoppedEarlyError
-    if StudyFolder(job.folder).open_cohorts(job.cohorts):
+    if study.open_cohorts(job.cohorts):
         raise UserError(
             "every worker process ended before its time (was there enough memory?); the same "
             "command goes on from the last checkpoint"
@@ -140,7 +154,7 @@ def _work(job: Job, stop: Any, sentences: Any) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     torch.set_num_threads(job.threads)
     try:
-        Worker(job, lambda: own() or stop.is_set()).work()
+        Worker(job, StudyFolder(job.folder), lambda: own() or stop.is_set()).work()
     except StoppedEarlyError:
         return
     except UserError as error:

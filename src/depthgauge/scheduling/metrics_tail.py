@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 
-from depthgauge.store.metrics_file import Line, read_lines
+from depthgauge.gauges.epoch_metrics import EpochMetrics
+from depthgauge.store.metrics_file import read_lines
 from depthgauge.verdict.over_training import first_fired, from_metrics
 from depthgauge.verdict.thresholds import Thresholds
 
@@ -20,8 +21,8 @@ class MetricsTail:
         epoch: the newest; None before there is any.
         accuracy: after that epoch.
         diverged: whether the run has.
-        fired: D1 and D2 by their point values with the first epoch at which each fired, None if it
-            has not; one that was not read is left out.
+        fired: the first epoch at which each diagnostic fired by its point values, None if it has
+            not; one that training does not record is left out.
     """
 
     def __init__(self, path: str, thresholds: Thresholds | None = None) -> None:
@@ -69,7 +70,7 @@ class MetricsTail:
         self._last_line = new[new.rfind(b"\n", 0, -1) + 1 :] or self._last_line
         return True
 
-    def _take(self, lines: list[Line]) -> None:
+    def _take(self, lines: list[EpochMetrics]) -> None:
         if not lines:
             return
         self.epoch, self.accuracy = lines[-1]["epoch"], lines[-1]["accuracy"]

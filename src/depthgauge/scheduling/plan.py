@@ -57,6 +57,11 @@ class PlannedRun:
         """The rule that goes with it."""
         return self.kind.choice
 
+    @property
+    def is_full(self) -> bool:
+        """Whether all blocks are trained, and there are some."""
+        return self.k == self.kind.net.blocks > 0
+
     @cached_property
     def identity(self) -> str:
         """The name of its folder; takes less than its configuration does."""

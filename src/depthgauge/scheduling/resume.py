@@ -10,14 +10,14 @@ from depthgauge.scheduling.cohort_training import check_rules
 from depthgauge.scheduling.execution import Execution, Prepared, check_executor, train_job
 from depthgauge.scheduling.job import Job
 from depthgauge.scheduling.resources import choose_device
-from depthgauge.scheduling.status import status_of
+from depthgauge.store.mending import mend_runs
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.provenance import command_line
 from depthgauge.store.quarantine import put_aside
-from depthgauge.store.study_folder import StudyFile, StudyFolder, check_study
+from depthgauge.store.study_folder import StudyFile, StudyFolder, read_study
 
 
-def resume_study(folder: Path, execution: Execution, names: Sequence[str] = ()) -> None:
+def resume_study(folder: Path, execution: Execution, names: Sequence[str] = ()) -> Prepared:
     """Train the cohorts of a study's plan that are left, or those of these names."""
     study, file, device = _open(folder, execution)
     plan = study.plan_files.read()
@@ -25,24 +25,23 @@ def resume_study(folder: Path, execution: Execution, names: Sequence[str] = ()) 
         if name not in plan.cohorts:
             raise UserError(f"--cohorts {name}: the plan has {', '.join(plan.cohorts)}")
     cohorts = plan.in_effect(names) if names else plan.current
-    _train(study, file, device, cohorts, execution)
+    return _train(study, file, device, cohorts, execution)
 
 
-def retry_failed(folder: Path, execution: Execution) -> None:
+def retry_failed(folder: Path, execution: Execution) -> Prepared:
     """Put what was written down of failures aside, and train those runs again."""
     study, file, device = _open(folder, execution)
-    runs = [failed.run for failed in status_of(folder).failed]
+    planned = study.plan_files.read().cohort_of
+    runs = [run for run in planned if study.has_failed(run) and not study.is_done(run)]
     if not runs:
         raise UserError(f"no run of {folder} has failed")
-    plan = study.plan_files.read()
-    names = dict.fromkeys(plan.cohort_of[run].name for run in runs)
-    cohorts = [plan.cohorts[name] for name in names]
+    cohorts = list({planned[run].name: planned[run] for run in runs}.values())
     for cohort in cohorts:
         check_rules(cohort)
     for run in runs:
         path = study.paths(run).failed_path
         put_aside(path, "is of an attempt before this one", quietly=True)
-    _train(study, file, device, cohorts, execution)
+    return _train(study, file, device, cohorts, execution)
 
 
 def _open(folder: Path, execution: Execution) -> tuple[StudyFolder, StudyFile, str]:
@@ -53,10 +52,7 @@ def _open(folder: Path, execution: Execution) -> tuple[StudyFolder, StudyFile, s
         raise UserError(
             "resume cannot submit to Slurm; run the original command with --executor slurm"
         )
-    check_study(folder)
-    study = StudyFolder(folder)
-    file = study.read()
-    assert file is not None  # noqa: S101
+    study, file = read_study(folder)
     wanted = config.device if config.device != "auto" else file.device or "auto"
     device = choose_device(wanted, config.executor)
     study.check_device(file, device.partition(":")[0])
@@ -69,11 +65,11 @@ def _train(
     device: str,
     cohorts: Sequence[CohortPlan],
     execution: Execution,
-) -> None:
-    study.mend(
-        (identity, cohort.recipe.epochs) for cohort in cohorts for identity in cohort.identities
-    )
-    left = [cohort for cohort in cohorts if study.open_runs(cohort)]
+) -> Prepared:
+    done = mend_runs(study, ((config, False) for cohort in cohorts for config in cohort.configs))
+    left = [cohort for cohort in cohorts if study.has_open_runs(cohort, done)]
     names, folder = tuple(cohort.name for cohort in left), study.path.resolve()
     how = (device, file.threads, execution.config.save_every, command_line(), file.engine)
-    train_job(Prepared(study, left, Job(folder, names, *how)), execution)
+    prepared = Prepared(study, file, done, left, Job(folder, names, *how))
+    train_job(prepared, execution)
+    return prepared

@@ -10,10 +10,10 @@ from typing import Literal, get_args
 from depthgauge.config import SCHEMA_VERSION
 from depthgauge.store.claims import ClaimFile, Claims
 from depthgauge.store.files import read_small
-from depthgauge.store.plan_files import CohortPlan, PlanFiles
+from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.result_file import has_diverged
 from depthgauge.store.run_paths import RunPaths
-from depthgauge.store.study_folder import check_study
+from depthgauge.store.study_folder import read_study
 
 RunState = Literal["finished", "diverged", "failed", "running", "stopped", "waiting"]
 """Stopped runs were begun, and nobody is training them now; waiting ones were not begun."""
@@ -74,9 +74,8 @@ class StudyStatus:
 
 def status_of(folder: Path) -> StudyStatus:
     """Return the study's status."""
-    check_study(folder)
-    plan, claims = PlanFiles(folder / "plan").read(), Claims(folder / "claims")
-    runs = folder / "runs"
+    study, _ = read_study(folder)
+    plan, claims, runs = study.plan_files.read(), study.claims, study.runs
     counts: dict[RunState, int] = dict.fromkeys(get_args(RunState), 0)
     running: list[Running] = []
     failed: list[Failed] = []
@@ -106,8 +105,8 @@ def _outside_the_plan(runs: Path, planned: set[str]) -> Iterator[RunPaths]:
 def _failed(cohort: CohortPlan, position: int, runs: Path) -> Failed:
     rule, k, seed = cohort.runs[position]
     identity, label = cohort.identities[position], cohort.rules[rule].config.label
-    failure = RunPaths(runs / identity).failure or {}
-    return Failed(identity, label, k, seed, str(failure.get("reason")))
+    failure = RunPaths(runs / identity).failure
+    return Failed(identity, label, k, seed, str(failure and failure.get("reason")))
 
 
 def _running(cohort: CohortPlan, holder: ClaimFile, claims: Claims) -> Running:

@@ -10,12 +10,11 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from depthgauge.errors import StoreError, UserError, one_line, storing
 from depthgauge.scheduling.cohort_training import Conditions, train_runs
 from depthgauge.scheduling.job import Job
-from depthgauge.store.claims import Claim
+from depthgauge.store.claims import Claim, Progress
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.provenance import environment
 from depthgauge.store.run_folder import newest_common_position
@@ -37,25 +36,26 @@ class CohortProgress:
 
     def __init__(self, cohort: CohortPlan, runs: int, total: int) -> None:
         self._began = time.monotonic()
-        self._known = {"label": cohort.label, "runs": runs, "total": total}
-        self._steps: dict[str, int] = {}
+        self._known: Progress = {"label": cohort.label, "runs": runs, "total": total}
+        self._steps: Progress = {}
 
     def on_step(self, epoch: int, steps: int) -> None:
         """So many epochs, and steps in all, are done."""
         first = self._steps.get("first", steps - 1)
         self._steps = {"first": first, "epoch": epoch, "steps": steps}
 
-    def so_far(self) -> dict[str, Any]:
-        """`first` is how many steps there were when this worker began, `seconds` ago."""
-        return self._known | self._steps | {"seconds": time.monotonic() - self._began}
+    def so_far(self) -> Progress:
+        """Return what the claim says now."""
+        return {**self._known, **self._steps, "seconds": time.monotonic() - self._began}
 
 
 class Worker:
     """Works on a job until everything in it has ended, or `stop` says so; `tasks` are at hand."""
 
-    def __init__(self, job: Job, stop: Callable[[], bool], tasks: Tasks | None = None) -> None:
-        self.job, self._stop = job, stop
-        self._study = StudyFolder(job.folder)
+    def __init__(
+        self, job: Job, study: StudyFolder, stop: Callable[[], bool], tasks: Tasks | None = None
+    ) -> None:
+        self.job, self._study, self._stop = job, study, stop
         self._tasks = tasks or {}
         self._refused: dict[str, str] = {}
 

@@ -42,56 +42,69 @@ def write_checkpoint(path: Path, state: RunState) -> None:
     path.write_bytes(save(tensors, whole))
 
 
+class OpenCheckpoint:
+    """A checkpoint file that is open: its header was read, its tensors are when asked for.
+
+    A file that is cut short, damaged or of another version raises `DamagedError`. What the system
+    refuses to open is refused in its own words: no damage is meant.
+    """
+
+    def __init__(self, path: Path) -> None:
+        if not path.is_file():
+            raise DamagedError("is not a file")
+        try:
+            handle: Any = safe_open(path, framework="pt")
+        except SafetensorError as error:
+            raise DamagedError(f"is cut short or damaged ({error})") from error
+        except FileNotFoundError:
+            path.open("rb").close()  # safetensors says this whatever the reason is; Python knows it
+            raise
+        self.path, self._handle = path, handle
+        self._metadata: dict[str, str] = dict(handle.metadata() or {})
+        _check_version(self._metadata)
+        self.position = _position(self._metadata)
+
+    def read(self) -> RunState:
+        """The state, every bit of it as it was written."""
+        metadata = dict(self._metadata)
+        checksum = metadata.pop("checksum", None)
+        try:
+            tensors = {key: self._handle.get_tensor(key) for key in self._handle.keys()}  # noqa: SIM118
+        except SafetensorError as error:
+            raise DamagedError(f"is cut short or damaged ({error})") from error
+        unchecked = checksum is None and metadata.keys() <= BEFORE_CHECKSUMS
+        if not unchecked and checksum != _checksum(tensors, metadata):
+            raise DamagedError("is damaged: its bytes do not have the checksum it was written with")
+        return _state(tensors, metadata)
+
+
 def read_checkpoint(path: Path) -> RunState:
-    """The state, every bit of it as it was written."""
-    _check_file(path)
-    try:
-        with safe_open(path, framework="pt") as handle:
-            metadata = dict(handle.metadata() or {})
-            tensors = {key: handle.get_tensor(key) for key in handle.keys()}  # noqa: SIM118
-    except SafetensorError as error:
-        raise DamagedError(f"is cut short or damaged ({error})") from error
-    checksum = metadata.pop("checksum", None)
-    _check_version(metadata)
-    unchecked = checksum is None and metadata.keys() <= BEFORE_CHECKSUMS
-    if not unchecked and checksum != _checksum(tensors, metadata):
-        raise DamagedError("is damaged: its bytes do not have the checksum it was written with")
-    return _state(tensors, metadata)
+    """The state in a checkpoint."""
+    return OpenCheckpoint(path).read()
 
 
 def position_of(path: Path) -> Position | None:
-    """Where a checkpoint stands, by its header alone; None if there is none.
-
-    A file that cannot be read raises `DamagedError`.
-    """
-    if not path.exists():
-        return None
-    _check_file(path)
-    try:
-        with safe_open(path, framework="pt") as handle:
-            metadata = dict(handle.metadata() or {})
-    except SafetensorError as error:
-        raise DamagedError(f"is cut short or damaged ({error})") from error
-    _check_version(metadata)
-    return _position(metadata)
-
-
-def _check_file(path: Path) -> None:
-    """Whatever the system refuses to open is refused here, in its own words: no damage is meant."""
-    if not path.is_file():
-        raise DamagedError("is not a file")
-    path.open("rb").close()
+    """Where a checkpoint stands, by its header alone; None if there is none."""
+    return OpenCheckpoint(path).position if path.exists() else None
 
 
 def _state(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> RunState:
-    parts: dict[str, dict[str, Any]] = {part: {} for part in PARTS}
+    parts: dict[str, dict[str, Tensor]] = {part: {} for part in PARTS}
     for key, tensor in tensors.items():
         part, _, name = key.partition("/")
         if part in parts:
             parts[part][name] = tensor
     epoch, step = _position(metadata)
     loss = float.fromhex(metadata.get("loss", "0x0p+0"))
-    return RunState(epoch, **parts, step=step, loss=loss, noise=tensors.get(NOISE))
+    return RunState(
+        epoch=epoch,
+        parameters=parts["parameters"],
+        feedback=parts["feedback"],
+        moments=parts["moments"],
+        step=step,
+        loss=loss,
+        noise=tensors.get(NOISE),
+    )
 
 
 def _position(metadata: Mapping[str, str]) -> Position:

@@ -14,9 +14,9 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from pydantic import BaseModel, ValidationError
+from typing_extensions import TypedDict
 
 from depthgauge.store.files import create_exclusively, make_folder
 from depthgauge.store.owner import Owner, this_process
@@ -28,13 +28,29 @@ DEAD_AFTER = 120.0
 """Seconds without a sign of life after which an owner elsewhere is taken for dead."""
 
 
+class Progress(TypedDict, total=False):
+    """How far a claimed cohort is; what its owner has not counted yet is left out."""
+
+    label: str
+    runs: int
+    total: int
+    """Steps of the whole training."""
+    first: int
+    """Steps that were done when the owner began, `seconds` ago."""
+    epoch: int
+    """Whole epochs that are done."""
+    steps: int
+    """Steps that are done."""
+    seconds: float
+
+
 class ClaimFile(BaseModel):
     """What stands in a claim; `beat` grows as long as its owner lives."""
 
     owner: Owner
     released: bool = False
     beat: int = 0
-    progress: dict[str, Any] = {}
+    progress: Progress = {}
 
 
 class Claim:
@@ -48,7 +64,7 @@ class Claim:
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def keep_alive(self, progress: Callable[[], dict[str, Any]]) -> None:
+    def keep_alive(self, progress: Callable[[], Progress]) -> None:
         """Give a sign of life now and then, with how far the work is, until released."""
 
         def beat() -> None:
@@ -61,7 +77,7 @@ class Claim:
         self._thread = threading.Thread(target=beat, daemon=True)
         self._thread.start()
 
-    def beat(self, progress: dict[str, Any]) -> None:
+    def beat(self, progress: Progress) -> None:
         """One sign of life; finds out whether the claim was taken over."""
         with self._writing:
             if not self.is_held():

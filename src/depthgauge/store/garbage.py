@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from depthgauge.errors import UserError
-from depthgauge.store.claims import Claims
-from depthgauge.store.plan_files import Plan, PlanFiles
+from depthgauge.store.plan_files import Plan
 from depthgauge.store.quarantine import FOLDER as QUARANTINE
 from depthgauge.store.run_paths import RunPaths
-from depthgauge.store.study_folder import check_study
+from depthgauge.store.study_folder import read_study
 
 
 @dataclass(frozen=True)
@@ -28,8 +27,8 @@ def garbage_in(folder: Path, *, quarantined: bool) -> list[GarbageFile]:
 
     Refused while somebody is training: temporary files are then in use.
     """
-    check_study(folder)
-    plan, claims = PlanFiles(folder / "plan").read(), Claims(folder / "claims")
+    study, _ = read_study(folder)
+    plan, claims = study.plan_files.read(), study.claims
     held = [cohort.name for cohort in plan.current if claims.holder(cohort.name) is not None]
     if held:
         raise UserError(f"somebody is training in {folder}; `depthgauge status {folder}` says who")

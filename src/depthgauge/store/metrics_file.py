@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 from pydantic_core import from_json
 
+from depthgauge.gauges.epoch_metrics import EpochMetrics
 from depthgauge.store.files import finite, write_text
 from depthgauge.store.quarantine import put_aside
-
-Line = dict[str, Any]
 
 NEEDED = {"epoch", "accuracy", "diverged"}
 """Without these a line is not whole: a result cannot be made of it."""
@@ -23,12 +21,12 @@ class MetricsFile:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def append(self, line: Line) -> None:
+    def append(self, line: EpochMetrics) -> None:
         """Add one epoch; what is not finite becomes null."""
         with self.path.open("a", encoding="utf-8") as handle:
             handle.write(json.dumps(finite(line), allow_nan=False) + "\n")
 
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[EpochMetrics]:
         """All epochs in order."""
         return self._read()[0]
 
@@ -49,19 +47,19 @@ class MetricsFile:
         kept = [line for line in lines if epoch is not None and line["epoch"] <= epoch]
         write_text(self.path, "".join(json.dumps(line) + "\n" for line in kept))
 
-    def _read(self) -> tuple[list[Line], bool]:
+    def _read(self) -> tuple[list[EpochMetrics], bool]:
         """All epochs in order, and whether every line could be read."""
         return read_lines(self.path.read_bytes()) if self.path.exists() else ([], True)
 
 
-def read_lines(content: bytes) -> tuple[list[Line], bool]:
+def read_lines(content: bytes) -> tuple[list[EpochMetrics], bool]:
     """All epochs in order, and whether every line could be read."""
     lines = [_line(text) for text in content.splitlines()]
-    by_epoch: dict[int, Line] = {line["epoch"]: line for line in lines if line is not None}
+    by_epoch: dict[int, EpochMetrics] = {line["epoch"]: line for line in lines if line is not None}
     return [by_epoch[epoch] for epoch in sorted(by_epoch)], None not in lines
 
 
-def _line(text: bytes) -> Line | None:
+def _line(text: bytes) -> EpochMetrics | None:
     """A line of metrics; None if it is not whole."""
     try:
         line = from_json(text)

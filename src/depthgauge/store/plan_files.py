@@ -7,7 +7,7 @@ can make: of two that plan at once the second reads what the first has planned, 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -25,6 +25,7 @@ from depthgauge.config import (
 )
 from depthgauge.errors import UserError
 from depthgauge.store.files import create_exclusively, make_folder
+from depthgauge.store.relative_paths import relative_reference, whole_reference
 
 NAME_DIGITS = 12
 FEW_LABELS = 2
@@ -118,6 +119,21 @@ class PlanFile(BaseModel):
         """The same task, with other cohorts."""
         return self.model_copy(update={"cohorts": list(cohorts)})
 
+    def with_references(self, change: Callable[[str], str]) -> PlanFile:
+        """The same plan, with the texts that name its task and its rules changed."""
+        cohorts = [
+            cohort.model_copy(
+                update={
+                    "rules": tuple(
+                        rule.model_copy(update={"typed": change(rule.typed)})
+                        for rule in cohort.rules
+                    )
+                }
+            )
+            for cohort in self.cohorts
+        ]
+        return self.model_copy(update={"task": change(self.task), "cohorts": cohorts})
+
 
 class Plan:
     """All that was planned so far."""
@@ -164,27 +180,33 @@ class Plan:
 
 
 class PlanFiles:
-    """The folder `plan/` of a study."""
+    """The folder `plan/` of a study; each look opens only the files that are new."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._read: list[PlanFile] = []
-        self._plan: Plan | None = None
+        self._plan = Plan([])
 
     def read(self) -> Plan:
         """The plan as it is now."""
-        count = len(self._read)
-        while (path := self._path(len(self._read) + 1)).exists():
-            self._read.append(_read(path))
-        if self._plan is None or len(self._read) > count:
-            self._plan = Plan(self._read)
+        files = self._plan.files
+        while (path := self._path(len(files) + 1)).exists():
+            files = [*files, self._in_place(_read(path))]
+        if len(files) > len(self._plan.files):
+            self._plan = Plan(files)
         return self._plan
 
     def add(self, plan: Plan, file: PlanFile) -> bool:
         """Add to a plan that was read; False if somebody else has added to it since."""
         make_folder(self.folder)
-        text = file.model_dump_json() + "\n"
-        return create_exclusively(self._path(len(plan.files) + 1), text)
+        stored = file.with_references(lambda named: relative_reference(named, self.folder.parent))
+        text = stored.model_dump_json() + "\n"
+        if not create_exclusively(self._path(len(plan.files) + 1), text):
+            return False
+        self._plan = Plan([*plan.files, file])
+        return True
+
+    def _in_place(self, file: PlanFile) -> PlanFile:
+        return file.with_references(lambda named: whole_reference(named, self.folder.parent))
 
     def _path(self, number: int) -> Path:
         return self.folder / f"{number}.json"

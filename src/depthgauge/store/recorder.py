@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from depthgauge.errors import storing
-from depthgauge.store.metrics_file import Line
+from depthgauge.gauges.epoch_metrics import EpochMetrics
 from depthgauge.store.provenance import Provenance
 from depthgauge.store.run_folder import RunFolder
 from depthgauge.training.engine import RunState, StoppedEarlyError
@@ -19,7 +19,7 @@ class StoreRecorder:
     ) -> None:
         self.folders, self._may_write = list(folders), may_write
 
-    def record_epoch(self, lines: Sequence[Line]) -> None:
+    def record_epoch(self, lines: Sequence[EpochMetrics]) -> None:
         """Append one line of metrics to each run."""
         with storing():
             for folder, line in zip(self.folders, lines, strict=True):

@@ -10,11 +10,13 @@ from typing_extensions import TypedDict
 
 from depthgauge.config import SCHEMA_VERSION, RunConfig
 from depthgauge.errors import UserError
-from depthgauge.store.metrics_file import Line
+from depthgauge.gauges.epoch_metrics import EpochMetrics
 from depthgauge.store.provenance import Provenance
 
 
-def result_of(config: RunConfig, metrics: Sequence[Line], provenance: Provenance) -> dict[str, Any]:
+def result_of(
+    config: RunConfig, metrics: Sequence[EpochMetrics], provenance: Provenance
+) -> ResultFile:
     """The result of a run whose epochs are all there."""
     if [line["epoch"] for line in metrics] != list(range(config.recipe.epochs + 1)):
         raise UserError(f"the metrics of the run {config.identity} have lost epochs")
@@ -28,14 +30,6 @@ def result_of(config: RunConfig, metrics: Sequence[Line], provenance: Provenance
         "final": metrics[-1],
         "provenance": provenance,
     }
-
-
-def is_whole(content: bytes, identity: str) -> bool:
-    """Whether a file's content is the whole result of the run; quicker than saying what is not."""
-    try:
-        return _RESULT.validate_json(content)["identity"] == identity
-    except ValidationError:
-        return False
 
 
 def has_diverged(content: bytes) -> bool:
@@ -58,6 +52,22 @@ def what_is_wrong(result: Any, identity: str) -> str | None:
     return None if whole else "is not the whole result of its run"
 
 
+class _Ended(TypedDict):
+    schema_version: Literal[1]
+    identity: str
+    status: Literal["finished", "diverged"]
+    final_acc: float | None
+    diverged_epoch: int | None
+
+
+class ResultFile(_Ended):
+    """The content of a `result.json`."""
+
+    final: EpochMetrics
+    """The last epoch."""
+    provenance: Provenance
+
+
 class _Final(TypedDict):
     h_norm: list[float | None]
     g_norm: list[float | None]
@@ -67,16 +77,11 @@ class _Provenance(TypedDict):
     commit: str | None
 
 
-class _ResultFile(TypedDict):
+class _Needed(_Ended):
     """What must be in a result."""
 
-    schema_version: Literal[1]
-    identity: str
-    status: Literal["finished", "diverged"]
-    final_acc: float | None
-    diverged_epoch: int | None
     final: _Final
     provenance: _Provenance
 
 
-_RESULT = TypeAdapter(_ResultFile)
+_RESULT = TypeAdapter(_Needed)

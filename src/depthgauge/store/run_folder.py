@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from depthgauge.config import SCHEMA_VERSION, RunConfig
 from depthgauge.errors import UserError
-from depthgauge.store.checkpoint import position_of, read_checkpoint, write_checkpoint
+from depthgauge.store.checkpoint import OpenCheckpoint, position_of, write_checkpoint
 from depthgauge.store.files import (
     as_json,
     content_of,
@@ -22,8 +21,8 @@ from depthgauge.store.files import (
 from depthgauge.store.metrics_file import MetricsFile
 from depthgauge.store.provenance import Provenance
 from depthgauge.store.quarantine import DamagedError, put_aside
-from depthgauge.store.result_file import result_of, what_is_wrong
-from depthgauge.store.run_paths import RunPaths
+from depthgauge.store.result_file import ResultFile, result_of, what_is_wrong
+from depthgauge.store.run_paths import FailureFile, RunPaths
 from depthgauge.training.engine import Position, RunState
 
 
@@ -50,17 +49,17 @@ class RunFolder(RunPaths):
         write_json(self.config_path, wanted)
 
     @property
-    def result(self) -> dict[str, Any] | None:
+    def result(self) -> ResultFile | None:
         """The finished result, or None while the run is not done."""
         if not self.result_path.exists():
             return None
-        result = read_json(self.result_path)
+        result: ResultFile = read_json(self.result_path)
         if what_is_wrong(result, self.config.identity) is not None:
             raise UserError(
                 f"{self.result_path} is not the whole result of this run; nothing was changed: "
                 "remove it to have the run made again"
             )
-        return dict(result)
+        return result
 
     def rewind(self, position: Position | None) -> None:
         """Drop what came after the position the run goes on from; everything if there is none."""
@@ -80,27 +79,26 @@ class RunFolder(RunPaths):
 
         write_atomically(self.checkpoint_path, write)
 
-    def saved(self) -> dict[Position, Path]:
-        """The checkpoints that are there and readable, by position."""
-        found = ((_readable_position(p), p) for p in (self.previous_path, self.checkpoint_path))
-        return {position: path for position, path in found if position is not None}
+    def saved(self, *, mend: bool = False) -> dict[Position, OpenCheckpoint]:
+        """The checkpoints that are there and readable, by position.
+
+        With `mend`, those whose header cannot be read are put aside.
+        """
+        found = {}
+        for path in (self.previous_path, self.checkpoint_path):
+            try:
+                checkpoint = OpenCheckpoint(path) if path.exists() else None
+            except DamagedError as error:
+                checkpoint = None
+                if mend:
+                    put_aside(path, str(error))
+            if checkpoint is not None:
+                found[checkpoint.position] = checkpoint
+        return found
 
     def load(self, position: Position) -> RunState | None:
         """The state saved at a position; None if it is damaged, and then it was put aside."""
-        path = self.saved()[position]
-        try:
-            return read_checkpoint(path)
-        except DamagedError as error:
-            put_aside(path, str(error))
-            return None
-
-    def put_damaged_aside(self) -> None:
-        """Checkpoints whose header cannot be read."""
-        for path in (self.previous_path, self.checkpoint_path):
-            try:
-                position_of(path)
-            except DamagedError as error:
-                put_aside(path, str(error))
+        return _read_or_put_aside(self.saved()[position])
 
     def finish(self, provenance: Provenance) -> None:
         """Write `result.json`: from now on the run is done. One that is there is never replaced."""
@@ -110,19 +108,25 @@ class RunFolder(RunPaths):
 
     def fail(self, reason: str, details: str, provenance: Provenance) -> None:
         """Write `failed.json`: the run raised an error, and is left alone until it is retried."""
-        failed = {"reason": reason, "details": details, "provenance": provenance}
-        known = {"schema_version": SCHEMA_VERSION, "identity": self.config.identity}
-        write_json(self.failed_path, known | failed)
+        failure: FailureFile = {
+            "schema_version": SCHEMA_VERSION,
+            "identity": self.config.identity,
+            "reason": reason,
+            "details": details,
+            "provenance": provenance,
+        }
+        write_json(self.failed_path, failure)
 
 
 def newest_common_position(folders: Sequence[RunFolder]) -> Position | None:
     """The newest position that every run has saved and has all metrics up to; None if none."""
-    usable = [
-        {position for position in folder.saved() if position[0] < recorded}
-        for folder in folders
-        for recorded in [folder.metrics.epochs_without_gap()]
-    ]
-    return max(set.intersection(*usable), default=None)
+    return max(set.intersection(*(set(_usable(folder)) for folder in folders)), default=None)
+
+
+def _usable(folder: RunFolder, *, mend: bool = False) -> dict[Position, OpenCheckpoint]:
+    """The checkpoints of a run that has all metrics up to them."""
+    saved, recorded = folder.saved(mend=mend), folder.metrics.epochs_without_gap()
+    return {position: found for position, found in saved.items() if position[0] < recorded}
 
 
 def load_newest(folders: Sequence[RunFolder]) -> list[RunState] | None:
@@ -130,13 +134,20 @@ def load_newest(folders: Sequence[RunFolder]) -> list[RunState] | None:
 
     What is damaged is put aside.
     """
-    for folder in folders:
-        folder.put_damaged_aside()
-    while (position := newest_common_position(folders)) is not None:
-        states = [folder.load(position) for folder in folders]
+    usable = [_usable(folder, mend=True) for folder in folders]
+    for position in sorted(set.intersection(*map(set, usable)), reverse=True):
+        states = [_read_or_put_aside(saved.pop(position)) for saved in usable]
         if all(state is not None for state in states):
             return [state for state in states if state is not None]
     return None
+
+
+def _read_or_put_aside(checkpoint: OpenCheckpoint) -> RunState | None:
+    try:
+        return checkpoint.read()
+    except DamagedError as error:
+        put_aside(checkpoint.path, str(error))
+        return None
 
 
 def _readable_position(path: Path) -> Position | None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
+from typing_extensions import TypedDict
 
 from depthgauge.config import RunConfig
 from depthgauge.errors import UserError
 from depthgauge.store.files import read_json
+
+if TYPE_CHECKING:
+    from depthgauge.store.provenance import Provenance
 
 CONFIG = "config.json"
 METRICS = "metrics.jsonl"
@@ -18,6 +22,16 @@ FAILED = "failed.json"
 CHECKPOINT = "checkpoint.safetensors"
 PREVIOUS = "checkpoint.previous.safetensors"
 NAMES = (CONFIG, METRICS, CHECKPOINT, PREVIOUS, FAILED, RESULT)
+
+
+class FailureFile(TypedDict):
+    """The content of a `failed.json`: why the run raised an error, and the whole traceback."""
+
+    schema_version: int
+    identity: str
+    reason: str
+    details: str
+    provenance: Provenance
 
 
 class RunPaths:
@@ -62,9 +76,12 @@ class RunPaths:
         return self.result_path.exists() or self.failed_path.exists()
 
     @property
-    def failure(self) -> dict[str, Any] | None:
+    def failure(self) -> FailureFile | None:
         """What was written down when the run failed, if it did."""
-        return dict(read_json(self.failed_path)) if self.failed_path.exists() else None
+        if not self.failed_path.exists():
+            return None
+        failure: FailureFile = read_json(self.failed_path)
+        return failure
 
 
 def read_config(path: Path) -> RunConfig:

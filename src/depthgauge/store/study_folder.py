@@ -12,16 +12,9 @@ from pydantic import BaseModel, Field, ValidationError
 from depthgauge.config import SCHEMA_VERSION, Engine, RunConfig, SharedConfig
 from depthgauge.errors import UserError
 from depthgauge.store.claims import Claims
-from depthgauge.store.files import (
-    as_json,
-    create_exclusively,
-    make_folder,
-    read_json,
-    read_small,
-)
-from depthgauge.store.mending import mend_result
+from depthgauge.store.files import as_json, create_exclusively, make_folder, read_json
 from depthgauge.store.plan_files import CohortPlan, PlanFiles
-from depthgauge.store.result_file import is_whole
+from depthgauge.store.relative_paths import SOURCES, TASKS
 from depthgauge.store.run_folder import RunFolder
 from depthgauge.store.run_paths import FAILED, RESULT, RunPaths, read_config
 
@@ -62,10 +55,10 @@ class StudyFolder:
 
         A new study gets the `threads` and the `engine` asked for, or `otherwise` and the cohort.
         """
-        if self.read() is None:
+        while (begun := self.check(base, device, threads, engine)) is None:
             make_folder(self.path)
             strange = not all(_is_ours(path) for path in self.path.iterdir())
-            if strange and self.read() is None:
+            if strange and not self.study_path.exists():
                 raise UserError(
                     f"{self.path} has something else in it; choose an empty or new folder with "
                     "--out"
@@ -73,10 +66,9 @@ class StudyFolder:
             study = StudyFile(
                 base=base, threads=threads or otherwise, device=device, engine=engine or "cohort"
             )
-            create_exclusively(self.study_path, as_json(study.model_dump(mode="json")))
-        opened = self.check(base, device, threads, engine)
-        assert opened is not None  # noqa: S101
-        return opened
+            if create_exclusively(self.study_path, as_json(study.model_dump(mode="json"))):
+                return study
+        return begun
 
     def check(
         self,
@@ -126,12 +118,12 @@ class StudyFolder:
                 else "is damaged"
             )
             raise UserError(
-                f"{self.study_path} {what}; nothing was changed: choose another --out"
+                f"{self.study_path} {what}; nothing was changed: choose another folder"
             ) from error
 
     def _check_base(self, base: SharedConfig) -> StudyFile | None:
         study = self.read()
-        different = differences(study.base.as_dict, base.as_dict) if study is not None else {}
+        different = differences(study.base.model_dump(), base.model_dump()) if study else {}
         if different:
             words = [f"{name} ({was} there, {now} here)" for name, (was, now) in different.items()]
             raise UserError(
@@ -151,26 +143,6 @@ class StudyFolder:
     def is_done(self, identity: str) -> bool:
         """Whether a run has its result; asked of many runs, so without paths being made."""
         return os.path.exists(f"{self.runs}/{identity}/{RESULT}")
-
-    def mend(self, runs: Iterable[tuple[str, int]], *, networks: bool = False) -> set[str]:
-        """Put results that cannot be used aside, and say which runs are done.
-
-        Runs are given by identity and epochs. With `networks`, the trained network of a run that
-        is done is looked at too: where it is damaged, the run is not done any more.
-        """
-        return {
-            identity
-            for identity, epochs in runs
-            if self._mended(identity, epochs if networks else None)
-        }
-
-    def _mended(self, identity: str, epochs: int | None) -> bool:
-        """Whether a run is done, once what is damaged was put aside."""
-        try:
-            whole = is_whole(read_small(f"{self.runs}/{identity}/{RESULT}"), identity)
-        except FileNotFoundError:
-            return False
-        return (whole and epochs is None) or mend_result(self.paths(identity), epochs)
 
     def has_failed(self, identity: str) -> bool:
         """Whether a run raised an error."""
@@ -202,15 +174,13 @@ class StudyFolder:
             yield RunFolder(self.runs, read_config(path))
 
 
-def check_study(folder: Path) -> None:
-    """Refuse a folder that is not a study's."""
-    if not (folder / "study.json").is_file():
+def read_study(folder: Path) -> tuple[StudyFolder, StudyFile]:
+    """Return the folder of a study and what it belongs to; another folder is refused."""
+    study = StudyFolder(folder)
+    file = study.read()
+    if file is None:
         raise UserError(f"{folder} is not the folder of a study: it has no study.json")
-    read_json(folder / "study.json")
-
-
-SOURCES, TASKS = "sources", "tasks"
-"""Folders of rules and arrays that were handed over from a notebook or a script."""
+    return study, file
 
 
 def _is_ours(path: Path) -> bool:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
 from torch.func import functional_call
 from torch.utils._pytree import tree_map
+from typing_extensions import TypedDict
 
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.stacked import StackedResidualMLP, StackedTrace
@@ -28,6 +28,27 @@ class Step:
     error: Tensor
     labels: Tensor
     progress: float
+
+
+class Seen(TypedDict, total=False):
+    """What a rule sees of all its runs, or of one of them; without what it does not need."""
+
+    states: tuple[Tensor, ...]
+    target: Tensor
+    error: Tensor
+    gradient: Sequence[Tensor]
+    readout: Parameters
+    blocks: Parameters
+    feedback: Parameters
+    noise: Tensor
+
+
+class Given(TypedDict):
+    """What a rule gives: credit of each block and of the embedding, and the feedback it learned."""
+
+    blocks: tuple[Tensor, ...]
+    embed: Tensor
+    learned: Parameters
 
 
 class LiftedRule:
@@ -89,7 +110,7 @@ class LiftedRule:
         if noise is not None:
             seen["noise"] = noise
 
-        def one_run(run: dict[str, Any]) -> dict[str, Any]:
+        def one_run(run: Seen) -> Given:
             context = self._context(run, step.progress)
             applied = applied_credit(self.rule, context)
             learned = dict(self.rule.learn(context))
@@ -122,19 +143,19 @@ class LiftedRule:
         drawn = {seed: _noise(shape, own, states[0]) for seed, own in self._streams.items()}
         return torch.stack([drawn[seed] for seed in self.seeds])
 
-    def _seen(self, step: Step) -> dict[str, Any]:
-        seen: dict[str, Any] = {"states": step.trace.states, "target": step.labels}
+    def _seen(self, step: Step) -> Seen:
+        seen: Seen = {"states": step.trace.states, "target": step.labels}
         if "error" in self.rule.needs:
             seen["error"] = step.error
         if "gradient" in self.rule.needs:
             seen["gradient"] = self.net.stream_backward(step.trace, step.error)
-        for need, prefix in (("readout", "out_"), ("blocks", "blocks.")):
-            if need in self.rule.needs:
-                parameters = self.net.parameters.items()
-                seen[need] = {name: p for name, p in parameters if name.startswith(prefix)}
+        if "readout" in self.rule.needs:
+            seen["readout"] = _starting_with("out_", self.net.parameters)
+        if "blocks" in self.rule.needs:
+            seen["blocks"] = _starting_with("blocks.", self.net.parameters)
         return seen
 
-    def _context(self, run: dict[str, Any], progress: float) -> Context:
+    def _context(self, run: Seen, progress: float) -> Context:
         offers: dict[Need, object] = {}
         if "error" in run:
             offers["error"] = run["error"]
@@ -154,12 +175,10 @@ class LiftedRule:
             residual=self.net.residual_add,
         )
 
-    def _apart(
-        self, one_run: Callable[[dict[str, Any]], dict[str, Any]], seen: dict[str, Any]
-    ) -> dict[str, Any]:
+    def _apart(self, one_run: Callable[[Seen], Given], seen: Seen) -> Given:
         """Run by run, for rules that cannot be lifted."""
         apart = [one_run(tree_map(lambda t, p=p: t[p], seen)) for p in range(len(self.runs))]
-        stacked: dict[str, Any] = tree_map(lambda *tensors: torch.stack(tensors), *apart)
+        stacked: Given = tree_map(lambda *tensors: torch.stack(tensors), *apart)
         return stacked
 
 
@@ -172,6 +191,10 @@ def _noise(shape: tuple[int, ...], generator: torch.Generator, like: Tensor) -> 
 def _kind(stacked: Tensor) -> str:
     """Shape and type of each run's part of a stacked tensor."""
     return f"{tuple(stacked.shape[1:])} {stacked.dtype}"
+
+
+def _starting_with(prefix: str, parameters: Parameters) -> Parameters:
+    return {name: p for name, p in parameters.items() if name.startswith(prefix)}
 
 
 def _below(parameters: Parameters, prefix: str) -> Parameters:

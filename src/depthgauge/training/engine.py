@@ -6,19 +6,20 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 import torch
 from torch import Tensor
 
+from depthgauge.gauges.epoch_metrics import EpochMetrics, RunReadings
 from depthgauge.nets.stacked import StackedResidualMLP
 from depthgauge.tasks.base import Split, Task
 from depthgauge.tasks.inputs import evaluation_inputs
 from depthgauge.training.batches import Batch, Batches
 from depthgauge.training.cohort import Cohort
 
-Observer = Callable[[StackedResidualMLP, Split], Sequence[dict[str, Any]]]
-"""Reads something off every run after each epoch: one dictionary for each run."""
+Observer = Callable[[StackedResidualMLP, Split], Sequence[RunReadings]]
+"""Reads something off every run after each epoch."""
 
 Position = tuple[int, int]
 """Whole epochs behind a run, and batches of the next one."""
@@ -54,7 +55,7 @@ class RunState:
 class Recorder(Protocol):
     """Where a cohort's training goes: the store, or a list in memory."""
 
-    def record_epoch(self, lines: Sequence[dict[str, Any]]) -> None:
+    def record_epoch(self, lines: Sequence[EpochMetrics]) -> None:
         """One line of metrics for each run."""
         ...
 
@@ -151,19 +152,19 @@ def _lines(
     observers: Sequence[Observer],
     epoch: int,
     losses: Sequence[float] | None,
-) -> list[dict[str, Any]]:
+) -> list[EpochMetrics]:
     """Each run's metrics; a run whose loss or weights are not finite is marked as diverged."""
     readings = [observer(cohort.net, split) for observer in observers]
-    lines = []
+    lines: list[EpochMetrics] = []
     for run in range(len(cohort.configs)):
-        line: dict[str, Any] = {"epoch": epoch, "train_loss": losses[run] if losses else None}
+        read: RunReadings = {}
         for reading in readings:
-            line |= reading[run]
-        finite = losses is None or math.isfinite(losses[run])
+            read |= reading[run]
+        loss = losses[run] if losses else None
+        finite = loss is None or math.isfinite(loss)
         state = cohort.net.state_of_run(run)
         finite = finite and all(bool(p.isfinite().all()) for p in state.values())
-        line["diverged"] = not finite
-        lines.append(line)
+        lines.append({"epoch": epoch, "train_loss": loss, **read, "diverged": not finite})
     return lines
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from depthgauge.diagnostics.case import Case
 from depthgauge.diagnostics.contract import Readings
 from depthgauge.diagnostics.readings import epoch_readings
 from depthgauge.diagnostics.registry import diagnostics
+from depthgauge.gauges.epoch_metrics import EpochMetrics
 from depthgauge.verdict.thresholds import Thresholds
 
 
@@ -21,7 +21,7 @@ class EpochReadings:
     values: Readings
 
 
-def from_metrics(lines: Iterable[Mapping[str, Any]]) -> list[EpochReadings]:
+def from_metrics(lines: Iterable[EpochMetrics]) -> list[EpochReadings]:
     """Return the readings in a run's `metrics.jsonl`; lines without any are left out."""
     found = [EpochReadings(line["epoch"], epoch_readings(line)) for line in lines]
     return [read for read in found if any(v is not None for v in read.values.values())]

@@ -35,8 +35,8 @@ def by_layer(study: StudyResult, networks: Sequence[NetworkResult]) -> list[ByLa
 
 
 def _of_network(network: NetworkResult, run: RunResult | None) -> ByLayer:
-    last = run.epochs[-1] if run and run.epochs else {}
-    stream, gradient = last.get("h_norm"), last.get("g_norm")
+    last = run.epochs[-1] if run and run.epochs else None
+    stream, gradient = (last.get("h_norm"), last.get("g_norm")) if last else (None, None)
     report = network.report
     if report is None:
         return ByLayer(stream=_numbered(stream), gradient=_numbered(gradient))

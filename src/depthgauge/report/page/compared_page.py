@@ -50,7 +50,7 @@ def compared_page(compared: Comparison) -> str:
         ],
         "how_to_read": words.HOW_TO_READ,
         "panels": panels(_thresholds(compared)),
-        "own_thresholds": len({study.study.thresholds for study in compared.studies}) > 1,
+        "own_thresholds": len({study.thresholds for study in compared.results}) > 1,
     }
     return render_page("compared.html.j2", _data(compared), context)
 
@@ -60,7 +60,7 @@ def _data(compared: Comparison) -> dict[str, Any]:
 
     Runs stay with their studies' own pages: two studies may have the same ones.
     """
-    parts = [page_data(study.study) for study in compared.studies]
+    parts = [page_data(study) for study in compared.results]
     named = [
         rule | {"method": f"{rule['method']} · {study.name}"}
         for study, part in zip(compared.studies, parts, strict=True)
@@ -81,7 +81,7 @@ def _data(compared: Comparison) -> dict[str, Any]:
 
 def _thresholds(compared: Comparison) -> Thresholds:
     """Those by which all studies were judged; where they differ, the protocol's."""
-    used = {study.study.thresholds for study in compared.studies}
+    used = {study.thresholds for study in compared.results}
     return used.pop() if len(used) == 1 else Thresholds()
 
 

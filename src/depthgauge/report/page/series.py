@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from depthgauge.diagnostics.registry import quantities
 from depthgauge.results.run import RunResult
 from depthgauge.verdict.over_training import from_metrics
 
-OWN = ("accuracy", "train_loss")
+OWN: tuple[Literal["accuracy", "train_loss"], ...] = ("accuracy", "train_loss")
 """What a line of metrics has besides what the diagnostics read."""
 
 

@@ -40,26 +40,27 @@ TRIES = 5
 """How often a cohort whose worker or node died is begun again before it is given up."""
 
 
-def run_on_ray(job: Job, address: str | None, interrupt: Interrupt, on_look: OnLook) -> None:
+def run_on_ray(
+    job: Job, study: StudyFolder, address: str | None, interrupt: Interrupt, on_look: OnLook
+) -> None:
     """Train the job on the cluster at `address`, or on one that is running or started here."""
-    with _connected(address), _explained(), _sign_in(StudyFolder(job.folder)) as sign:
+    with _connected(address), _explained(), _sign_in(study) as sign:
         interrupt.listen()  # Ray has put its own handlers in place
-        tasks = _Tasks(job, sign)
+        tasks = _Tasks(job, study, sign)
         tasks.submit_all()
         while tasks.pending:
             tasks.look()
             on_look()
             if interrupt():
                 tasks.ask_to_stop()
-    conclude(job, tasks.said, interrupt)
+    conclude(job, study, tasks.said, interrupt)
 
 
 class _Tasks:
     """The cohorts of a job as tasks of a cluster."""
 
-    def __init__(self, job: Job, sign: Path) -> None:
-        self._job, self._sign = job, sign
-        self._study = StudyFolder(job.folder)
+    def __init__(self, job: Job, study: StudyFolder, sign: Path) -> None:
+        self._job, self._study, self._sign = job, study, sign
         here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
         needs = {"num_cpus": job.threads, "num_gpus": int(job.device.startswith("cuda"))}
         self._train = ray.remote(max_retries=TRIES, **needs)(train_in_folder)

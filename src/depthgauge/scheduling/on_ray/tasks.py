@@ -15,6 +15,7 @@ from depthgauge.errors import UserError, system_sentence
 from depthgauge.scheduling.job import Job
 from depthgauge.scheduling.on_ray.parcel import ChangeSender, Files, Parcel, unpack
 from depthgauge.scheduling.worker import Worker
+from depthgauge.store.study_folder import StudyFolder
 from depthgauge.training.engine import StoppedEarlyError
 
 ASK_EVERY = 1.0
@@ -101,7 +102,7 @@ def _work(job: Job, switchboard: Any) -> Outcome:
     torch.set_num_threads(job.threads)
     stop = StopPoll(switchboard)
     try:
-        Worker(job, stop).work()
+        Worker(job, StudyFolder(job.folder), stop).work()
     except StoppedEarlyError:
         return "stopped"
     except UserError as error:

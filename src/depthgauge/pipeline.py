@@ -1,0 +1,149 @@
+"""The path of one study: its grid is trained, loaded, read, judged and written; each stage once."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from depthgauge.auditing.audit_study import audit_checkpoints, audit_study
+from depthgauge.auditing.selection import candidates, chosen_settings, selection_grid
+from depthgauge.errors import OptionError, UserError
+from depthgauge.report.documents import write_audit, write_ladder
+from depthgauge.report.failures import failure_sentences
+from depthgauge.report.progress import show_progress
+from depthgauge.results.audit_parts import Selection
+from depthgauge.results.load import load_opened
+from depthgauge.results.study import StudyResult
+from depthgauge.rules.choice import RuleChoice
+from depthgauge.scheduling.dry_run import StudyPlan, plan_study
+from depthgauge.scheduling.execution import Execution, Prepared, train
+from depthgauge.scheduling.grid import build_grid, folder_of, given_rules, load_task_of
+from depthgauge.scheduling.variations import at_all_settings
+from depthgauge.store.files import make_folder
+from depthgauge.store.relative_paths import SELECTION
+from depthgauge.study_config import StudyConfig
+from depthgauge.tasks.base import Task
+from depthgauge.verdict.thresholds import Thresholds, thresholds_from
+
+
+def run_audit(
+    config: StudyConfig, task: Task | None, thresholds: Thresholds, *, as_published: bool = False
+) -> StudyResult:
+    """Choose settings where that was asked for; train, read, conclude, write."""
+    judged = config.changed(validation=0) if config.select else config
+    used = task or load_task_of(judged)
+    folder, rules = folder_of(judged, used), given_rules(config)
+    selection, failures = dict[str, Selection](), list[str]()
+    if config.select:
+        tried, selection, rules = _select(config, judged, used, rules, folder / SELECTION)
+        if tried.submitted is not None:
+            return tried
+        failures = failure_sentences(tried)
+    else:
+        rules = at_all_settings(rules, config.variations)
+    grid = build_grid(judged, used, rules)
+    prepared, submitted = train(
+        grid, folder, execution_of(judged), networks=True, thresholds=thresholds
+    )
+    study = load_prepared(prepared, audited=False)
+    study = replace(study, chance=used.chance, submitted=submitted)
+    if submitted is not None:
+        return study
+    study = audit_study(
+        study,
+        grid,
+        thresholds,
+        show_progress,
+        done=prepared.done,
+        selection=selection,
+        as_published=as_published,
+    )
+    write_audit(study)
+    return replace(study, problems=(*failures, *study.problems))
+
+
+def _select(
+    config: StudyConfig, judged: StudyConfig, task: Task, rules: Sequence[RuleChoice], folder: Path
+) -> tuple[StudyResult, dict[str, Selection], list[RuleChoice]]:
+    """Train every setting; return that study, how settings were chosen, and what is audited."""
+    grid = selection_grid(config, rules, build_grid(judged, task, rules))
+    samples = len(grid.task.evaluation)
+    execution = execution_of(config.changed(validation=samples))
+    prepared, submitted = train(grid, folder, execution)
+    study = replace(load_prepared(prepared, audited=False), submitted=submitted)
+    found = candidates(study, grid)
+    return study, *chosen_settings(found, rules, config.variations, samples)
+
+
+def run_ladder(config: StudyConfig, task: Task | None) -> StudyResult:
+    """Train every rung and write the ladders."""
+    used = task or load_task_of(config)
+    grid, folder = build_grid(config, used), folder_of(config, used)
+    prepared, submitted = train(grid, folder, execution_of(config))
+    study = replace(load_prepared(prepared), submitted=submitted)
+    if submitted is None:
+        write_ladder(study)
+    return study
+
+
+def run_checkpoint_audit(config: StudyConfig, thresholds: Thresholds) -> StudyResult:
+    """Read somebody's networks, conclude, and write where that was asked for."""
+    for option in ("vary", "controls", "select"):
+        if getattr(config, option):
+            raise UserError(f"--{option} is for training; with --checkpoints nothing is trained")
+    if config.out is not None:
+        make_folder(Path(config.out))
+    study, missing = audit_checkpoints(config, load_task_of(config), thresholds, show_progress)
+    for path in missing:
+        _say(f"depthgauge: skipped, not there: {path}")
+    if config.out is not None:
+        write_audit(study)
+    return study
+
+
+def plan_of(config: StudyConfig, task: Task | None) -> StudyPlan:
+    """Return what would be trained first: the study itself, or what its settings are chosen by."""
+    judged = config.changed(validation=0) if config.select else config
+    used, rules = task or load_task_of(judged), given_rules(config)
+    folder = folder_of(judged, used)
+    if config.select:
+        grid = selection_grid(config, rules, build_grid(judged, used, rules))
+        return plan_study(grid, folder / SELECTION, execution_of(judged))
+    grid = build_grid(judged, used, at_all_settings(rules, config.variations))
+    return plan_study(grid, folder, execution_of(judged))
+
+
+def load_prepared(prepared: Prepared, *, audited: bool = True) -> StudyResult:
+    """Return the study that was trained; what was read before training is not read again."""
+    return load_opened(prepared.study, prepared.file, prepared.done, audited=audited)
+
+
+def execution_of(config: StudyConfig) -> Execution:
+    """Return where and how a study is trained, with progress on standard error."""
+    return Execution(config, _say, show_progress)
+
+
+def thresholds_of(config: StudyConfig) -> Thresholds:
+    """Return the thresholds of a study; what is no threshold is refused."""
+    try:
+        return thresholds_from(config.thresholds)
+    except UserError as error:
+        raise OptionError("thresholds", str(error)) from error
+
+
+def with_both_ends(config: StudyConfig) -> StudyConfig:
+    """Return the study with the frozen and the full rung, which an audit always trains."""
+    need_blocks(config, "audit")
+    return config.changed(k=list(dict.fromkeys([0, config.depth, *config.k])))
+
+
+def need_blocks(config: StudyConfig, command: str) -> None:
+    """Refuse a network without blocks."""
+    if not config.depth:
+        raise OptionError("depth", f"--depth 0: {command} needs at least one block")
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

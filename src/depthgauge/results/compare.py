@@ -1,0 +1,147 @@
+"""Compare studies: the same rule in several of them, and each rule against one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from depthgauge.errors import UserError
+from depthgauge.results.comparison import (
+    AgainstRule,
+    ComparedRule,
+    ComparedStudy,
+    Comparison,
+    SameRule,
+)
+from depthgauge.results.config_difference import agreement, config_difference
+from depthgauge.results.paired import Difference, paired
+from depthgauge.results.rule import QUANTITIES, RuleResult
+from depthgauge.results.spread import Spread
+from depthgauge.results.study import StudyResult
+from depthgauge.results.study_names import distinct_names
+
+USUAL_REFERENCE = "bp"
+ORIGIN = ("version", "commit", "python", "torch", "processor", "gpu", "device", "threads")
+"""What of its provenance tells where a result comes from."""
+
+
+@dataclass(frozen=True)
+class _Named:
+    """A study, and the name it goes by."""
+
+    name: str
+    result: StudyResult
+
+
+def compare_studies(results: Sequence[StudyResult], to: str | None = None) -> Comparison:
+    """Compare studies; each rule with `to`, or with backpropagation where a study has it."""
+    names = distinct_names([study.folder for study in results])
+    studies = list(map(_Named, names, results))
+    known = list(dict.fromkeys(rule for study in results for rule in study.rules))
+    if to is not None and to not in known:
+        raise UserError(f"none of the studies has the rule {to}; --to takes {', '.join(known)}")
+    reference = to or USUAL_REFERENCE
+    against = (
+        _against(own, rule, studies, reference)
+        for own in studies
+        for rule in own.result.rules.values()
+        if rule.label != reference and reference in known
+    )
+    return Comparison(
+        to=reference,
+        studies=tuple(map(_study, studies)),
+        rules=tuple(
+            _rule(study.name, rule) for study in studies for rule in study.result.rules.values()
+        ),
+        same_rules=tuple(pair for label in known for pair in _same_rule(studies, label)),
+        against=tuple(against),
+        results=tuple(results),
+    )
+
+
+def _study(named: _Named) -> ComparedStudy:
+    study = named.result
+    return ComparedStudy(
+        name=named.name,
+        path=study.folder,
+        config=study.config,
+        seeds=study.seeds,
+        runs=study.counts,
+        complete=study.is_complete,
+        provenance=_origin(study),
+    )
+
+
+def _origin(study: StudyResult) -> dict[str, list[str | int]]:
+    known = study.provenances
+    if study.runs:
+        known = [run.provenance for run in study.runs if run.provenance]
+    values = {name: [one[name] for one in known if one.get(name) is not None] for name in ORIGIN}
+    return {name: list(dict.fromkeys(some)) for name, some in values.items()}
+
+
+def _rule(study: str, rule: RuleResult) -> ComparedRule:
+    spreads = {name: Spread.of(rule.values[name].values()) for name in QUANTITIES}
+    return ComparedRule(
+        study=study,
+        label=rule.label,
+        control=rule.control,
+        **spreads,
+        verdict=rule.verdict.word,
+        verdict_in_words=str(rule.verdict),
+        basis=rule.basis,
+        diverged_seeds=rule.diverged_seeds,
+        values=rule.values,
+    )
+
+
+def _same_rule(studies: Sequence[_Named], label: str) -> list[SameRule]:
+    first, *others = (study for study in studies if label in study.result.rules)
+    return [_pair(first, other, label) for other in others]
+
+
+def _pair(first: _Named, other: _Named, label: str) -> SameRule:
+    difference = config_difference(first.result, other.result, label)
+    alike = agreement(first.result, other.result, label)
+    return SameRule(
+        label=label,
+        first=first.name,
+        other=other.name,
+        same_runs=difference.is_none and alike.common > 0,
+        differ_in=difference.differ_in,
+        not_known=difference.not_known,
+        agreement=alike,
+        differences=_comparable(first.result.rules[label], other.result.rules[label]),
+    )
+
+
+def _against(
+    own: _Named, rule: RuleResult, studies: Sequence[_Named], reference: str
+) -> AgainstRule:
+    """With the reference rule of its own study, or of the first one of the same base."""
+    candidates = [study for study in (own, *studies) if reference in study.result.rules]
+    for candidate in candidates:
+        if candidate is own or config_difference(candidate.result, own.result).is_none:
+            differences = _comparable(candidate.result.rules[reference], rule)
+            return AgainstRule(
+                own.name, rule.label, reference, candidate.name, differences=differences
+            )
+    nearest = candidates[0]
+    difference = config_difference(nearest.result, own.result)
+    return AgainstRule(
+        own.name,
+        rule.label,
+        not_comparable_with=nearest.name,
+        differ_in=difference.differ_in,
+        not_known=difference.not_known,
+    )
+
+
+def _comparable(reference: RuleResult, rule: RuleResult) -> tuple[Difference, ...]:
+    """The second less the first; rungs only where both networks have as many blocks."""
+    has_rungs = reference.blocks == rule.blocks
+    return tuple(
+        paired(quantity, reference.values[quantity], values)
+        for quantity, values in rule.values.items()
+        if values and reference.values.get(quantity) and (has_rungs or quantity in QUANTITIES)
+    )
