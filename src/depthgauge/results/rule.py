@@ -124,19 +124,20 @@ def _rule(
     thresholds: Thresholds,
     bp_gain: float | None,
 ) -> RuleResult:
-    trained = networks_of(runs, thresholds)
-    networks, basis, unread = trained, TRAINING, 0
+    networks: tuple[NetworkResult, ...] = ()
     sensitivity: tuple[StableRange, ...] = ()
+    basis, unread = TRAINING, 0
     if audit is not None and label in audit.verdicts:
         known = {run.identity for run in runs}
         networks = tuple(audited_network(one, known) for one in audit.of_label(label))
         entry = audit.verdicts[label]
         verdict, basis, sensitivity = entry.verdict, AUDIT, entry.sensitivity
-        unread = max(0, len(trained) - len(networks))
+        unread = max(0, sum(run.is_full and run.is_done for run in runs) - len(networks))
     elif not runs[0].config.net.blocks:
         verdict = Verdict("no blocks", (), 0, reason="nothing to judge")
     else:
-        verdict = judge_by_training(trained, thresholds, bp_gain)
+        networks = networks_of(runs, thresholds)
+        verdict = judge_by_training(networks, thresholds, bp_gain)
     reached = [one.accuracy for one in networks or runs]
     return RuleResult(
         label=label,
