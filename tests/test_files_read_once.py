@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 from cli.stopped_studies import write_stopping_rules
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = '''
 """Go through the life of a study, and print which of its files each call opened to read."""
 

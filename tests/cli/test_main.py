@@ -96,6 +96,7 @@ def test_a_closed_pipe_is_no_reason_to_complain():
     assert process.returncode == 141
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_costs_no_page(tmp_path):
     read, write = os.pipe()
     os.close(read)

@@ -73,6 +73,7 @@ def test_the_notebook_leaves_a_chart_and_a_table(cells, folder) -> None:
     assert {line.split()[-1] for line in table.splitlines()[1:]} == accuracies
 
 
+@pytest.mark.slow
 def test_the_script_audits_its_own_rule_and_trains_nothing_twice(tmp_path) -> None:
     first, again = (
         subprocess.run(

@@ -44,6 +44,7 @@ def slow(*rules: str) -> Iterator[Any]:
     return (pytest.param(rule, marks=pytest.mark.slow) for rule in rules)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["bp", "credit_bridge", *slow("dfa", "ep")])
 @pytest.mark.parametrize(
     ("size", "runs"), [(SMALL, 2), pytest.param(LARGE, 15, marks=pytest.mark.slow)]

@@ -49,6 +49,7 @@ def ladder(folder: Path, rules: Path, environment: dict[str, str]) -> tuple[str,
     return said.splitlines()[0], len(list(log.iterdir()))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(available_cores() < CORES, reason="needs two cores")
 def test_every_core_is_used_and_the_bits_are_the_same(tmp_path):
     rules = tmp_path / "rules.py"

@@ -24,6 +24,7 @@ def here(tmp_path):
     return study
 
 
+@pytest.mark.slow
 def test_three_nodes_give_the_bits_of_one_machine_also_when_a_worker_and_a_node_die(here, tmp_path):
     study = RayStudy(tmp_path, cohorts=2)
     with three_nodes(study.waits) as cluster:

@@ -147,6 +147,7 @@ def test_usr1_is_handed_on_and_the_worker_may_take_its_time(written, tmp_path, s
     assert called(tmp_path, "scontrol") == ["requeue 4711_2"] * requeued
 
 
+@pytest.mark.slow
 def test_real_cohorts_are_trained_by_the_script(tmp_path):
     """Task 1 of two; the whole array is in the slow test below."""
     job = prepare(tmp_path / "a study", "bp", "dfa", ks=(0,))

@@ -40,6 +40,7 @@ def refusal(value: object) -> str:
     return str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_rule_of_a_notebook_is_trained_from_its_saved_file(tmp_path):
     with notebook(*CELLS) as names:
         reference = RULES.reference(names["MyRule"], tmp_path / "sources")
