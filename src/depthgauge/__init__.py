@@ -54,8 +54,10 @@ if TYPE_CHECKING:
     from depthgauge.scheduling.dry_run import StudyPlan
     from depthgauge.study_config import StudyConfig
     from depthgauge.tasks.base import Split, Task
+    from depthgauge.verdict.depth_of_arrays import used_depth
     from depthgauge.verdict.judge import Verdict, judge
     from depthgauge.verdict.thresholds import Thresholds
+    from depthgauge.verdict.used_depth import RungFinding, UsedDepth
 
 __version__ = "0.1.0"
 
@@ -88,8 +90,10 @@ _HOMES = {
     "depthgauge.scheduling.dry_run": ("StudyPlan",),
     "depthgauge.study_config": ("StudyConfig",),
     "depthgauge.tasks.base": ("Split", "Task"),
+    "depthgauge.verdict.depth_of_arrays": ("used_depth",),
     "depthgauge.verdict.judge": ("Verdict", "judge"),
     "depthgauge.verdict.thresholds": ("Thresholds",),
+    "depthgauge.verdict.used_depth": ("RungFinding", "UsedDepth"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -114,12 +118,14 @@ __all__ = [
     "RunConfig",
     "RunResult",
     "Rung",
+    "RungFinding",
     "Split",
     "StudyConfig",
     "StudyPlan",
     "StudyResult",
     "Task",
     "Thresholds",
+    "UsedDepth",
     "UserError",
     "Verdict",
     "Watch",
@@ -138,6 +144,7 @@ __all__ = [
     "reproduce",
     "resume",
     "retry",
+    "used_depth",
     "watch",
 ]
 

@@ -1,0 +1,68 @@
+"""Used depth of plain arrays, for ladders that were trained elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from numpy.typing import ArrayLike
+from typing_extensions import TypedDict
+
+from depthgauge.verdict.ladder_scores import BySeed, LadderScores, scores_of
+from depthgauge.verdict.paired_test import Scores
+from depthgauge.verdict.used_depth import UsedDepth, find_used_depth
+
+
+class Bits(TypedDict, total=False):
+    """Whether each evaluation sample is named rightly: a row for each seed."""
+
+    accuracies: Mapping[int, ArrayLike]
+    twins: Mapping[int, ArrayLike]
+    confirming: ArrayLike
+    rest_on_noise: ArrayLike
+
+
+def used_depth(
+    accuracies: Mapping[int, BySeed],
+    *,
+    twins: Mapping[int, BySeed] | None = None,
+    confirming: BySeed | None = None,
+    rest_on_noise: BySeed | None = None,
+    bits: Bits | None = None,
+    samples: int | None = None,
+    bp: UsedDepth | None = None,
+) -> UsedDepth:
+    """Return the used depth of a ladder that was trained anywhere.
+
+    Args:
+        accuracies: by k, the number of trained blocks, the accuracy of each seed as a share; k = 0
+            and the whole network must be among them.
+        twins: swap twins by k: the credit of the blocks that rung k adds is noise of the same norm.
+            A rung without one is never said to earn.
+        confirming: only the blocks of `earning_blocks` trained, where `needs_confirming` says so.
+        rest_on_noise: the whole network, with noise as the credit of the other blocks.
+        bits: whether each evaluation sample is named rightly, a row for each seed: under
+            "accuracies" and "twins" by k, under "confirming" and "rest_on_noise" directly.
+        samples: how many evaluation samples there are, where there are no bits.
+        bp: the used depth of backpropagation on the same task; None for backpropagation itself.
+    """
+    known: Bits = bits or {}
+
+    def by_k(
+        name: Literal["accuracies", "twins"], given: Mapping[int, BySeed]
+    ) -> dict[int, Scores]:
+        rows = known.get(name, {})
+        return {k: scores_of(values, rows.get(k), samples) for k, values in given.items()}
+
+    def of_runs(
+        name: Literal["confirming", "rest_on_noise"], given: BySeed | None
+    ) -> Scores | None:
+        return None if given is None else scores_of(given, known.get(name), samples)
+
+    ladder = LadderScores(
+        by_k("accuracies", accuracies),
+        by_k("twins", twins or {}),
+        of_runs("confirming", confirming),
+        of_runs("rest_on_noise", rest_on_noise),
+    )
+    return find_used_depth(ladder, bp)

@@ -1,0 +1,72 @@
+"""The accuracies that used depth is found by: a ladder, its swap twins, its confirming runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from depthgauge.errors import UserError
+from depthgauge.verdict.paired_test import Scores
+
+BySeed: TypeAlias = Sequence[float] | Mapping[int, float]
+"""Accuracies as shares: one for each seed, in the same order everywhere, or by seed."""
+
+
+@dataclass(frozen=True)
+class LadderScores:
+    """What used depth is found by.
+
+    Attributes:
+        rungs: by k, with k = 0 and the whole network among them.
+        twins: swap twins by k; a rung without one cannot earn.
+        confirming: only the earning blocks trained, where those are not the last ones.
+        rest_on_noise: the whole network, with noise as the credit of the blocks that do not earn.
+    """
+
+    rungs: Mapping[int, Scores]
+    twins: Mapping[int, Scores]
+    confirming: Scores | None = None
+    rest_on_noise: Scores | None = None
+
+    def __post_init__(self) -> None:
+        if 0 not in self.rungs or len(self.rungs) < 2:  # noqa: PLR2004
+            raise UserError("a ladder needs k = 0 and at least one rung above it")
+
+    @property
+    def ks(self) -> list[int]:
+        """The rungs above k = 0, rising."""
+        return sorted(self.rungs)[1:]
+
+    @property
+    def full(self) -> Scores:
+        """The whole network."""
+        return self.rungs[self.ks[-1]]
+
+    def lower(self, k: int) -> list[Scores]:
+        """Return every rung below k."""
+        return [self.rungs[below] for below in sorted(self.rungs) if below < k]
+
+    def added(self, k: int) -> tuple[int, ...]:
+        """Return the blocks that rung k adds to the one below it."""
+        blocks, below = self.ks[-1], max(known for known in self.rungs if known < k)
+        return tuple(range(blocks - k, blocks - below))
+
+
+def scores_of(given: BySeed, bits: ArrayLike | None = None, samples: int | None = None) -> Scores:
+    """Return accuracies as scores; `bits` has a row for each seed, a column for each sample."""
+    accuracies = dict(given) if isinstance(given, Mapping) else dict(enumerate(given))
+    wrong = [value for value in accuracies.values() if not 0 <= value <= 1]
+    if wrong:
+        raise UserError(f"an accuracy is {wrong[0]}; accuracies are shares from 0 to 1")
+    if bits is None:
+        return Scores(accuracies, samples=samples)
+    rows = np.asarray(bits, dtype=bool)
+    if rows.ndim != 2 or len(rows) != len(accuracies):  # noqa: PLR2004
+        raise UserError(
+            f"bits have the shape {rows.shape}; expected are {len(accuracies)} seeds × samples"
+        )
+    return Scores(accuracies, dict(zip(accuracies, rows, strict=True)), rows.shape[1])
