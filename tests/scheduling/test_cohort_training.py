@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from scheduling.small_grids import (
     RECIPE,
     STEPS_PER_EPOCH,
@@ -22,12 +23,14 @@ from scheduling.small_grids import (
 )
 from store.small_runs_on_disk import contents
 
+from depthgauge.auditing.trained import trained_run
 from depthgauge.errors import UserError
 from depthgauge.rules.contract import Context, Credit
 from depthgauge.rules.dfa import DFA
 from depthgauge.scheduling import cohort_training
 from depthgauge.scheduling.cohort_training import Conditions, train_runs
 from depthgauge.scheduling.plan import Grid
+from depthgauge.store.right_answers import unpack
 from depthgauge.store.run_folder import RunFolder
 from depthgauge.tasks.base import Split
 from depthgauge.training.engine import StoppedEarlyError
@@ -44,6 +47,23 @@ def fail(*_: Any, **__: Any) -> None:
 
 
 # Recorded whole
+
+
+@pytest.mark.parametrize("engine", ["cohort", "plain"])
+def test_each_run_keeps_which_samples_its_network_names_rightly(tmp_path, engine):
+    planned = grid("bp", "dfa")
+    study = study_of(planned, tmp_path)
+    for cohort in plan(study, planned):
+        conditions = Conditions("cpu", 0.0, "depthgauge test", engine=engine)
+        train_runs(study, cohort, range(len(cohort.runs)), TASK, conditions)
+    for run in planned.runs():
+        folder = study.run(run.config)
+        trained, result = trained_run(folder, TASK), folder.result
+        with torch.no_grad():
+            named = trained.net(TASK.evaluation.x.float()).argmax(-1)
+        right = unpack(result["right"])
+        assert right.tolist() == (named == TASK.evaluation.y).tolist()
+        assert right.mean() == pytest.approx(result["final_acc"])
 
 
 def test_everything_is_trained_and_recorded(tmp_path):
@@ -92,12 +112,12 @@ def test_results_appear_after_everything_else(tmp_path, monkeypatch):
     finish = RunFolder.finish
     finished = []
 
-    def checked(folder: RunFolder, provenance: dict[str, Any]) -> None:
+    def checked(folder: RunFolder, *given: Any) -> None:
         for own in study.all_runs():
             assert own.metrics.epochs_without_gap() == RECIPE.epochs + 1
             assert (RECIPE.epochs, 0) in own.saved()
             assert (own.result is not None) == (own.path in finished)
-        finish(folder, provenance)
+        finish(folder, *given)
         finished.append(folder.path)
 
     monkeypatch.setattr(RunFolder, "finish", checked)

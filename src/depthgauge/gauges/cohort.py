@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import torch
+from torch import Tensor
 
 from depthgauge.gauges.epoch_metrics import RunReadings
 from depthgauge.gauges.norms import (
@@ -21,11 +22,15 @@ CHUNK = 250
 
 
 @torch.no_grad()
+def right_answers(net: StackedResidualMLP, split: Split) -> Tensor:
+    """Whether each run names each sample of the evaluation split rightly, (runs, samples)."""
+    chunks = zip(torch.split(split.x, CHUNK), torch.split(split.y, CHUNK), strict=True)
+    return torch.cat([net.logits_shared(x).argmax(-1) == y for x, y in chunks], 1)
+
+
 def read_accuracy(net: StackedResidualMLP, split: Split) -> list[RunReadings]:
     """Each run's accuracy on the whole evaluation split."""
-    correct = torch.zeros(net.num_runs, dtype=torch.long, device=split.y.device)
-    for x, y in zip(torch.split(split.x, CHUNK), torch.split(split.y, CHUNK), strict=True):
-        correct += (net.logits_shared(x).argmax(-1) == y).sum(1)
+    correct = right_answers(net, split).sum(1)
     return [{"accuracy": count / len(split)} for count in correct.tolist()]
 
 

@@ -170,6 +170,7 @@ class _Loader:
                 diverged_epoch=result["diverged_epoch"],
                 provenance=result["provenance"],
                 last=result["final"],
+                right=result.get("right"),
             )
         failure = self._read(f"{folder}/{FAILED}")
         if failure is not None:

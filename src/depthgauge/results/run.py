@@ -8,11 +8,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from depthgauge.config import RunConfig
 from depthgauge.controls import control_in
 from depthgauge.gauges.epoch_metrics import EpochMetrics
 from depthgauge.store.metrics_file import MetricsFile
 from depthgauge.store.provenance import Provenance
+from depthgauge.store.right_answers import RightAnswers, unpack
 from depthgauge.store.run_paths import RunPaths
 from depthgauge.verdict.over_training import first_fired, from_metrics
 from depthgauge.verdict.thresholds import Thresholds
@@ -37,6 +41,8 @@ class RunResult:
         reason: why it failed, where it did.
         provenance: version, commit, machine and cost behind its result; empty without a result.
         last: the last epoch as its result has it; None without a result.
+        right: which evaluation samples it names rightly, as its result has them; None without a
+            result, or in one of an earlier version. `right_answers` has a flag for each.
     """
 
     config: RunConfig
@@ -48,6 +54,7 @@ class RunResult:
     reason: str | None = None
     provenance: Provenance = field(default_factory=dict)
     last: EpochMetrics | None = None
+    right: RightAnswers | None = None
 
     @property
     def identity(self) -> str:
@@ -82,6 +89,11 @@ class RunResult:
         """
         lines = MetricsFile(RunPaths(self.folder).metrics_path).lines()
         return lines or ([self.last] if self.last is not None else [])
+
+    @cached_property
+    def right_answers(self) -> NDArray[np.bool_] | None:
+        """Whether the run names each evaluation sample rightly, in order; None if not known."""
+        return None if self.right is None else unpack(self.right)
 
     @property
     def has_all_epochs(self) -> bool:

@@ -7,14 +7,16 @@ from dataclasses import dataclass
 
 from depthgauge.config import Engine
 from depthgauge.errors import UserError, storing
-from depthgauge.gauges.cohort import read_accuracy, read_norms
+from depthgauge.gauges.cohort import read_accuracy, read_norms, right_answers
 from depthgauge.rules.choice import RuleChoice, choose_rule
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.provenance import Cost, environment
 from depthgauge.store.recorder import StoreRecorder
+from depthgauge.store.right_answers import pack
 from depthgauge.store.run_folder import load_newest
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.tasks.base import Task
+from depthgauge.tasks.inputs import evaluation_inputs
 from depthgauge.training.engine import train_cohort
 from depthgauge.training.engines import ENGINES
 
@@ -69,8 +71,9 @@ def train_runs(
         done += more
         conditions.on_step(done // steps, done)
 
+    networks = ENGINES[conditions.engine](configs, rules, task, conditions.device)
     train_cohort(
-        ENGINES[conditions.engine](configs, rules, task, conditions.device),
+        networks,
         task,
         recorder,
         observers=EVERY_EPOCH,
@@ -88,7 +91,8 @@ def train_runs(
         "resumed_from": position,
         **cost.so_far(),
     }
-    recorder.finish(provenance)
+    split = evaluation_inputs(task, networks.dtype, networks.device)
+    recorder.finish(provenance, [pack(own.cpu()) for own in right_answers(networks.net, split)])
 
 
 def check_rules(cohort: CohortPlan) -> list[RuleChoice]:

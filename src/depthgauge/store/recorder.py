@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from depthgauge.errors import storing
 from depthgauge.gauges.epoch_metrics import EpochMetrics
 from depthgauge.store.provenance import Provenance
+from depthgauge.store.right_answers import RightAnswers
 from depthgauge.store.run_folder import RunFolder
 from depthgauge.training.engine import RunState, StoppedEarlyError
 
@@ -33,12 +34,12 @@ class StoreRecorder:
                 self._check()
                 folder.save(state)
 
-    def finish(self, provenance: Provenance) -> None:
-        """Write each run's result."""
+    def finish(self, provenance: Provenance, right: Sequence[RightAnswers]) -> None:
+        """Write each run's result, with the samples that it names rightly."""
         with storing():
-            for folder in self.folders:
+            for folder, answers in zip(self.folders, right, strict=True):
                 self._check()
-                folder.finish(provenance)
+                folder.finish(provenance, answers)
 
     def _check(self) -> None:
         """Whoever was taken for dead, and wakes up, writes nothing more."""

@@ -6,22 +6,26 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
-from typing_extensions import TypedDict
+from typing_extensions import NotRequired, TypedDict
 
 from depthgauge.config import SCHEMA_VERSION, RunConfig
 from depthgauge.errors import UserError
 from depthgauge.gauges.epoch_metrics import EpochMetrics
 from depthgauge.store.provenance import Provenance
+from depthgauge.store.right_answers import RightAnswers, unpack
 
 
 def result_of(
-    config: RunConfig, metrics: Sequence[EpochMetrics], provenance: Provenance
+    config: RunConfig,
+    metrics: Sequence[EpochMetrics],
+    provenance: Provenance,
+    right: RightAnswers | None = None,
 ) -> ResultFile:
     """The result of a run whose epochs are all there."""
     if [line["epoch"] for line in metrics] != list(range(config.recipe.epochs + 1)):
         raise UserError(f"the metrics of the run {config.identity} have lost epochs")
     diverged = next((line["epoch"] for line in metrics if line["diverged"]), None)
-    return {
+    result: ResultFile = {
         "schema_version": SCHEMA_VERSION,
         "identity": config.identity,
         "status": "finished" if diverged is None else "diverged",
@@ -30,6 +34,7 @@ def result_of(
         "final": metrics[-1],
         "provenance": provenance,
     }
+    return result if right is None else {**result, "right": right}
 
 
 def has_diverged(content: bytes) -> bool:
@@ -46,8 +51,11 @@ def what_is_wrong(result: Any, identity: str) -> str | None:
     if version not in (None, SCHEMA_VERSION):
         return f"has the schema version {version}; this version knows {SCHEMA_VERSION}"
     try:
-        whole = _RESULT.validate_python(result)["identity"] == identity
-    except ValidationError:
+        content = _RESULT.validate_python(result)
+        whole = content["identity"] == identity
+        if "right" in content:
+            unpack(content["right"])
+    except (ValidationError, ValueError):
         whole = False
     return None if whole else "is not the whole result of its run"
 
@@ -66,6 +74,8 @@ class ResultFile(_Ended):
     final: EpochMetrics
     """The last epoch."""
     provenance: Provenance
+    right: NotRequired[RightAnswers]
+    """Results of earlier versions do not have it."""
 
 
 class _Final(TypedDict):
@@ -82,6 +92,7 @@ class _Needed(_Ended):
 
     final: _Final
     provenance: _Provenance
+    right: NotRequired[RightAnswers]
 
 
 _RESULT = TypeAdapter(_Needed)

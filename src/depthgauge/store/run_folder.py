@@ -22,6 +22,7 @@ from depthgauge.store.metrics_file import MetricsFile
 from depthgauge.store.provenance import Provenance
 from depthgauge.store.quarantine import DamagedError, put_aside
 from depthgauge.store.result_file import ResultFile, result_of, what_is_wrong
+from depthgauge.store.right_answers import RightAnswers
 from depthgauge.store.run_paths import FailureFile, RunPaths
 from depthgauge.training.engine import Position, RunState
 
@@ -100,9 +101,9 @@ class RunFolder(RunPaths):
         """The state saved at a position; None if it is damaged, and then it was put aside."""
         return _read_or_put_aside(self.saved()[position])
 
-    def finish(self, provenance: Provenance) -> None:
+    def finish(self, provenance: Provenance, right: RightAnswers | None = None) -> None:
         """Write `result.json`: from now on the run is done. One that is there is never replaced."""
-        result = result_of(self.config, self.metrics.lines(), provenance)
+        result = result_of(self.config, self.metrics.lines(), provenance, right)
         create_exclusively(self.result_path, as_json(result))
         self.previous_path.unlink(missing_ok=True)
 
