@@ -168,6 +168,7 @@ RULES: Kind[type[Rule]] = Kind(
         "ep": "depthgauge.rules.ep:EP",
         "sdfa": "depthgauge.rules.sdfa:SignDFA",
         "drtp": "depthgauge.rules.drtp:DRTP",
+        "noise": "depthgauge.rules.noise:Noise",
     },
     check="depthgauge.rules.declared:checked",
     own="written path/to/file.py:Class",

@@ -12,7 +12,7 @@ LEARNED = {"credit_bridge[hidden=8]": "V.0.weight"}
 
 
 @pytest.mark.parametrize(
-    "rule", ["state_bridge[hidden=8]", "credit_bridge[hidden=8]", "ep", "sdfa", "drtp"]
+    "rule", ["state_bridge[hidden=8]", "credit_bridge[hidden=8]", "ep", "sdfa", "drtp", "noise"]
 )
 def test_a_shallow_network_is_trained(rule):
     setting = Setting(net=NetConfig(width=WIDTH, blocks=0))

@@ -12,7 +12,16 @@ from training.small_runs import Setting, ladder, make_cohort, make_task, run_con
 from depthgauge.config import NetConfig, Recipe
 from depthgauge.training.plain import PlainCohort
 
-RULES = ["bp", "fa", "dfa", "sdfa", "drtp", "state_bridge[hidden=8]", "credit_bridge[hidden=8]"]
+RULES = [
+    "bp",
+    "fa",
+    "dfa",
+    "sdfa",
+    "drtp",
+    "noise",
+    "state_bridge[hidden=8]",
+    "credit_bridge[hidden=8]",
+]
 RULES += ["ep", "ep[credit=displacement]", "dfa[normalise=batch]", "fa[normalise=none]"]
 
 RECIPE = Recipe(epochs=2, batch_size=32, learning_rate=5e-3, weight_decay=0.05, dtype="float64")

@@ -15,7 +15,7 @@ from training.waiting import WaitsError, let_cohorts_be_on_meta, no_waiting
 from depthgauge.config import Recipe
 from depthgauge.training.engine import Epoch
 
-RULES = ["bp", "fa", "dfa", "sdfa", "drtp", "ep"]
+RULES = ["bp", "fa", "dfa", "sdfa", "drtp", "ep", "noise"]
 RULES += ["state_bridge[hidden=8]", "credit_bridge[hidden=8,copies=2,warm_up=0.5]"]
 
 RECIPE = Recipe(epochs=1, batch_size=28)
