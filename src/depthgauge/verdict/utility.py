@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from depthgauge.diagnostics.case import Case
 from depthgauge.diagnostics.contract import Diagnostic, Readings
-from depthgauge.diagnostics.registry import diagnostics
+from depthgauge.diagnostics.registry import counting, diagnostics
 from depthgauge.verdict.thresholds import Thresholds
 
 ABOVE_CHANCE = 0.02
@@ -49,14 +49,17 @@ def _diagnostic(diagnostic: Diagnostic) -> Fails:
 
 
 def strategies() -> dict[str, tuple[Fails, ...]]:
-    """Return the ways of reporting, each with the evidence that it looks at."""
+    """Return the ways of reporting, each with the evidence that it looks at.
+
+    "all" leaves out diagnostics that are never a verdict by themselves, as the verdict does.
+    """
     common: tuple[Fails, ...] = (_accuracy, _alignment)
     each = {diagnostic.id: _diagnostic(diagnostic) for diagnostic in diagnostics()}
     return {
         "accuracy": (_accuracy,),
         "accuracy + mean Γ": common,
         **{f"accuracy + mean Γ + {name}": (*common, fails) for name, fails in each.items()},
-        "all": (*common, *each.values()),
+        "all": (*common, *(each[diagnostic.id] for diagnostic in counting())),
     }
 
 
