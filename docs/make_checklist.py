@@ -2,8 +2,8 @@
 
     python docs/make_checklist.py
 
-Ticks stay when the list is made again. A line that README.md and `--help` no longer have moves to
-the end, where its loss is to be explained.
+Ticks, and words after a long dash, stay when the list is made again. A line that README.md and
+`--help` no longer have moves to the end, where its loss is to be explained.
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ GONE = "No longer there"
 INTRODUCTION = """# Feature checklist
 
 Made by `python docs/make_checklist.py` from README.md and every `--help`. Tick a line (`[x]`) once
-the feature was seen to work. Under "No longer there", say after a dash why the line went.
+the feature was seen to work; where only part of it could be seen, say after a dash what was seen.
+Under "No longer there", say after a dash why the line went; a tick there means that the feature was
+seen to work under its new words.
 """
 
-BOX = re.compile(r"- \[(?P<tick>[ x])\] (?P<feature>.+)")
+BOX = re.compile(r"- \[(?P<tick>[ x])\] (?P<feature>.+?)(?P<note> — .+)?")
 
 
 def readme_features(text: str) -> list[str]:
@@ -71,14 +73,16 @@ def _said(what: str, said: str | None) -> str:
 
 
 def checklist(sections: dict[str, list[str]], before: str) -> str:
-    """Return the list as Markdown, with the ticks and the lost lines of the list before it."""
-    boxes = {found["feature"]: found["tick"] for found in BOX.finditer(before)}
+    """Return the list as Markdown, with the ticks, notes and lost lines of the list before it."""
+    found = [box for line in before.splitlines() if (box := BOX.fullmatch(line))]
+    boxes = {box["feature"]: (box["tick"], box["note"] or "") for box in found}
     features = {feature for lines in sections.values() for feature in lines}
     gone = [feature for feature in boxes if feature not in features]
     parts = [INTRODUCTION]
     for heading, lines in (sections | {GONE: gone}).items():
         if lines:
-            ticked = "\n".join(f"- [{boxes.get(line, ' ')}] {line}" for line in lines)
+            marked = ((line, *boxes.get(line, (" ", ""))) for line in lines)
+            ticked = "\n".join(f"- [{tick}] {line}{note}" for line, tick, note in marked)
             parts.append(f"## {heading}\n\n{ticked}\n")
     return "\n".join(parts)
 

@@ -149,7 +149,7 @@ def test_a_function_in_a_file_is_a_task(task_file, tmp_path):
     ("name", "words"),
     [
         ("broken", "cannot make its task: ZeroDivisionError"),
-        ("three", "returns int, not a depthgauge.tasks.base.Task"),
+        ("three", "returns int, not a depthgauge.Task"),
         ("Task", "is not a task: it must be a function"),
         ("other", "has no class or function other"),
     ],

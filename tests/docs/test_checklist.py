@@ -41,6 +41,14 @@ def test_ticks_stay_and_what_is_lost_is_shown() -> None:
     assert SCRIPT["checklist"]({"README.md": ["three", "one"]}, again) == again
 
 
+def test_words_after_a_dash_stay_with_their_line() -> None:
+    first = SCRIPT["checklist"]({"README.md": ["one", "two"]}, "")
+    noted = first.replace("[ ] one", "[x] one — dry run").replace("two", "two — lost: idle")
+    again = SCRIPT["checklist"]({"README.md": ["one"]}, noted)
+    assert again.endswith("- [x] one — dry run\n\n## No longer there\n\n- [ ] two — lost: idle\n")
+    assert SCRIPT["checklist"]({"README.md": ["one"]}, again) == again
+
+
 def test_the_committed_list_has_every_command() -> None:
     headings = (DOCS / "feature-checklist.md").read_text(encoding="utf-8").splitlines()
     assert [

@@ -50,7 +50,7 @@ def _open(folder: Path, execution: Execution) -> tuple[StudyFolder, StudyFile, s
     check_executor(config.executor)
     if config.executor == "slurm":
         raise UserError(
-            "resume cannot submit to Slurm; run the original command with --executor slurm"
+            "--executor slurm goes with the command that planned the study; give that again"
         )
     study, file = read_study(folder)
     wanted = config.device if config.device != "auto" else file.device or "auto"

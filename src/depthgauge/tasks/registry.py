@@ -71,9 +71,7 @@ def _call(function: Callable[[], object], reference: str) -> Task:
     except Exception as error:
         raise UserError(f"{reference} cannot make its task: {one_line(error)}") from error
     if not isinstance(task, load("depthgauge.tasks.base:Task")):
-        raise UserError(
-            f"{reference} returns {type(task).__name__}, not a depthgauge.tasks.base.Task"
-        )
+        raise UserError(f"{reference} returns {type(task).__name__}, not a depthgauge.Task")
     made: Task = task
     return made
 
