@@ -5,6 +5,7 @@ from __future__ import annotations
 from depthgauge.report.audit_table import Table, with_spread
 from depthgauge.report.sparkline import Signs, sparklines
 from depthgauge.results.ladder import Ladder, Rung
+from depthgauge.scheduling.execution import counted
 
 
 def ladder_rows(ladder: Ladder) -> Table:
@@ -49,7 +50,7 @@ def caption(ladder: Ladder) -> str:
     parts = [f"{task.name}, {task.evaluated_on} accuracy in %"]
     if net is not None and recipe is not None:
         parts[0] += f", last k of {net.blocks} blocks trained"
-        parts.append(f"width {net.width}, {recipe.epochs} epochs, seeds {seeds}")
+        parts.append(f"width {net.width}, {counted(recipe.epochs, 'epoch')}, seeds {seeds}")
     if ladder.chance is not None:
         parts.append(f"chance {100 * ladder.chance:.1f}")
     return "; ".join(parts)

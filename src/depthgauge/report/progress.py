@@ -52,7 +52,8 @@ class Lines:
             self.spoken = now
             left = in_words((now - self.began) * (self.total - self.done) / own)
             share = 100 * self.done / self.total
-            said = f"{self._doing} {label}: {share:.1f} % done, {left} left"
+            what = f"{self._doing} {label}".rstrip()
+            said = f"{what}: {share:.1f} % done, {left} left"
             print(
                 "; ".join(filter(None, (said, live_words(self._live())))),
                 file=sys.stderr,

@@ -221,12 +221,13 @@ def start_line(
     """Return what is trained: `45 runs of 30 epochs: 6 cohorts, 2 processes of 1 thread`."""
     runs = sum(len(study.open_runs(cohort)) for cohort in cohorts)
     epochs = max(cohort.recipe.epochs for cohort in cohorts)
-    where = f"{_count(processes, 'process', 'processes')} of {_count(threads, 'thread')}"
+    where = f"{counted(processes, 'process', 'processes')} of {counted(threads, 'thread')}"
     if executor != "local":
-        where = f"tasks of {_count(threads, 'thread')} for {executor.capitalize()}"
-    what = f"{_count(runs, 'run')} of {_count(epochs, 'epoch')}"
-    return f"{what}: {_count(len(cohorts), 'cohort')}, {where}"
+        where = f"tasks of {counted(threads, 'thread')} for {executor.capitalize()}"
+    what = f"{counted(runs, 'run')} of {counted(epochs, 'epoch')}"
+    return f"{what}: {counted(len(cohorts), 'cohort')}, {where}"
 
 
-def _count(number: int, one: str, many: str = "") -> str:
+def counted(number: int, one: str, many: str = "") -> str:
+    """Return a number with its noun: `1 run`, `2 runs`, `0 processes`."""
     return f"{number} {one if number == 1 else many or one + 's'}"

@@ -12,6 +12,7 @@ from depthgauge.report.audit_table import percent
 from depthgauge.report.diagnostic_words import finding_in_words
 from depthgauge.results.rule import RuleResult
 from depthgauge.results.study import StudyResult
+from depthgauge.scheduling.execution import counted
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ def _task(task: TaskConfig, chance: float | None) -> str:
 
 def _recipe(recipe: Recipe) -> str:
     words = (
-        f"{recipe.epochs} epochs, batch {recipe.batch_size}, AdamW, "
+        f"{counted(recipe.epochs, 'epoch')}, batch {recipe.batch_size}, AdamW, "
         f"learning rate {recipe.learning_rate:g}, weight decay {recipe.weight_decay:g}, "
         f"{recipe.dtype}"
     )
