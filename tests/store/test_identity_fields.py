@@ -114,12 +114,12 @@ VARIANTS = {
 } | {"odd": CONFIG.model_copy(update={"rule": ODD, "seed": 2**63 - 1})}
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_the_identity_put_together_from_parts_is_the_hash_of_the_whole(variant):
-    config = VARIANTS[variant]
-    parts = (config.task, config.net, config.rule, config.recipe)
-    assert identity_of(*parts, k=config.k, seed=config.seed) == hash_of_json(config)
-    assert config.identity == hash_of_json(config)
+def test_the_identity_put_together_from_parts_is_the_hash_of_the_whole():
+    for variant in VARIANTS:
+        config = VARIANTS[variant]
+        parts = (config.task, config.net, config.rule, config.recipe)
+        assert identity_of(*parts, k=config.k, seed=config.seed) == hash_of_json(config)
+        assert config.identity == hash_of_json(config)
 
 
 # Options of rules, as they are typed
