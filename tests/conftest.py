@@ -13,6 +13,11 @@ settings.register_profile("depthgauge", database=None, deadline=None)
 settings.load_profile("depthgauge")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """A failure shows its local variables: which row it was, where a test walks a table."""
+    config.option.showlocals = True
+
+
 @pytest.fixture(autouse=True, scope="session")
 def figures_for_print() -> Iterator[Any]:
     """Pages that commands write in this process come without the PDF of figures.

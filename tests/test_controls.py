@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 from training.small_runs import make_task
 
@@ -22,20 +24,21 @@ NET_CHANGES = {
 }
 
 
+WIDTHS = (1, 2, 3, 8, 17, 64)
+
+
 def size(block: Block) -> int:
     return sum(parameter.numel() for parameter in block.parameters())
 
 
-@pytest.mark.parametrize("width", [1, 2, 3, 8, 17, 64])
-@pytest.mark.parametrize("blocks", [1, 2, 3, 4, 9])
-@pytest.mark.parametrize("hidden", [None, 1, 5, 40])
-def test_one_wide_block_has_as_many_parameters_as_all_blocks(width, blocks, hidden):
-    net = NetConfig(width=width, blocks=blocks, hidden=hidden)
-    wide = CONTROLS["wide_block"].net(net)
-    assert wide.blocks == 1
-    wanted = blocks * size(Block(width, hidden=hidden))
-    unit = size(Block(width, hidden=2)) - size(Block(width, hidden=1))
-    assert abs(size(Block(width, hidden=wide.hidden)) - wanted) <= unit / 2
+def test_one_wide_block_has_as_many_parameters_as_all_blocks():
+    for width, blocks, hidden in product(WIDTHS, (1, 2, 3, 4, 9), (None, 1, 5, 40)):
+        net = NetConfig(width=width, blocks=blocks, hidden=hidden)
+        wide = CONTROLS["wide_block"].net(net)
+        assert wide.blocks == 1
+        wanted = blocks * size(Block(width, hidden=hidden))
+        unit = size(Block(width, hidden=2)) - size(Block(width, hidden=1))
+        assert abs(size(Block(width, hidden=wide.hidden)) - wanted) <= unit / 2, net
 
 
 def test_the_wide_block_of_the_published_network():
@@ -56,17 +59,17 @@ def test_these_are_the_controls():
     assert all(control.summary for control in CONTROLS.values())
 
 
-@pytest.mark.parametrize("name", CONTROLS)
-def test_a_control_changes_the_network_in_one_thing(name):
-    changed = choose_rule(f"dfa[{name}]").net(NET)
-    assert changed.model_dump() == NET.model_dump() | NET_CHANGES[name]
+def test_a_control_changes_the_network_in_one_thing():
+    for name in CONTROLS:
+        changed = choose_rule(f"dfa[{name}]").net(NET)
+        assert changed.model_dump() == NET.model_dump() | NET_CHANGES[name]
 
 
-@pytest.mark.parametrize("name", CONTROLS)
-def test_only_random_targets_change_the_recipe(name):
-    changed = choose_rule(f"dfa[{name}]").recipe(RECIPE)
-    expected = {"targets": "random"} if name == "random_targets" else {}
-    assert changed.model_dump() == RECIPE.model_dump() | expected
+def test_only_random_targets_change_the_recipe():
+    for name in CONTROLS:
+        changed = choose_rule(f"dfa[{name}]").recipe(RECIPE)
+        expected = {"targets": "random"} if name == "random_targets" else {}
+        assert changed.model_dump() == RECIPE.model_dump() | expected
 
 
 def test_a_control_goes_with_options_of_training():
@@ -83,18 +86,15 @@ def test_options_of_training_are_one_setting_in_whatever_order_they_are_typed():
     assert list(one.training) == list(other.training)
 
 
-@pytest.mark.parametrize(
-    ("label", "control"),
-    [
+def test_a_label_says_its_control():
+    for label, control in [
         ("bp[shallow]", "shallow"),
         ("dfa[penalty=0.01,wide_block]", "wide_block"),
         ("shallow", None),
         ("dfa[penalty=0.01]", None),
         ("dfa", None),
-    ],
-)
-def test_a_label_says_its_control(label, control):
-    assert control_in(label) == control
+    ]:
+        assert control_in(label) == control
 
 
 def test_without_a_control_nothing_changes():

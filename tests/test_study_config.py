@@ -113,14 +113,14 @@ def test_nothing_typed_is_the_default():
     assert typed() == StudyConfig() == config_from({})[0]
 
 
-@pytest.mark.parametrize("name", StudyConfig.model_fields)
-def test_every_field_is_described_and_is_an_option_of_an_audit_and_of_the_schema(name):
-    description = StudyConfig.model_fields[name].description
-    assert description
-    parser = build_parser("audit")._subparsers._group_actions[0].choices["audit"]  # type: ignore[union-attr]
-    actions = {action.dest: action for action in parser._actions}
-    assert actions[name].help.replace("%%", "%").startswith(description)
-    assert study_file_schema()["properties"][name]["description"] == description
+def test_every_field_is_described_and_is_an_option_of_an_audit_and_of_the_schema():
+    for name in StudyConfig.model_fields:
+        description = StudyConfig.model_fields[name].description
+        assert description
+        parser = build_parser("audit")._subparsers._group_actions[0].choices["audit"]  # type: ignore[union-attr]
+        actions = {action.dest: action for action in parser._actions}
+        assert actions[name].help.replace("%%", "%").startswith(description)
+        assert study_file_schema()["properties"][name]["description"] == description
 
 
 def test_the_schema_has_no_option_that_a_file_cannot_have():
@@ -129,11 +129,9 @@ def test_the_schema_has_no_option_that_a_file_cannot_have():
     assert schema["additionalProperties"] is False
 
 
-@pytest.mark.parametrize(
-    ("count", "seeds"), [(1, [42]), (3, [42, 123, 456]), (5, [42, 123, 456, 457, 458])]
-)
-def test_a_number_of_seeds(count, seeds):
-    assert study_config({"seeds": count}).seeds == seeds
+def test_a_number_of_seeds():
+    for count, seeds in [(1, [42]), (3, [42, 123, 456]), (5, [42, 123, 456, 457, 458])]:
+        assert study_config({"seeds": count}).seeds == seeds
 
 
 def test_a_change_keeps_what_was_chosen_and_checks_what_comes_of_it():
@@ -143,9 +141,8 @@ def test_a_change_keeps_what_was_chosen_and_checks_what_comes_of_it():
         config.changed(depth=1)
 
 
-@pytest.mark.parametrize(
-    ("options", "option", "sentence"),
-    [
+def test_what_cannot_be_is_refused_in_a_sentence_that_names_it():
+    for options, option, sentence in [
         ({"colour": 1}, "colour", "there is no option colour; there are: task, net, "),
         ({"width": "wide"}, "width", "--width wide: must be a whole number"),
         ({"width": 1.5}, "width", "--width 1.5: must be a whole number"),
@@ -176,12 +173,9 @@ def test_a_change_keeps_what_was_chosen_and_checks_what_comes_of_it():
         ({"address": "a"}, "address", "--address goes with --executor ray"),
         ({"engine": "plain", "dtype": "bf16"}, "dtype", "--engine plain has no bf16"),
         ({"save_every": float("nan")}, "save_every", "--save-every nan: must be at least 0"),
-    ],
-    ids=str,
-)
-def test_what_cannot_be_is_refused_in_a_sentence_that_names_it(options, option, sentence):
-    with pytest.raises(OptionError) as refused:
-        study_config(options)
-    assert refused.value.option == option
-    assert sentence in str(refused.value)
-    assert "\n" not in str(refused.value)
+    ]:
+        with pytest.raises(OptionError) as refused:
+            study_config(options)
+        assert refused.value.option == option
+        assert sentence in str(refused.value)
+        assert "\n" not in str(refused.value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 import torch
 
 from depthgauge.checks.bench import Bench
@@ -28,20 +27,17 @@ def test_a_batch_that_nobody_touched_has_not_changed():
     assert shown().changed == []
 
 
-@pytest.mark.parametrize(
-    ("touch", "name"),
-    [
+def test_what_is_changed_in_place_is_named():
+    for touch, name in [
         (lambda s: s.context.states[2].add_(1), "states[2]"),
         (lambda s: s.context.target.zero_(), "target"),
         (lambda s: s.context.error.neg_(), "error"),
         (lambda s: s.gradient[1].mul_(2), "gradient[1]"),
         (lambda s: s.context.feedback["B"].mul_(2), "feedback['B']"),
-    ],
-)
-def test_what_is_changed_in_place_is_named(touch, name):
-    seen = shown()
-    touch(seen)
-    assert seen.changed == [name]
+    ]:
+        seen = shown()
+        touch(seen)
+        assert seen.changed == [name]
 
 
 def test_rounding_is_no_difference_and_more_is():

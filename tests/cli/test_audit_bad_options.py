@@ -12,9 +12,8 @@ def networks(trained, tmp_path):
     return export(trained, tmp_path / "networks")
 
 
-@pytest.mark.parametrize(
-    ("more", "words"),
-    [
+def test_options_of_an_audit_of_checkpoints(networks):
+    for more, words in [
         (("--frozen-acc", "bp=61.5"), ("bp=61.5", "at most 1")),
         (("--frozen-acc", "bp=-0.1"), ("bp=-0.1",)),
         (("--frozen-acc", "bp=nan"), ("bp=nan",)),
@@ -28,13 +27,10 @@ def networks(trained, tmp_path):
         (("--vary", "penalty=0,1"), ("--vary", "nothing is trained")),
         (("--controls", "shallow"), ("--controls", "nothing is trained")),
         (("--select", "validation"), ("--select", "--vary")),
-    ],
-    ids=" ".join,
-)
-def test_options_of_an_audit_of_checkpoints(networks, more, words):
-    choice = ("--rules", "bp", "--seeds", 1)
-    done = run("audit", "--checkpoints", networks, "--task", "digits", *choice, *more)
-    assert_bad_input(done, *words)
+    ]:
+        choice = ("--rules", "bp", "--seeds", 1)
+        done = run("audit", "--checkpoints", networks, "--task", "digits", *choice, *more)
+        assert_bad_input(done, *words)
 
 
 def test_folders_of_checkpoints_that_are_empty_or_not_there(tmp_path):
@@ -52,9 +48,8 @@ def test_an_audit_of_checkpoints_cannot_be_written_into_a_file(networks):
     assert "Errno" not in done.err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
+def test_options(tmp_path):
+    for arguments, words in [
         (("audit", "--frozen-acc", "bp=0.5"), ("--frozen-acc", "--checkpoints")),
         (("audit", "--depth", 0), ("--depth 0", "at least one block")),
         (("audit", "--thresholds", "growth=-1"), ("growth",)),
@@ -74,9 +69,6 @@ def test_an_audit_of_checkpoints_cannot_be_written_into_a_file(networks):
         (("diagnose", "net.pt", "--thresholds", "growth=0"), ("growth",)),
         (("diagnose", "net.pt", "--bp-depth-gain", "nan"), ("--bp-depth-gain", "nan")),
         (("diagnose", "net.pt", "--bp-depth-gain", 17.6), ("--bp-depth-gain", "17.6")),
-    ],
-    ids=lambda value: " ".join(map(str, value)),
-)
-def test_options(arguments, words, tmp_path):
-    assert_bad_input(run(*arguments), *words)
-    assert list(tmp_path.iterdir()) == []
+    ]:
+        assert_bad_input(run(*arguments), *words)
+        assert list(tmp_path.iterdir()) == []

@@ -22,9 +22,8 @@ def refused(folder: Path, *options: object) -> Done:
     return done
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
+def test_the_ladder_refuses(tmp_path):
+    for options, words in [
         (("--rules", "bb"), ["'bb'", "bp, credit_bridge, dfa"]),
         (("--rules", "dfa["), ["'dfa['", "dfa[normalise=batch]"]),
         (("--rules", "dfa[speed=9]"), ["speed", "normalise, epsilon"]),
@@ -66,11 +65,8 @@ def refused(folder: Path, *options: object) -> Done:
         (("--task", "cifar10"), ["cifar10", "depthgauge data fetch cifar10"]),
         (("--learning-rate", 1), ["--learning-rate"]),
         (("stray",), ["stray"]),
-    ],
-    ids=lambda value: " ".join(map(str, value)) if isinstance(value, tuple) else "",
-)
-def test_the_ladder_refuses(tmp_path, options, words):
-    assert_bad_input(refused(tmp_path, *options), *words)
+    ]:
+        assert_bad_input(refused(tmp_path, *options), *words)
 
 
 @pytest.mark.parametrize("command", ["ladder", "identity"])

@@ -23,7 +23,7 @@ NARROW = {
 RULES = [NARROW.get(name, name) for name in registry.RULES.built_in]
 LABELS = [choose_rule(rule).label for rule in RULES]
 GRID = ("--task", "teacher", "--width", 8, "--depth", 2, "--epochs", 2, "--batch-size", 1000)
-WITHOUT_FEEDBACK = {"bp", "ep[steps=2]"}
+WITHOUT_FEEDBACK = {"bp", "ep[steps=2]", "noise"}
 
 
 @pytest.fixture(scope="module")

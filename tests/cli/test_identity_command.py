@@ -66,19 +66,16 @@ def test_save_keeps_the_document_and_never_overwrites(tmp_path):
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
+def test_bad_input():
+    for options, words in [
         (("--depth", 0), ["--depth 0", "at least one block"]),
         (("--samples", 0), ["--samples"]),
         (("--seeds", -1), ["--seeds"]),
         (("--seeds",), ["--seeds"]),
         (("--net", "transformer"), ["transformer", "residual_mlp"]),
         (("--task", "mnist"), ["mnist", "digits"]),
-    ],
-)
-def test_bad_input(options, words):
-    assert_bad_input(run(*COMMAND, *options), *words)
+    ]:
+        assert_bad_input(run(*COMMAND, *options), *words)
 
 
 def test_a_seed_given_twice_is_bad_input():

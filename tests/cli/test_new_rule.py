@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from cli.commands import assert_bad_input, run
 
 from depthgauge.rules.choice import choose_rule
@@ -23,11 +22,11 @@ def test_the_new_rule_passes_its_check_as_it_stands(tmp_path):
         assert all(line.startswith("ok") and ": " not in line for line in checked.out.splitlines())
 
 
-@pytest.mark.parametrize(("name", "class_name"), [("x", "X"), ("a_2b", "A2b"), ("Kept", "Kept")])
-def test_the_class_is_called_after_the_rule(name, class_name):
-    assert run("new-rule", name).status == 0
-    choice = choose_rule(f"{name}.py:{class_name}[shared=true]")
-    assert choice.label == f"{name}[shared=True]"
+def test_the_class_is_called_after_the_rule():
+    for name, class_name in [("x", "X"), ("a_2b", "A2b"), ("Kept", "Kept")]:
+        assert run("new-rule", name).status == 0
+        choice = choose_rule(f"{name}.py:{class_name}[shared=true]")
+        assert choice.label == f"{name}[shared=True]"
 
 
 def test_the_folder_is_made_and_is_part_of_the_next_commands(tmp_path):
@@ -42,13 +41,13 @@ def test_a_file_that_is_there_is_not_overwritten(tmp_path):
     assert (tmp_path / "mine.py").read_text() == "precious"
 
 
-@pytest.mark.parametrize("name", ["my-rule", "2nd", "", "class", "a/b", "_", "_mine", "my rule"])
-def test_a_name_that_is_no_identifier_is_refused(name, tmp_path):
-    assert_bad_input(run("new-rule", name), f"{name!r} cannot be a rule's name", "my_rule")
-    assert list(tmp_path.iterdir()) == []
+def test_a_name_that_is_no_identifier_is_refused(tmp_path):
+    for name in ["my-rule", "2nd", "", "class", "a/b", "_", "_mine", "my rule"]:
+        assert_bad_input(run("new-rule", name), f"{name!r} cannot be a rule's name", "my_rule")
+        assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["dfa", "rule", "rule_options", "none"])
-def test_a_name_that_is_taken_is_refused(name, tmp_path):
-    assert_bad_input(run("new-rule", name), f"the name {name!r} is taken", f"my_{name}")
-    assert list(tmp_path.iterdir()) == []
+def test_a_name_that_is_taken_is_refused(tmp_path):
+    for name in ["dfa", "rule", "rule_options", "none"]:
+        assert_bad_input(run("new-rule", name), f"the name {name!r} is taken", f"my_{name}")
+        assert list(tmp_path.iterdir()) == []

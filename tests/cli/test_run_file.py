@@ -115,9 +115,8 @@ def test_a_bad_file_gets_one_sentence(tmp_path, text, words):
     assert [path.name for path in tmp_path.iterdir()] == ["study.toml"]
 
 
-@pytest.mark.parametrize(
-    ("text", "field"),
-    [
+def test_what_only_the_command_can_refuse_is_said_with_line_and_field_too(tmp_path):
+    for text, field in [
         ('command = "audit"\nseeds = []\n', "seeds"),
         ('command = "audit"\nk = [5]\n', "k"),
         ('command = "ladder"\nstrict = true\n', "strict"),
@@ -126,12 +125,10 @@ def test_a_bad_file_gets_one_sentence(tmp_path, text, words):
         ('command = "ladder"\nvary = {colour = ["red"]}\n', "vary"),
         ('command = "audit"\nthresholds = {colour = 1}\n', "thresholds"),
         ('command = "audit"\ndepth = 0\n', "depth"),
-    ],
-)
-def test_what_only_the_command_can_refuse_is_said_with_line_and_field_too(tmp_path, text, field):
-    Path("study.toml").write_text(text)
-    done = run("run", "study.toml", "--dry-run")
-    assert_bad_input(done, "study.toml", "line 2", f"field {field!r}")
+    ]:
+        Path("study.toml").write_text(text)
+        done = run("run", "study.toml", "--dry-run")
+        assert_bad_input(done, "study.toml", "line 2", f"field {field!r}")
 
 
 def test_no_file_and_a_wrong_suffix():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from diagnosis.examined_networks import BLOCKS, LARGEST, overflowing, shown
+from diagnosis.examined_networks import LARGEST, overflowing, shown
 from gauges.small_networks import make_net, stream_times
 from nets.stacks import batch as stack_batch
 from nets.stacks import stack
@@ -46,8 +46,7 @@ def test_a_given_headline_is_used_and_the_measured_accuracy_is_kept_beside_it():
     assert report.accuracy.value == diagnose(make_net(), shown()).accuracy.value != 0.9
 
 
-@pytest.mark.parametrize("bp_gain", [0.019, 0.0, -0.1])
-@pytest.mark.parametrize("accuracy", [0.50, 0.90])
+@pytest.mark.parametrize(("accuracy", "bp_gain"), [(0.50, 0.019), (0.90, 0.0), (0.90, -0.1)])
 def test_depth_is_not_judged_where_backpropagation_gains_nothing(accuracy, bp_gain):
     report = diagnose(make_net(), shown(1), accuracy, 0.5, bp_gain)
     assert report.verdict == "no alarm, depth untested"
@@ -91,15 +90,16 @@ def test_a_stream_blown_up_before_the_last_norm_is_walked_back_whatever_the_accu
     assert (report.verdict, report.judgement.fired) == ("walk back", ("D2",))
 
 
-@pytest.mark.parametrize("part", ["fc1", "fc2", "ln"])
-@pytest.mark.parametrize("block", range(BLOCKS))
+@pytest.mark.parametrize(("block", "part"), [(0, "fc1"), (1, "fc2"), (2, "ln")])
 def test_a_forward_pass_that_overflows_is_walked_back(block, part):
     report = diagnose(overflowing(block, part), shown(), 0.9, 0.5, 0.3)
     assert (report.verdict, report.judgement.fired) == ("walk back", ("D1", "D2"))
 
 
-@pytest.mark.parametrize("returns", ["stream", "branch"])
-@pytest.mark.parametrize(("depth", "block"), [(2, 0), (2, 1), (3, 0), (3, 1), (3, 2)])
+@pytest.mark.parametrize(
+    ("depth", "block", "returns"),
+    [(2, 0, "stream"), (2, 1, "branch"), (3, 0, "branch"), (3, 1, "stream"), (3, 2, "branch")],
+)
 def test_a_network_from_elsewhere_that_overflows_is_walked_back(depth, block, returns):
     net = stack(returns, depth, dtype=torch.float32)
     with torch.no_grad():

@@ -182,17 +182,14 @@ def test_the_range_of_every_threshold_is_there(full):
         assert line.split(maxsplit=1) == [stable.threshold, in_words(stable)]
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "words"),
-    [
+def test_a_range_in_words():
+    for low, high, words in [
         (None, None, "0 to any value (used: 50)"),
         (1.234567, None, "1.23 to any value (used: 50)"),
         (None, 6940.0, "0 to 6.94e+03 (used: 50)"),
         (11.0, 694.0, "11 to 694 (used: 50)"),
-    ],
-)
-def test_a_range_in_words(low, high, words):
-    assert in_words(StableRange("growth", 50.0, low, high)) == words
+    ]:
+        assert in_words(StableRange("growth", 50.0, low, high)) == words
 
 
 def test_a_stream_that_is_no_number_is_shown_as_such():

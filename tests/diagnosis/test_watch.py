@@ -96,8 +96,7 @@ def test_the_thresholds_are_the_users():
     assert watching.first_fired == {"D1": 7, "D2": None}
 
 
-@pytest.mark.parametrize("part", ["fc1", "fc2", "ln"])
-@pytest.mark.parametrize("block", range(BLOCKS))
+@pytest.mark.parametrize(("block", "part"), [(0, "ln"), (1, "fc1"), (2, "fc2")])
 def test_a_network_that_overflows_fires_what_its_diagnosis_fires(block, part):
     net = overflowing(block, part)
     watching = watch(net, log_dir=None)

@@ -137,9 +137,8 @@ def test_it_is_in_a_diagnosis_its_text_and_its_document(fires):
     assert document["sensitivity"][-1]["threshold"] == "lesion_lost"
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
+def test_one_that_takes_a_name_of_another_is_refused():
+    for change, words in [
         ({"id": "D2s"}, "there is a diagnostic D2s already"),
         (
             {"thresholds": (replace(TOY.thresholds[0], name="growth"),)},
@@ -150,9 +149,7 @@ def test_it_is_in_a_diagnosis_its_text_and_its_document(fires):
             "there is a threshold error_rate already",
         ),
         ({"quantities": (replace(LOST, name="numerics"),)}, "DX reads another numerics"),
-    ],
-)
-def test_one_that_takes_a_name_of_another_is_refused(change, words):
-    with pytest.raises(UserError, match=words), registered(replace(TOY, **change)):
-        pass
-    assert "lesion_lost" not in Thresholds()
+    ]:
+        with pytest.raises(UserError, match=words), registered(replace(TOY, **change)):
+            pass
+        assert "lesion_lost" not in Thresholds()

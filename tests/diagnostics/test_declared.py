@@ -48,12 +48,12 @@ def test_these_are_there_in_this_order_and_stability_does_not_count():
     assert [one.id for one in counting()] == ["D1", "D2", "D3"]
 
 
-@each
-def test_columns_charts_and_thresholds_are_of_its_own_quantities(one: Diagnostic):
-    assert {threshold.quantity for threshold in one.thresholds} == set(one.quantities)
-    assert {column.quantity for column in one.columns} <= set(one.quantities)
-    assert one.chart is not None
-    assert one.chart.threshold in one.thresholds
+def test_columns_charts_and_thresholds_are_of_its_own_quantities():
+    for one in diagnostics():
+        assert {threshold.quantity for threshold in one.thresholds} == set(one.quantities)
+        assert {column.quantity for column in one.columns} <= set(one.quantities)
+        assert one.chart is not None
+        assert one.chart.threshold in one.thresholds
 
 
 def found_by(one: Diagnostic, readings: dict[str, float | None]) -> Finding:
@@ -61,22 +61,22 @@ def found_by(one: Diagnostic, readings: dict[str, float | None]) -> Finding:
     return next(f for f in (*verdict.findings, *verdict.besides) if f.id == one.id)
 
 
-@each
-def test_the_side_that_it_declares_as_bad_is_the_one_on_which_it_fires(one: Diagnostic):
-    for threshold in one.thresholds:
-        bad, limit = DEGENERATE[threshold.quantity.name], Thresholds()[threshold.name]
-        assert (bad > limit) == (threshold.fires == "above")
-    bad, good = found_by(one, DEGENERATE), found_by(one, HEALTHY)
-    assert (bad.outcome, bad.fires, bad.passes) == ("fires", True, False)
-    assert (good.outcome, good.fires, good.passes) == ("passes", False, True)
+def test_the_side_that_it_declares_as_bad_is_the_one_on_which_it_fires():
+    for one in diagnostics():
+        for threshold in one.thresholds:
+            bad, limit = DEGENERATE[threshold.quantity.name], Thresholds()[threshold.name]
+            assert (bad > limit) == (threshold.fires == "above")
+        bad, good = found_by(one, DEGENERATE), found_by(one, HEALTHY)
+        assert (bad.outcome, bad.fires, bad.passes) == ("fires", True, False)
+        assert (good.outcome, good.fires, good.passes) == ("passes", False, True)
 
 
-@each
-def test_what_was_not_read_is_untested_and_said_to_be(one: Diagnostic):
-    found = found_by(one, {})
-    assert (found.untested, found.intervals) == (True, {})
-    assert "not measured" in found.sentence
-    assert one.in_words(found)
+def test_what_was_not_read_is_untested_and_said_to_be():
+    for one in diagnostics():
+        found = found_by(one, {})
+        assert (found.untested, found.intervals) == (True, {})
+        assert "not measured" in found.sentence
+        assert one.in_words(found)
 
 
 def test_a_network_that_diverged_has_grown_without_bound_and_has_no_gradient():
@@ -95,9 +95,8 @@ def test_a_line_of_metrics_without_norms_tells_nothing():
     assert epoch_readings({"epoch": 0, "diverged": False}) == unread
 
 
-@pytest.mark.parametrize(
-    ("one", "change", "words"),
-    [
+def test_a_finding_in_words_for_a_newcomer():
+    for one, change, words in [
         (SCALE, {}, "its stream keeps its scale"),
         (SCALE, {"growth": 1234.0}, "the stream blows up, 1,230-fold in one block"),
         (REFERENCE, {}, "the gradient arrives"),
@@ -126,37 +125,31 @@ def test_a_line_of_metrics_without_norms_tells_nothing():
         (DEPTH_UTILITY, {"depth_gain": -0.04}, f"{BLOCKS_CHANGE} −4.0 points: no gain"),
         (DEPTH_UTILITY, {"depth_gain": 0.01}, f"{BLOCKS_CHANGE} +1.0 points: too little"),
         (DEPTH_UTILITY, {"depth_gain": None}, "what its blocks are worth was not measured"),
-    ],
-)
-def test_a_finding_in_words_for_a_newcomer(one, change, words):
-    assert one.in_words(found_by(one, HEALTHY | change)) == words
+    ]:
+        assert one.in_words(found_by(one, HEALTHY | change)) == words
 
 
-@pytest.mark.parametrize(
-    ("one", "name", "values", "words"),
-    [
+def test_what_straddles_is_said_to_be_open():
+    for one, name, values, words in [
         (SCALE, "growth", (10.0, 60.0), "the stream may blow up, 24.5 ["),
         (STABILITY, "stability", (0.2, 0.5), "batches may share one drift: "),
         (DEPTH_UTILITY, "depth_gain", (0.0, 0.1), f"{BLOCKS_CHANGE} +5.0 [−"),
-    ],
-)
-def test_what_straddles_is_said_to_be_open(one, name, values, words):
-    verdict = judge([HEALTHY | {name: value} for value in values])
-    found = next(f for f in (*verdict.findings, *verdict.besides) if f.id == one.id)
-    assert found.straddles
-    assert one.in_words(found).startswith(words)
+    ]:
+        verdict = judge([HEALTHY | {name: value} for value in values])
+        found = next(f for f in (*verdict.findings, *verdict.besides) if f.id == one.id)
+        assert found.straddles
+        assert one.in_words(found).startswith(words)
 
 
-@pytest.mark.parametrize(("wrong", "seeds"), [(0, 3), (1, 3), (3, 3)])
-def test_in_how_many_seeds_the_gradient_is_numerically_wrong_is_a_fact_of_the_finding(wrong, seeds):
-    networks = [HEALTHY | {"numerics": 0.5 if seed < wrong else 1.0} for seed in range(seeds)]
-    found = next(f for f in judge(networks).findings if f.id == REFERENCE.id)
-    assert found.facts == {"numerically_wrong": wrong, "seeds": seeds}
+def test_in_how_many_seeds_the_gradient_is_numerically_wrong_is_a_fact_of_the_finding():
+    for wrong, seeds in [(0, 3), (1, 3), (3, 3)]:
+        networks = [HEALTHY | {"numerics": 0.5 if seed < wrong else 1.0} for seed in range(seeds)]
+        found = next(f for f in judge(networks).findings if f.id == REFERENCE.id)
+        assert found.facts == {"numerically_wrong": wrong, "seeds": seeds}
 
 
-@pytest.mark.parametrize(
-    ("quantity", "value", "text"),
-    [
+def test_how_a_networks_value_is_shown():
+    for quantity, value, text in [
         (GROWTH, None, "–"),
         (GROWTH, math.inf, "∞"),
         (GROWTH, 694.2, "694"),
@@ -164,10 +157,8 @@ def test_in_how_many_seeds_the_gradient_is_numerically_wrong_is_a_fact_of_the_fi
         (GRADIENT, 5.4e-7, "5.4e-7"),
         (GAIN, 0.226, "+22.6"),
         (GAIN, -0.043, "−4.3"),
-    ],
-)
-def test_how_a_networks_value_is_shown(quantity, value, text):
-    assert quantity.show(value) == text
+    ]:
+        assert quantity.show(value) == text
 
 
 def test_how_an_interval_is_shown():

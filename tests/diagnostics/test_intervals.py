@@ -84,10 +84,10 @@ def test_below_and_above_a_threshold():
     assert [between.is_above(t) for t in (0.9, 1.0, 2.0)] == [True, True, False]
 
 
-@pytest.mark.parametrize("value", [0.0, math.inf])
-@pytest.mark.parametrize("n", [1, 3])
-def test_where_no_reading_has_a_logarithm_the_interval_is_what_they_are(value, n):
-    assert interval([value] * n, RATE, log=True) == Interval(value, value, value, n)
+def test_where_no_reading_has_a_logarithm_the_interval_is_what_they_are():
+    for value in [0.0, math.inf]:
+        for n in [1, 3]:
+            assert interval([value] * n, RATE, log=True) == Interval(value, value, value, n)
 
 
 def test_a_zero_lends_no_confidence_to_the_others():
@@ -100,10 +100,10 @@ def test_an_infinity_lends_no_confidence_to_the_others():
     assert (found.low, found.high) == (pytest.approx(others.low), math.inf)
 
 
-@pytest.mark.parametrize("dead", [0.0, math.inf])
-def test_beside_dead_seeds_one_living_seed_tells_nothing(dead):
-    found = interval([dead, 51.0, dead], RATE, log=True)
-    assert (found.low, found.high, found.n) == (0.0, math.inf, 3)
+def test_beside_dead_seeds_one_living_seed_tells_nothing():
+    for dead in [0.0, math.inf]:
+        found = interval([dead, 51.0, dead], RATE, log=True)
+        assert (found.low, found.high, found.n) == (0.0, math.inf, 3)
 
 
 def test_an_upper_end_beyond_floating_point_is_infinite():
@@ -131,10 +131,12 @@ def test_on_the_log_they_are_those_of_the_logs(values, threshold):
     assert seeds_to_settle(values, threshold, RATE, log=True) == expected
 
 
-@pytest.mark.parametrize(
-    ("values", "log"),
-    [([0.5], False), ([0.5], True), ([0.0, 3.0], True), ([1.0, 3.0], False), ([2.0, 2.0], False)],
-    ids=["one", "one, log", "one with a logarithm", "mean at the threshold", "all at it"],
-)
-def test_no_number_of_seeds_is_said_where_none_can_be(values, log):
-    assert seeds_to_settle(values, 2.0, RATE, log) is None
+def test_no_number_of_seeds_is_said_where_none_can_be():
+    for values, log in [
+        ([0.5], False),
+        ([0.5], True),
+        ([0.0, 3.0], True),
+        ([1.0, 3.0], False),
+        ([2.0, 2.0], False),
+    ]:
+        assert seeds_to_settle(values, 2.0, RATE, log) is None

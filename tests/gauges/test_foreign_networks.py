@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import cycle
 from typing import Any
 
 import pytest
@@ -64,8 +65,9 @@ def test_the_gradient_in_float32_is_right_and_in_float64_there_is_nothing_to_com
     assert "float64 itself" in double.note
 
 
-@ANYWHERE
-@ALL
+@pytest.mark.parametrize(
+    ("make", "ambient"), list(zip(FOREIGN, cycle(AMBIENT.values()), strict=False))
+)
 def test_what_the_caller_is_inside_of_does_not_matter(make: Make, ambient: Any):
     network, expected = build(make), readings(make)
     with ambient():

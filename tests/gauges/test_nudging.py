@@ -45,12 +45,14 @@ def test_along_the_true_gradient_the_loss_rises():
     assert reading.fell == (0.0,) * 4
 
 
-@pytest.mark.parametrize("factor", [1e-30, 1e30])
-def test_the_length_of_the_credit_does_not_matter(factor):
-    net, batches = make_net(), make_batches(16)
-    plain = read(net, batches, NudgingGauge(true_gradients))
-    scaled = read(net, batches, NudgingGauge(lambda b: [factor * g for g in b.gradients]))
-    assert scaled.per_layer == pytest.approx(plain.per_layer, rel=1e-9)
+def test_the_length_of_the_credit_does_not_matter():
+    for factor in [1e-30, 1e30]:
+        net, batches = make_net(), make_batches(16)
+        plain = read(net, batches, NudgingGauge(true_gradients))
+        scaled = read(
+            net, batches, NudgingGauge(lambda b, by=factor: [by * g for g in b.gradients])
+        )
+        assert scaled.per_layer == pytest.approx(plain.per_layer, rel=1e-9)
 
 
 def test_a_credit_of_exactly_zero_points_nowhere_and_does_not_count():

@@ -55,17 +55,14 @@ def test_against_a_loop(values, observed):
     assert 1 / (1 + len(values)) <= found.p_two_sided <= 1
 
 
-@pytest.mark.parametrize(
-    ("observed", "low", "high", "word"),
-    [
+def test_the_words():
+    for observed, low, high, word in [
         (0.5, -0.1, 0.1, "specific"),
         (0.15, 0.1, 0.2, "generic"),
         (0.5, 0.1, 0.2, "mixed"),
         (0.02, -0.1, 0.1, "absent"),
-    ],
-)
-def test_the_words(observed, low, high, word):
-    assert calibrated(observed, evenly(low, high)).word == word
+    ]:
+        assert calibrated(observed, evenly(low, high)).word == word
 
 
 def test_specific_needs_one_chance_in_twenty():
@@ -81,24 +78,20 @@ def test_what_points_the_other_way_is_not_generic():
     assert calibrated(-0.3, evenly(0.1, 0.2)).word == "absent"
 
 
-@pytest.mark.parametrize("rounding", [-1e-15, 0.0, 1e-15])
-def test_credit_that_does_not_depend_on_the_feedback_is_generic_and_has_no_z(rounding):
-    found = calibrated(0.5 + rounding, torch.full((99,), 0.5, dtype=torch.float64))
-    assert found.word == "generic"
-    assert found.z is None
-    assert found.mean == pytest.approx(0.5)
+def test_credit_that_does_not_depend_on_the_feedback_is_generic_and_has_no_z():
+    for rounding in [-1e-15, 0.0, 1e-15]:
+        found = calibrated(0.5 + rounding, torch.full((99,), 0.5, dtype=torch.float64))
+        assert found.word == "generic"
+        assert found.z is None
+        assert found.mean == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize(
-    ("observed", "fresh"),
-    [(math.nan, draws(0.1, 0.2)), (0.1, draws(0.1, math.nan))],
-    ids=["observed", "fresh"],
-)
-def test_what_is_undefined_is_not_calibrated(observed, fresh):
-    found = calibrated(observed, fresh)
-    assert found.word == "n/a"
-    assert (found.observed, found.mean, found.spread) == (None, None, None)
-    assert (found.p_upper, found.p_two_sided, found.z) == (None, None, None)
+def test_what_is_undefined_is_not_calibrated():
+    for observed, fresh in [(math.nan, draws(0.1, 0.2)), (0.1, draws(0.1, math.nan))]:
+        found = calibrated(observed, fresh)
+        assert found.word == "n/a"
+        assert (found.observed, found.mean, found.spread) == (None, None, None)
+        assert (found.p_upper, found.p_two_sided, found.z) == (None, None, None)
 
 
 def test_layers_all_of_them_and_the_blocks_alone():

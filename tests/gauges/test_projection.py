@@ -68,12 +68,12 @@ def test_many_draws_at_once():
     compare(*case(samples=4, draws=230, dtype=torch.float32))
 
 
-@pytest.mark.parametrize("scale", [1e-30, 1e-10, 1e10, 1e30])
-def test_lengths_do_not_matter_however_small(scale):
-    source, gradients, matrices = case(dtype=torch.float32)
-    plain = projected(source, gradients, matrices)
-    scaled = projected(scale * source, [scale * g for g in gradients], matrices)
-    assert (plain - scaled).abs().max() < 1e-6
+def test_lengths_do_not_matter_however_small():
+    for scale in [1e-30, 1e-10, 1e10, 1e30]:
+        source, gradients, matrices = case(dtype=torch.float32)
+        plain = projected(source, gradients, matrices)
+        scaled = projected(scale * source, [scale * g for g in gradients], matrices)
+        assert (plain - scaled).abs().max() < 1e-6
 
 
 def test_samples_without_an_error_or_a_gradient_are_left_out():

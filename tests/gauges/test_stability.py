@@ -48,11 +48,11 @@ def test_a_gradient_of_exactly_zero_has_no_direction():
     assert "exactly zero" in reading.note
 
 
-@pytest.mark.parametrize("scale", [1e-10, 1e-15, 1e-30])
-def test_tiny_gradients_are_compared_like_large_ones(scale):
-    net, batches = make_net(), make_batches(*[4] * 8)
-    with torch.no_grad():
-        net.out_head.weight.mul_(scale)
-    expected = oracle.stability(oracle.SlowNet(net).samples(batches))
-    assert abs(expected) > 0.01
-    assert read(net, batches, StabilityGauge()).value == pytest.approx(expected, rel=1e-4)
+def test_tiny_gradients_are_compared_like_large_ones():
+    for scale in [1e-10, 1e-15, 1e-30]:
+        net, batches = make_net(), make_batches(*[4] * 8)
+        with torch.no_grad():
+            net.out_head.weight.mul_(scale)
+        expected = oracle.stability(oracle.SlowNet(net).samples(batches))
+        assert abs(expected) > 0.01
+        assert read(net, batches, StabilityGauge()).value == pytest.approx(expected, rel=1e-4)

@@ -40,33 +40,29 @@ INPUTS = {
 }
 
 
-@pytest.mark.parametrize(("inputs", "second"), INPUTS.values(), ids=INPUTS)
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_inputs_may_come_in_any_form(inputs, second: Tensor, dtype: torch.dtype):
-    net = Adding().to(dtype)
-    expected = net((X + second).to(dtype))
-    found = OpenedNet(net, "layers").see(inputs, Y).logits
-    torch.testing.assert_close(found, expected.detach())
+def test_inputs_may_come_in_any_form():
+    for inputs, second in INPUTS.values():
+        for dtype in [torch.float32, torch.float64]:
+            net = Adding().to(dtype)
+            expected = net((X + second).to(dtype))
+            found = OpenedNet(net, "layers").see(inputs, Y).logits
+            torch.testing.assert_close(found, expected.detach())
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
+def test_batches_may_come_in_any_form():
+    for given in [
         (X, Y),
         [X, Y],
         (X, Y.tolist()),
         (X, Y.numpy()),
         {"x": X, "labels": Y},
         UserDict(x=X, labels=Y),
-    ],
-    ids=["tuple", "list", "labels as a list", "labels as an array", "dict", "mapping"],
-)
-def test_batches_may_come_in_any_form(given):
-    inputs, labels = split_batch(given)
-    assert torch.equal(labels, Y)
-    found = inputs["x"] if isinstance(inputs, dict) else inputs
-    assert torch.equal(found, X)
-    measure(OpenedNet(stack(), "layers"), [given], [ScaleGauge()])
+    ]:
+        inputs, labels = split_batch(given)
+        assert torch.equal(labels, Y)
+        found = inputs["x"] if isinstance(inputs, dict) else inputs
+        assert torch.equal(found, X)
+        measure(OpenedNet(stack(), "layers"), [given], [ScaleGauge()])
 
 
 def test_labels_are_not_among_the_inputs_and_the_batch_keeps_them():
@@ -76,16 +72,12 @@ def test_labels_are_not_among_the_inputs_and_the_batch_keeps_them():
     assert list(given) == ["x", "labels"]
 
 
-@pytest.mark.parametrize(
-    "given",
-    [X, (X,), (X, Y, Y), {"x": X}, None, "words", 3],
-    ids=["tensor", "one", "three", "no labels", "none", "string", "number"],
-)
-def test_what_is_not_a_pair_is_refused(given):
-    with pytest.raises(
-        UserError, match=r"^a batch must be a pair \(inputs, labels\), or a mapping"
-    ):
-        split_batch(given)
+def test_what_is_not_a_pair_is_refused():
+    for given in [X, (X,), (X, Y, Y), {"x": X}, None, "words", 3]:
+        with pytest.raises(
+            UserError, match=r"^a batch must be a pair \(inputs, labels\), or a mapping"
+        ):
+            split_batch(given)
 
 
 def test_one_pair_instead_of_a_list_of_pairs_is_refused():
@@ -93,10 +85,10 @@ def test_one_pair_instead_of_a_list_of_pairs_is_refused():
         measure(OpenedNet(stack(), "layers"), (X, Y), [ScaleGauge()])
 
 
-@pytest.mark.parametrize("labels", [Y[:0], [], np.zeros(0, dtype=int)])
-def test_an_empty_batch_is_refused(labels):
-    with pytest.raises(UserError, match=r"^a batch has no samples in it$"):
-        split_batch((X[:0], labels))
+def test_an_empty_batch_is_refused():
+    for labels in [Y[:0], [], np.zeros(0, dtype=int)]:
+        with pytest.raises(UserError, match=r"^a batch has no samples in it$"):
+            split_batch((X[:0], labels))
 
 
 def test_no_batches_are_refused():
@@ -104,10 +96,10 @@ def test_no_batches_are_refused():
         measure(OpenedNet(stack(), "layers"), iter([]), [ScaleGauge()])
 
 
-@pytest.mark.parametrize("labels", [3, torch.tensor(3), ["cat"] * SAMPLES, None])
-def test_labels_that_are_not_one_for_each_sample_are_refused(labels):
-    with pytest.raises(UserError, match="label"):
-        split_batch((X, labels))
+def test_labels_that_are_not_one_for_each_sample_are_refused():
+    for labels in [3, torch.tensor(3), ["cat"] * SAMPLES, None]:
+        with pytest.raises(UserError, match="label"):
+            split_batch((X, labels))
 
 
 def test_inputs_are_copied_and_only_numbers_change_their_precision():
@@ -136,14 +128,10 @@ def test_inputs_that_want_gradients_get_none():
     assert x.grad is None
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [lambda z: None, lambda z: {"scores": z}, lambda z: ("word", z), lambda z: 3.0],
-    ids=["nothing", "a dict without logits", "a tuple without logits", "a number"],
-)
-def test_a_network_without_logits_is_refused(answer):
-    with pytest.raises(UserError, match=r"^the network returns \w+; it must return logits"):
-        call(stack(answer=answer), X)
+def test_a_network_without_logits_is_refused():
+    for answer in [lambda z: None, lambda z: {"scores": z}, lambda z: ("word", z), lambda z: 3.0]:
+        with pytest.raises(UserError, match=r"^the network returns \w+; it must return logits"):
+            call(stack(answer=answer), X)
 
 
 def test_the_answer_of_a_plain_network():

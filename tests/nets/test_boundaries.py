@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext, suppress
+from itertools import product
 
 import pytest
 import torch
@@ -14,7 +15,6 @@ from depthgauge.errors import UserError
 from depthgauge.nets.opened import OpenedNet
 
 BOTH = pytest.mark.parametrize("returns", ["stream", "branch"])
-PACKINGS = pytest.mark.parametrize(("pack", "unpack"), PACKED.values(), ids=PACKED)
 
 
 def a_shift() -> Tensor:
@@ -32,69 +32,70 @@ def assert_answers(found: Tensor, expected: Tensor) -> None:
     torch.testing.assert_close(found, expected.detach(), rtol=1e-9, atol=1e-12)
 
 
-@BOTH
-@pytest.mark.parametrize("boundary", [0, 1, 2, 3])
-def test_every_boundary_can_be_shifted(returns: str, boundary: int):
-    net, (x, _), shift = stack(returns), batch(), a_shift()
-    kept = shift.clone()
-    found = opened_and_seen(net).logits(x, shift=(boundary, shift))
-    assert_answers(found, run(parts_of(net), x, shift=(boundary, shift))[1])
-    assert not torch.allclose(found, net(x))
-    assert torch.equal(shift, kept)
+def test_every_boundary_can_be_shifted():
+    for returns in ["stream", "branch"]:
+        for boundary in [0, 1, 2, 3]:
+            net, (x, _), shift = stack(returns), batch(), a_shift()
+            kept = shift.clone()
+            found = opened_and_seen(net).logits(x, shift=(boundary, shift))
+            assert_answers(found, run(parts_of(net), x, shift=(boundary, shift))[1])
+            assert not torch.allclose(found, net(x))
+            assert torch.equal(shift, kept)
 
 
-@BOTH
-@pytest.mark.parametrize("index", [0, 1, 2])
-def test_every_block_can_be_left_out(returns: str, index: int):
-    net, (x, _) = stack(returns), batch()
-    found = opened_and_seen(net).logits(x, skip=index)
-    assert_answers(found, run(parts_of(net), x, skip=index)[1])
-    assert not torch.allclose(found, net(x))
+def test_every_block_can_be_left_out():
+    for returns in ["stream", "branch"]:
+        for index in [0, 1, 2]:
+            net, (x, _) = stack(returns), batch()
+            found = opened_and_seen(net).logits(x, skip=index)
+            assert_answers(found, run(parts_of(net), x, skip=index)[1])
+            assert not torch.allclose(found, net(x))
 
 
-@BOTH
-@pytest.mark.parametrize("said", ["auto", "said"])
-@pytest.mark.parametrize("change", [{"skip": 1}, {"shift": (0, a_shift())}], ids=["skip", "shift"])
-def test_before_anything_was_seen_the_answer_is_right_or_refused(returns, said, change):
-    net, (x, _) = stack(returns), batch()
-    opened = OpenedNet(net, "layers", returns="auto" if said == "auto" else returns)
-    with suppress(UserError) if said == "auto" else nullcontext():
-        assert_answers(opened.logits(x, **change), run(parts_of(net), x, **change)[1])
+def test_before_anything_was_seen_the_answer_is_right_or_refused():
+    changes = ({"skip": 1}, {"shift": (0, a_shift())})
+    for returns, said, change in product(("stream", "branch"), ("auto", "said"), changes):
+        net, (x, _) = stack(returns), batch()
+        opened = OpenedNet(net, "layers", returns="auto" if said == "auto" else returns)
+        with suppress(UserError) if said == "auto" else nullcontext():
+            assert_answers(opened.logits(x, **change), run(parts_of(net), x, **change)[1])
 
 
-@BOTH
-def test_the_only_block_can_be_left_out(returns: str):
-    net, (x, _) = stack(returns, depth=1), batch()
-    assert_answers(opened_and_seen(net).logits(x, skip=0), net.head(net.norm(net.embed(x))))
+def test_the_only_block_can_be_left_out():
+    for returns in ["stream", "branch"]:
+        net, (x, _) = stack(returns, depth=1), batch()
+        assert_answers(opened_and_seen(net).logits(x, skip=0), net.head(net.norm(net.embed(x))))
 
 
-@BOTH
-@PACKINGS
-def test_shifts_and_lesions_go_through_what_blocks_return(returns, pack, unpack):
-    net, (x, _), shift = stack(returns, pack=pack, unpack=unpack), batch(), a_shift()
-    opened = opened_and_seen(net)
-    assert_answers(opened.logits(x, shift=(2, shift)), run(parts_of(net), x, shift=(2, shift))[1])
-    assert_answers(opened.logits(x, skip=1), run(parts_of(net), x, skip=1)[1])
+def test_shifts_and_lesions_go_through_what_blocks_return():
+    for returns in ["stream", "branch"]:
+        for pack, unpack in PACKED.values():
+            net, (x, _), shift = stack(returns, pack=pack, unpack=unpack), batch(), a_shift()
+            opened = opened_and_seen(net)
+            assert_answers(
+                opened.logits(x, shift=(2, shift)), run(parts_of(net), x, shift=(2, shift))[1]
+            )
+            assert_answers(opened.logits(x, skip=1), run(parts_of(net), x, skip=1)[1])
 
 
-@BOTH
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-def test_shifts_and_lesions_go_through_how_blocks_are_called(returns, call):
-    net, (x, _), shift = stack(returns, call=call), batch(), a_shift()
-    opened = opened_and_seen(net)
-    for boundary in (0, 3):
-        expected = run(parts_of(net), x, shift=(boundary, shift))[1]
-        assert_answers(opened.logits(x, shift=(boundary, shift)), expected)
-    assert_answers(opened.logits(x, skip=0), run(parts_of(net), x, skip=0)[1])
+def test_shifts_and_lesions_go_through_how_blocks_are_called():
+    for returns in ["stream", "branch"]:
+        for call in CALLS.values():
+            net, (x, _), shift = stack(returns, call=call), batch(), a_shift()
+            opened = opened_and_seen(net)
+            for boundary in (0, 3):
+                expected = run(parts_of(net), x, shift=(boundary, shift))[1]
+                assert_answers(opened.logits(x, shift=(boundary, shift)), expected)
+            assert_answers(opened.logits(x, skip=0), run(parts_of(net), x, skip=0)[1])
 
 
-@pytest.mark.parametrize("boundary", [0, 1, 3])
-def test_a_shift_in_float64_is_taken_in_the_precision_of_the_network(boundary: int):
-    net, (x, _) = stack(dtype=torch.float32), batch(dtype=torch.float32)
-    found = opened_and_seen(net).logits(x, shift=(boundary, a_shift()))
-    expected = run(parts_of(net), x, shift=(boundary, a_shift().float()))[1]
-    assert found.dtype == torch.float32
-    torch.testing.assert_close(found, expected.detach())
+def test_a_shift_in_float64_is_taken_in_the_precision_of_the_network():
+    for boundary in [0, 1, 3]:
+        net, (x, _) = stack(dtype=torch.float32), batch(dtype=torch.float32)
+        found = opened_and_seen(net).logits(x, shift=(boundary, a_shift()))
+        expected = run(parts_of(net), x, shift=(boundary, a_shift().float()))[1]
+        assert found.dtype == torch.float32
+        torch.testing.assert_close(found, expected.detach())
 
 
 class Latents(nn.Module):

@@ -155,20 +155,17 @@ def test_weights_that_fit_are_loaded():
         assert torch.equal(net.state_dict()[name], tensor)
 
 
-@pytest.mark.parametrize(
-    ("theirs", "expected"),
-    [
+def test_weights_that_do_not_fit_are_refused_in_one_sentence():
+    for theirs, expected in [
         ({"width": 9}, "size mismatch for embed.weight"),
         ({"features": 7}, "size mismatch for embed.weight"),
         ({"blocks": 2}, 'Missing key(s) in state_dict: "blocks.2.ln.weight"'),
         ({"blocks": 4}, 'Unexpected key(s) in state_dict: "blocks.3.ln.weight"'),
-    ],
-)
-def test_weights_that_do_not_fit_are_refused_in_one_sentence(theirs, expected):
-    with pytest.raises(UserError) as caught:
-        load_weights(make_net(), make_net(**theirs).state_dict(), "mine.pt")
-    told = str(caught.value)
-    assert told.startswith("mine.pt does not fit the network: ")
-    assert expected in told
-    assert "\n" not in told
-    assert not told.endswith(".")
+    ]:
+        with pytest.raises(UserError) as caught:
+            load_weights(make_net(), make_net(**theirs).state_dict(), "mine.pt")
+        told = str(caught.value)
+        assert told.startswith("mine.pt does not fit the network: ")
+        assert expected in told
+        assert "\n" not in told
+        assert not told.endswith(".")

@@ -19,24 +19,22 @@ def weights() -> Weights:
     return dict(make_net(FEATURES, WIDTH, CLASSES, BLOCKS).state_dict())
 
 
-@pytest.mark.parametrize("terminal_norm", [True, False])
-@pytest.mark.parametrize(
-    "sizes", [(6, 8, 4, 3), (9, 5, 2, 1), (3, 4, 7, 12), (6, 8, 4, 0)], ids=str
-)
-def test_sizes_are_in_the_shapes(sizes, terminal_norm):
-    net = make_net(*sizes, terminal_norm=terminal_norm)
-    found = residual_mlp_from(net.state_dict(), "mine.pt")
-    x = random(5, sizes[0])
-    assert found.num_blocks == len(found.blocks) == sizes[-1]
-    assert torch.equal(found(x), net(x))
+def test_sizes_are_in_the_shapes():
+    for terminal_norm in [True, False]:
+        for sizes in [(6, 8, 4, 3), (9, 5, 2, 1), (3, 4, 7, 12), (6, 8, 4, 0)]:
+            net = make_net(*sizes, terminal_norm=terminal_norm)
+            found = residual_mlp_from(net.state_dict(), "mine.pt")
+            x = random(5, sizes[0])
+            assert found.num_blocks == len(found.blocks) == sizes[-1]
+            assert torch.equal(found(x), net(x))
 
 
-@pytest.mark.parametrize("hidden", [1, 3, 20])
-def test_the_width_inside_the_blocks_is_in_the_shapes(hidden):
-    net = ResidualMLP(FEATURES, WIDTH, CLASSES, BLOCKS, hidden=hidden)
-    found, x = residual_mlp_from(net.state_dict(), "mine.pt"), random(5, FEATURES)
-    assert {block.fc1.out_features for block in found.blocks} == {hidden}
-    assert torch.equal(found(x), net(x))
+def test_the_width_inside_the_blocks_is_in_the_shapes():
+    for hidden in [1, 3, 20]:
+        net = ResidualMLP(FEATURES, WIDTH, CLASSES, BLOCKS, hidden=hidden)
+        found, x = residual_mlp_from(net.state_dict(), "mine.pt"), random(5, FEATURES)
+        assert {block.fc1.out_features for block in found.blocks} == {hidden}
+        assert torch.equal(found(x), net(x))
 
 
 def test_the_order_of_the_names_of_blocks_does_not_matter():
@@ -174,12 +172,11 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("wrong", WRONG)
-def test_what_does_not_fit_is_said_in_one_sentence(wrong):
-    make, expected = WRONG[wrong]
-    with pytest.raises(UserError) as caught:
-        residual_mlp_from(make(), "mine.pt")
-    told = str(caught.value)
-    assert expected in told
-    assert "mine.pt" in told
-    assert "\n" not in told
+def test_what_does_not_fit_is_said_in_one_sentence():
+    for make, expected in WRONG.values():
+        with pytest.raises(UserError) as caught:
+            residual_mlp_from(make(), "mine.pt")
+        told = str(caught.value)
+        assert expected in told
+        assert "mine.pt" in told
+        assert "\n" not in told

@@ -36,14 +36,14 @@ def test_states_and_gradients_are_those_by_hand(returns: str, depth: int):
     assert_seen(see(net), *states_and_gradients(net, *batch()))
 
 
-@pytest.mark.parametrize("positions", [(3,), (2, 3)])
-@pytest.mark.parametrize("returns", ["stream", "branch"])
-def test_streams_with_positions_and_a_label_for_each(positions: tuple[int, ...], returns: str):
-    net = stack(returns)
-    x, y = batch(*positions)
-    seen = OpenedNet(net, "layers").see(x, y)
-    assert_seen(seen, *states_and_gradients(net, x, y))
-    assert seen.losses.shape == (SAMPLES,)
+def test_streams_with_positions_and_a_label_for_each():
+    for positions in [(3,), (2, 3)]:
+        for returns in ["stream", "branch"]:
+            net = stack(returns)
+            x, y = batch(*positions)
+            seen = OpenedNet(net, "layers").see(x, y)
+            assert_seen(seen, *states_and_gradients(net, x, y))
+            assert seen.losses.shape == (SAMPLES,)
 
 
 def test_the_answer_its_losses_and_its_error():
@@ -89,23 +89,23 @@ def test_the_reference_network_is_seen_as_in_its_trace(residual_add: bool, depth
     torch.testing.assert_close(seen.gradients, torch.autograd.grad(loss, trace.states))
 
 
-@pytest.mark.parametrize(("pack", "unpack"), PACKED.values(), ids=PACKED)
-@pytest.mark.parametrize("returns", ["stream", "branch"])
-def test_blocks_may_return_the_stream_among_other_things(pack, unpack, returns):
-    net = stack(returns, pack=pack, unpack=unpack)
-    assert_seen(see(net), *states_and_gradients(net, *batch()))
+def test_blocks_may_return_the_stream_among_other_things():
+    for pack, unpack in PACKED.values():
+        for returns in ["stream", "branch"]:
+            net = stack(returns, pack=pack, unpack=unpack)
+            assert_seen(see(net), *states_and_gradients(net, *batch()))
 
 
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-@pytest.mark.parametrize("returns", ["stream", "branch"])
-def test_blocks_may_be_called_in_any_way(call, returns):
-    net = stack(returns, call=call)
-    assert_seen(see(net), *states_and_gradients(net, *batch()))
+def test_blocks_may_be_called_in_any_way():
+    for call in CALLS.values():
+        for returns in ["stream", "branch"]:
+            net = stack(returns, call=call)
+            assert_seen(see(net), *states_and_gradients(net, *batch()))
 
 
-@pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
-def test_networks_may_answer_in_any_way(answer):
-    assert torch.equal(see(stack(answer=answer)).logits, see(stack()).logits)
+def test_networks_may_answer_in_any_way():
+    for answer in ANSWERS.values():
+        assert torch.equal(see(stack(answer=answer)).logits, see(stack()).logits)
 
 
 def test_a_network_that_changes_the_last_state_in_place():
@@ -166,16 +166,17 @@ def test_another_precision_is_a_copy():
     assert fields(net) == before
 
 
-@pytest.mark.parametrize(
-    "ambient",
-    [nullcontext, torch.no_grad, torch.inference_mode, lambda: torch.autocast("cpu")],
-    ids=["nothing", "no_grad", "inference_mode", "autocast"],
-)
-def test_another_precision_is_made_and_seen_anywhere(ambient):
-    opened = OpenedNet(stack(dtype=torch.float32), "layers")
-    with ambient():
-        seen = opened.in_precision(torch.float64).see(*batch())
-    assert_seen(seen, *states_and_gradients(stack(dtype=torch.float32).double(), *batch()))
+def test_another_precision_is_made_and_seen_anywhere():
+    for ambient in [
+        nullcontext,
+        torch.no_grad,
+        torch.inference_mode,
+        lambda: torch.autocast("cpu"),
+    ]:
+        opened = OpenedNet(stack(dtype=torch.float32), "layers")
+        with ambient():
+            seen = opened.in_precision(torch.float64).see(*batch())
+        assert_seen(seen, *states_and_gradients(stack(dtype=torch.float32).double(), *batch()))
 
 
 def test_states_are_copies_that_later_passes_do_not_change():
@@ -197,14 +198,16 @@ def test_losses_follow_a_shift():
     torch.testing.assert_close(found, expected)
 
 
-@pytest.mark.parametrize("name", ["embed.weight", "layers.1.fc2.bias", "head.bias"])
-@pytest.mark.parametrize("value", [float("nan"), float("inf")])
-def test_weights_that_are_not_finite_are_named(name: str, value: float):
-    net = stack()
-    with torch.no_grad():
-        net.get_parameter(name).view(-1)[1] = value
-    with pytest.raises(UserError, match=rf"^the network's {name} has values that are not finite"):
-        OpenedNet(net, "layers")
+def test_weights_that_are_not_finite_are_named():
+    for name in ["embed.weight", "layers.1.fc2.bias", "head.bias"]:
+        for value in [float("nan"), float("inf")]:
+            net = stack()
+            with torch.no_grad():
+                net.get_parameter(name).view(-1)[1] = value
+            with pytest.raises(
+                UserError, match=rf"^the network's {name} has values that are not finite"
+            ):
+                OpenedNet(net, "layers")
 
 
 def test_a_buffer_that_is_not_finite_is_named():
@@ -214,7 +217,7 @@ def test_a_buffer_that_is_not_finite_is_named():
         OpenedNet(net, "layers")
 
 
-@pytest.mark.parametrize("axis", [1, 2, -3])
-def test_an_axis_that_is_not_the_samples_is_named(axis: int):
-    with pytest.raises(UserError, match=rf"axis {axis} is not its 7 samples; say which one is"):
-        see(stack(), layout=Layout(sample_axis=axis))
+def test_an_axis_that_is_not_the_samples_is_named():
+    for axis in [1, 2, -3]:
+        with pytest.raises(UserError, match=rf"axis {axis} is not its 7 samples; say which one is"):
+            see(stack(), layout=Layout(sample_axis=axis))

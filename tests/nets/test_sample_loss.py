@@ -51,60 +51,58 @@ def test_a_sample_whose_label_does_not_count():
     assert cross_entropy(z, torch.tensor([-100, 1, -100, 2]))[::2].tolist() == [0, 0]
 
 
-@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64])
-def test_class_numbers_of_any_whole_type(dtype: torch.dtype):
-    z = logits(N, C)
-    assert torch.equal(cross_entropy(z, LABELS.to(dtype)), cross_entropy(z, LABELS))
+def test_class_numbers_of_any_whole_type():
+    for dtype in [torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64]:
+        z = logits(N, C)
+        assert torch.equal(cross_entropy(z, LABELS.to(dtype)), cross_entropy(z, LABELS))
 
 
-@pytest.mark.parametrize(("label", "span"), [(5, "0 to 5"), (-1, "-1 to 4"), (1000, "0 to 1000")])
-def test_labels_out_of_range_are_named(label: int, span: str):
-    labels = torch.tensor([0, 4, 2, label])
-    sentence = rf"^labels go from {span}, but the network has 5 classes, so they .* from 0 to 4$"
-    with pytest.raises(UserError, match=sentence):
-        cross_entropy(logits(N, C), labels)
+def test_labels_out_of_range_are_named():
+    for label, span in [(5, "0 to 5"), (-1, "-1 to 4"), (1000, "0 to 1000")]:
+        labels = torch.tensor([0, 4, 2, label])
+        sentence = (
+            rf"^labels go from {span}, but the network has 5 classes, so they .* from 0 to 4$"
+        )
+        with pytest.raises(UserError, match=sentence):
+            cross_entropy(logits(N, C), labels)
 
 
-@pytest.mark.parametrize(
-    ("shape", "labels"),
-    [
+def test_labels_that_do_not_fit_are_described():
+    for shape, labels in [
         ((N, C), torch.zeros(N, 1, dtype=torch.long)),
         ((N, C), torch.zeros(N + 1, dtype=torch.long)),
         ((N, T, C), torch.zeros(N, dtype=torch.long)),
         ((N, T, C), torch.zeros(T, N, dtype=torch.long)),
         ((N, C), torch.zeros(N, C)),
         ((N, C), torch.zeros(N)),
-    ],
-)
-def test_labels_that_do_not_fit_are_described(shape: tuple[int, ...], labels: Tensor):
-    with pytest.raises(UserError) as raised:
-        cross_entropy(logits(*shape), labels)
-    assert str(raised.value).startswith(f"labels of shape {tuple(labels.shape)} and type torch.")
-    assert f"logits of shape {shape}; one class number is needed" in str(raised.value)
+    ]:
+        with pytest.raises(UserError) as raised:
+            cross_entropy(logits(*shape), labels)
+        assert str(raised.value).startswith(
+            f"labels of shape {tuple(labels.shape)} and type torch."
+        )
+        assert f"logits of shape {shape}; one class number is needed" in str(raised.value)
 
 
 SMOOTHED = nn.CrossEntropyLoss(label_smoothing=0.1)
 
 
-@pytest.mark.parametrize(
-    ("loss", "smoothing"),
-    [
+def test_losses_of_torch_are_told_not_to_average():
+    for loss, smoothing in [
         (functional.cross_entropy, 0.0),
         (nn.CrossEntropyLoss(), 0.0),
         (nn.CrossEntropyLoss(reduction="sum"), 0.0),
         (SMOOTHED, 0.1),
         (partial(functional.cross_entropy, label_smoothing=0.1), 0.1),
         (cross_entropy, 0.0),
-    ],
-)
-def test_losses_of_torch_are_told_not_to_average(loss, smoothing: float):
-    z = logits(N, C)
-    expected = [
-        (1 - smoothing) * of_one(row, int(label))
-        + smoothing / C * math.fsum(of_one(row, other) for other in range(C))
-        for row, label in zip(z, LABELS, strict=True)
-    ]
-    assert per_sample(loss)(z, LABELS).tolist() == pytest.approx(expected, rel=1e-12)
+    ]:
+        z = logits(N, C)
+        expected = [
+            (1 - smoothing) * of_one(row, int(label))
+            + smoothing / C * math.fsum(of_one(row, other) for other in range(C))
+            for row, label in zip(z, LABELS, strict=True)
+        ]
+        assert per_sample(loss)(z, LABELS).tolist() == pytest.approx(expected, rel=1e-12)
 
 
 def test_a_loss_of_torch_is_not_changed_for_its_owner():
@@ -123,11 +121,11 @@ def test_classes_may_be_weighted():
     assert found.tolist() == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.parametrize("tokens", [T, C])
-def test_the_cross_entropy_of_torch_takes_labels_per_token(tokens: int):
-    z, labels = logits(N, tokens, C), torch.arange(N * tokens).view(N, tokens) % C
-    expected = cross_entropy(z, labels)
-    torch.testing.assert_close(per_sample(functional.cross_entropy)(z, labels), expected)
+def test_the_cross_entropy_of_torch_takes_labels_per_token():
+    for tokens in [T, C]:
+        z, labels = logits(N, tokens, C), torch.arange(N * tokens).view(N, tokens) % C
+        expected = cross_entropy(z, labels)
+        torch.testing.assert_close(per_sample(functional.cross_entropy)(z, labels), expected)
 
 
 def test_regression_sums_the_squares_of_a_sample():
@@ -149,19 +147,15 @@ class Mean(nn.Module):
         return functional.cross_entropy(z, labels)
 
 
-@pytest.mark.parametrize(
-    ("loss", "shape"),
-    [
+def test_a_loss_with_one_number_for_the_batch_is_refused():
+    for loss, shape in [
         (Mean(), r"\(\)"),
         (lambda z, y: functional.cross_entropy(z, target=y), r"\(\)"),
         (lambda z, y: functional.cross_entropy(z, y).view(1), r"\(1,\)"),
         (lambda z, y: functional.cross_entropy(z, y).item(), ""),
-    ],
-    ids=["module", "function", "vector of one", "plain number"],
-)
-def test_a_loss_with_one_number_for_the_batch_is_refused(loss, shape: str):
-    with pytest.raises(UserError, match=f"^the loss must return one number for each .*{shape}"):
-        per_sample(loss)(logits(N, C), LABELS)
+    ]:
+        with pytest.raises(UserError, match=f"^the loss must return one number for each .*{shape}"):
+            per_sample(loss)(logits(N, C), LABELS)
 
 
 def test_the_error_is_softmax_less_onehot_in_float64():
@@ -179,10 +173,12 @@ def test_tokens_that_do_not_count_have_no_error():
     assert torch.equal(error.any(-1), TOKEN_LABELS >= 0)
 
 
-@pytest.mark.parametrize("lead", [5.0, 30.0, 40.0, 100.0, 400.0])
-def test_the_error_of_a_confident_answer_keeps_its_direction(lead: float):
+def test_the_error_of_a_confident_answer_keeps_its_direction():
     """With d the lead and one rival, e = (−s, s) and the loss is log(1 + exp(−d)) ≈ s = σ(−d)."""
-    losses, error = losses_and_error(cross_entropy, torch.tensor([[lead, 0.0]]), torch.tensor([0]))
-    share = 1 / (1 + math.exp(lead))
-    assert error.tolist() == [pytest.approx([-share, share], rel=1e-9, abs=0)]
-    assert losses.item() == pytest.approx(math.log1p(math.exp(-lead)), rel=1e-9, abs=0)
+    for lead in [5.0, 30.0, 40.0, 100.0, 400.0]:
+        losses, error = losses_and_error(
+            cross_entropy, torch.tensor([[lead, 0.0]]), torch.tensor([0])
+        )
+        share = 1 / (1 + math.exp(lead))
+        assert error.tolist() == [pytest.approx([-share, share], rel=1e-9, abs=0)]
+        assert losses.item() == pytest.approx(math.log1p(math.exp(-lead)), rel=1e-9, abs=0)

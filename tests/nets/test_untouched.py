@@ -109,25 +109,30 @@ CHANGES = [
 ]
 
 
-@pytest.mark.parametrize("change", CHANGES)
-def test_the_comparison_sees_every_change(change):
-    net = network()
-    before = fields(net)
-    assert fields(net) == before
-    change(net)
-    after = fields(net)
-    assert [name for name in after if after[name] != before[name]]
+def test_the_comparison_sees_every_change():
+    for change in CHANGES:
+        net = network()
+        before = fields(net)
+        assert fields(net) == before
+        change(net)
+        after = fields(net)
+        assert [name for name in after if after[name] != before[name]]
 
 
-@AMBIENT
-def test_inside_everything_is_ready_for_measuring(ambient):
-    net = network()
-    with ambient(), untouched(net):
-        assert not any(module.training for module in net.modules())
-        assert torch.is_grad_enabled()
-        assert not torch.is_inference_mode_enabled()
-        assert not torch.is_autocast_enabled("cpu")
-        assert (net[3].weight * 2).requires_grad
+def test_inside_everything_is_ready_for_measuring():
+    for ambient in [
+        nullcontext,
+        torch.no_grad,
+        torch.inference_mode,
+        lambda: torch.autocast("cpu"),
+    ]:
+        net = network()
+        with ambient(), untouched(net):
+            assert not any(module.training for module in net.modules())
+            assert torch.is_grad_enabled()
+            assert not torch.is_inference_mode_enabled()
+            assert not torch.is_autocast_enabled("cpu")
+            assert (net[3].weight * 2).requires_grad
 
 
 @AMBIENT
@@ -177,12 +182,12 @@ def test_measuring_twice_draws_the_same_numbers():
     assert torch.equal(*drawn)
 
 
-@pytest.mark.parametrize("anew", [False, True], ids=["in place", "by a new one"])
-def test_a_network_that_counts_its_passes_is_put_back(anew: bool):
-    net = nn.Sequential(nn.Linear(3, 3), nn.Sequential(Counting(anew), Counting(anew)))
-    before = fields(net)
-    OpenedNet(net, "1").see(*BATCH)
-    assert fields(net) == before
+def test_a_network_that_counts_its_passes_is_put_back():
+    for anew in [False, True]:
+        net = nn.Sequential(nn.Linear(3, 3), nn.Sequential(Counting(anew), Counting(anew)))
+        before = fields(net)
+        OpenedNet(net, "1").see(*BATCH)
+        assert fields(net) == before
 
 
 class FromABuffer(nn.Module):
@@ -197,15 +202,15 @@ class FromABuffer(nn.Module):
         return self.layers(self.start) * x
 
 
-@pytest.mark.parametrize("learned", [False, True])
-def test_a_network_whose_stream_begins_with_its_own_tensor_is_put_back(learned: bool):
-    net = FromABuffer()
-    if learned:
-        start = net._buffers.pop("start")
-        net.start = nn.Parameter(start)
-    before = fields(net)
-    OpenedNet(net, "layers").see(*BATCH)
-    assert fields(net) == before
+def test_a_network_whose_stream_begins_with_its_own_tensor_is_put_back():
+    for learned in [False, True]:
+        net = FromABuffer()
+        if learned:
+            start = net._buffers.pop("start")
+            net.start = nn.Parameter(start)
+        before = fields(net)
+        OpenedNet(net, "layers").see(*BATCH)
+        assert fields(net) == before
 
 
 def test_the_precision_is_that_of_the_least_precise_parameter():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 import torch
 from nets.stacks import Stack, assert_seen, batch, scaled, see, stack, states_and_gradients
@@ -11,9 +13,8 @@ from depthgauge.errors import UserError
 from depthgauge.nets.opened import OpenedNet
 from depthgauge.nets.residual_mlp import ResidualMLP
 
-BOTH = pytest.mark.parametrize("returns", ["stream", "branch"])
-DEPTHS = pytest.mark.parametrize("depth", [1, 2, 3])
-PRECISIONS = pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+RETURNS = ("stream", "branch")
+DEPTHS = (1, 2, 3)
 
 
 def found(net: nn.Module, **options: str) -> str:
@@ -22,13 +23,11 @@ def found(net: nn.Module, **options: str) -> str:
     return "branch" if opened.adds else "stream"
 
 
-@BOTH
-@DEPTHS
-@PRECISIONS
-@pytest.mark.parametrize("factor", [1e-30, 1e-8, 1e-3, 1.0, 1e3, 1e8])
-def test_what_blocks_return_is_seen(returns: str, depth: int, dtype: torch.dtype, factor: float):
-    net = scaled(stack(returns, depth, dtype), factor)
-    assert found(net) == returns
+def test_what_blocks_return_is_seen():
+    for returns, depth, dtype in product(RETURNS, DEPTHS, (torch.float32, torch.float64)):
+        for factor in (1e-30, 1e-8, 1e-3, 1.0, 1e3, 1e8):
+            net = scaled(stack(returns, depth, dtype), factor)
+            assert found(net) == returns, (depth, dtype, factor)
 
 
 def outcomes(returns: str, depth: int, factor: float) -> set[str]:
@@ -45,52 +44,50 @@ def outcomes(returns: str, depth: int, factor: float) -> set[str]:
     return kinds
 
 
-@BOTH
-@DEPTHS
-def test_a_branch_1e8_times_larger_than_the_stream_is_seen_at_every_initialisation(returns, depth):
-    assert outcomes(returns, depth, 1e8) == {returns}
+def test_a_branch_1e8_times_larger_than_the_stream_is_seen_at_every_initialisation():
+    for returns, depth in product(RETURNS, DEPTHS):
+        assert outcomes(returns, depth, 1e8) == {returns}, depth
 
 
-@BOTH
-@DEPTHS
-def test_where_the_branch_drowns_the_stream_the_answer_is_right_or_none(returns, depth):
-    assert outcomes(returns, depth, 1e12) <= {returns, "refused"}
+def test_where_the_branch_drowns_the_stream_the_answer_is_right_or_none():
+    for returns, depth in product(RETURNS, DEPTHS):
+        assert outcomes(returns, depth, 1e12) <= {returns, "refused"}, depth
 
 
-@BOTH
-@DEPTHS
-def test_a_branch_that_starts_at_zero_is_seen(returns: str, depth: int):
-    assert found(scaled(stack(returns, depth), 0.0)) == returns
+def test_a_branch_that_starts_at_zero_is_seen():
+    for returns in RETURNS:
+        for depth in DEPTHS:
+            assert found(scaled(stack(returns, depth), 0.0)) == returns
 
 
-@BOTH
-@pytest.mark.parametrize("factor", [1e-8, 1.0, 1e8])
-def test_one_block_far_larger_than_the_others_does_not_mislead(returns: str, factor: float):
-    net = stack(returns, 3, torch.float32)
-    with torch.no_grad():
-        net.layers[0].fc2.weight *= factor
-    assert found(net) == returns
+def test_one_block_far_larger_than_the_others_does_not_mislead():
+    for returns in RETURNS:
+        for factor in [1e-8, 1.0, 1e8]:
+            net = stack(returns, 3, torch.float32)
+            with torch.no_grad():
+                net.layers[0].fc2.weight *= factor
+            assert found(net) == returns
 
 
-@BOTH
-@DEPTHS
-def test_bfloat16_is_precise_enough(returns: str, depth: int):
-    assert found(stack(returns, depth, torch.bfloat16)) == returns
+def test_bfloat16_is_precise_enough():
+    for returns in RETURNS:
+        for depth in DEPTHS:
+            assert found(stack(returns, depth, torch.bfloat16)) == returns
 
 
-@DEPTHS
-def test_both_kinds_are_read_alike_for_the_same_function(depth: int):
-    stream, branch = see(stack("stream", depth)), see(stack("branch", depth))
-    assert_seen(stream, list(branch.states), list(branch.gradients))
+def test_both_kinds_are_read_alike_for_the_same_function():
+    for depth in DEPTHS:
+        stream, branch = see(stack("stream", depth)), see(stack("branch", depth))
+        assert_seen(stream, list(branch.states), list(branch.gradients))
 
 
-@DEPTHS
-@pytest.mark.parametrize("factor", [1e-8, 1.0, 1e8])
-def test_a_network_without_skip_connections_returns_the_stream(depth: int, factor: float):
-    net = scaled(stack("stream", depth), factor)
-    for block in net.layers:
-        block.forward = block.branch
-    assert found(net) == "stream"
+def test_a_network_without_skip_connections_returns_the_stream():
+    for depth in DEPTHS:
+        for factor in [1e-8, 1.0, 1e8]:
+            net = scaled(stack("stream", depth), factor)
+            for block in net.layers:
+                block.forward = block.branch
+            assert found(net) == "stream"
 
 
 @pytest.mark.parametrize("residual_add", [True, False])
@@ -107,16 +104,16 @@ def test_the_reference_network_says_it_itself_and_is_right(residual_add: bool, r
     torch.testing.assert_close(seen.states[-1], trace.states[-1].detach())
 
 
-@BOTH
-@DEPTHS
-def test_what_is_said_is_not_looked_at_again(returns: str, depth: int):
+def test_what_is_said_is_not_looked_at_again():
     """Said wrongly, the last state comes out differently."""
-    net = stack(returns, depth)
-    states, _ = states_and_gradients(net, *batch())
-    right = see(net, returns=returns)
-    torch.testing.assert_close(list(right.states), states)
-    wrong = see(net, returns="branch" if returns == "stream" else "stream")
-    assert not torch.allclose(wrong.states[-1], states[-1])
+    for returns in RETURNS:
+        for depth in DEPTHS:
+            net = stack(returns, depth)
+            states, _ = states_and_gradients(net, *batch())
+            right = see(net, returns=returns)
+            torch.testing.assert_close(list(right.states), states)
+            wrong = see(net, returns="branch" if returns == "stream" else "stream")
+            assert not torch.allclose(wrong.states[-1], states[-1])
 
 
 class Between(Stack):
@@ -154,8 +151,8 @@ class Afterwards(Stack):
         return self.head(h.mul_(0.1))
 
 
-@BOTH
-@DEPTHS
-def test_a_change_in_place_after_the_blocks_does_not_mislead(returns: str, depth: int):
-    net = scaled(Afterwards(returns, depth).double(), 0.1)
-    assert found(net) == returns
+def test_a_change_in_place_after_the_blocks_does_not_mislead():
+    for returns in RETURNS:
+        for depth in DEPTHS:
+            net = scaled(Afterwards(returns, depth).double(), 0.1)
+            assert found(net) == returns

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from report.studies import (
     CONFIG,
     audit_of_verdicts,
@@ -63,17 +62,14 @@ def test_frozen_accuracies_that_were_given_are_said_to_be_without_their_spread()
 CALM, ALARMED = make_report(None, None), make_report(None, None, growth=900.0)
 
 
-@pytest.mark.parametrize(
-    ("reports", "words"),
-    [
+def test_the_control_is_counted_with_what_it_came_to():
+    for reports, words in [
         ([CALM], "1 untrained network: no alarm, depth untested"),
         ([CALM, CALM], "2 untrained networks: no alarm, depth untested"),
         ([CALM, ALARMED], "2 untrained networks: no alarm, depth untested / walk back"),
-    ],
-)
-def test_the_control_is_counted_with_what_it_came_to(reports, words):
-    untrained = {str(seed): report for seed, report in enumerate(reports)}
-    assert words_of(untrained=untrained) == [f"As a control, {words}."]
+    ]:
+        untrained = {str(seed): report for seed, report in enumerate(reports)}
+        assert words_of(untrained=untrained) == [f"As a control, {words}."]
 
 
 def test_without_an_audit_there_is_nothing_to_say():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from report.studies import curve, make_ladder
 
 from depthgauge.report.ladder_words import ladder_words
@@ -25,11 +24,11 @@ def test_a_gain():
     assert "monotone" not in words
 
 
-@pytest.mark.parametrize(("last", "points"), [(0.41, "+1.0"), (0.40, "+0.0"), (0.385, "-1.5")])
-def test_less_than_two_points_either_way_is_no_gain(last, points):
-    words = sentence(0.40, last)
-    assert "does not gain from depth" in words
-    assert points in words
+def test_less_than_two_points_either_way_is_no_gain():
+    for last, points in [(0.41, "+1.0"), (0.40, "+0.0"), (0.385, "-1.5")]:
+        words = sentence(0.40, last)
+        assert "does not gain from depth" in words
+        assert points in words
 
 
 def test_another_threshold_of_depth_is_that_of_the_words():
@@ -39,14 +38,11 @@ def test_another_threshold_of_depth_is_that_of_the_words():
     assert "does not gain from depth (+3.0 points)" in words
 
 
-@pytest.mark.parametrize(
-    ("first", "last", "gains"),
-    [(0.5, 0.5199, False), (0.5, 0.5201, True), (0.25, 0.27, True)],
-)
-def test_the_threshold_is_two_points(first, last, gains):
-    words = sentence(first, last)
-    assert ("gains" in words) == gains
-    assert ("does not gain" in words) != gains
+def test_the_threshold_is_two_points():
+    for first, last, gains in [(0.5, 0.5199, False), (0.5, 0.5201, True), (0.25, 0.27, True)]:
+        words = sentence(first, last)
+        assert ("gains" in words) == gains
+        assert ("does not gain" in words) != gains
 
 
 def test_a_gain_of_exactly_two_points_counts_whatever_floats_make_of_it():
@@ -91,11 +87,11 @@ def test_rungs_that_were_left_out_are_not_spoken_of():
     assert "k = 1" not in words
 
 
-@pytest.mark.parametrize("rungs", [{2: [0.5]}, {0: [0.3], 4: [None]}])
-def test_a_single_rung_cannot_be_read(rungs):
-    words = ladder_words(make_ladder({"x": rungs}))[0]
-    assert "at least two finished rungs" in words
-    assert "gain" not in words
+def test_a_single_rung_cannot_be_read():
+    for rungs in [{2: [0.5]}, {0: [0.3], 4: [None]}]:
+        words = ladder_words(make_ladder({"x": rungs}))[0]
+        assert "at least two finished rungs" in words
+        assert "gain" not in words
 
 
 def test_what_diverged_is_said_with_its_seed_and_epoch():
@@ -115,9 +111,8 @@ def test_nothing_finished_needs_no_words():
     assert ladder_words(make_ladder({})) == []
 
 
-@pytest.mark.parametrize(
-    ("rule", "accuracies", "words"),
-    [
+def test_a_control_that_changes_what_depth_means_has_no_gain_from_depth():
+    for rule, accuracies, words in [
         ("bp[shallow]", (0.25,), "bp[shallow], without any blocks: 25.0 % at k = 0."),
         (
             "bp[wide_block]",
@@ -130,10 +125,8 @@ def test_nothing_finished_needs_no_words():
             "dfa[penalty=1.0,random_targets], with nothing to learn: 10.0 % at k = 0, 50.0 % at "
             "k = 1.",
         ),
-    ],
-)
-def test_a_control_that_changes_what_depth_means_has_no_gain_from_depth(rule, accuracies, words):
-    assert ladder_words(make_ladder({rule: curve(*accuracies)})) == [words]
+    ]:
+        assert ladder_words(make_ladder({rule: curve(*accuracies)})) == [words]
 
 
 def test_other_controls_are_ladders_like_any():

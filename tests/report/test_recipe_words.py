@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from report.studies import audit_of_verdicts, make_audit, make_study, make_verdict, spread
 
 from depthgauge.report.audit_words import audit_words
@@ -50,10 +49,10 @@ def test_a_choice_is_said_beside_the_rule_as_it_was_given():
     ]
 
 
-@pytest.mark.parametrize("means", [{"dfa": 0.4, "dfa[x]": 0.3}, {"dfa[x]": 0.3, "dfa": 0.4}])
-def test_a_rule_that_is_best_as_it_was_given_is_beside_nothing(means):
-    (sentence,) = words_of(selection={"dfa": selected("dfa", **means)})
-    assert sentence.endswith("dfa was best on 5,000 held-out samples, 40.0 %.")
+def test_a_rule_that_is_best_as_it_was_given_is_beside_nothing():
+    for means in [{"dfa": 0.4, "dfa[x]": 0.3}, {"dfa[x]": 0.3, "dfa": 0.4}]:
+        (sentence,) = words_of(selection={"dfa": selected("dfa", **means)})
+        assert sentence.endswith("dfa was best on 5,000 held-out samples, 40.0 %.")
 
 
 def test_where_there_was_nothing_to_choose_nothing_is_said():
@@ -111,10 +110,10 @@ def test_one_wide_block_and_nothing_to_learn():
     ]
 
 
-@pytest.mark.parametrize(("full", "alone"), [(None, 0.3), (0.3, None)])
-def test_what_diverged_is_compared_with_nothing(full, alone):
-    verdicts = {"dfa": make_verdict(accuracy=spread(full))}
-    assert words_of(verdicts, shallow={"dfa[shallow]": shallow(alone)}) == []
+def test_what_diverged_is_compared_with_nothing():
+    for full, alone in [(None, 0.3), (0.3, None)]:
+        verdicts = {"dfa": make_verdict(accuracy=spread(full))}
+        assert words_of(verdicts, shallow={"dfa[shallow]": shallow(alone)}) == []
 
 
 def test_a_control_whose_rule_was_not_audited_is_compared_with_nothing():
@@ -130,13 +129,10 @@ def test_the_words_of_an_audit_end_with_these():
     assert audit_words(make_study(audit=audit))[-1] == recipe_words(audit)[0]
 
 
-@pytest.mark.parametrize(
-    ("method", "plain"),
-    [
+def test_the_control_stands_last_in_the_brackets():
+    for method, plain in [
         ("dfa[shallow]", "dfa"),
         ("dfa[normalise=batch,shallow]", "dfa[normalise=batch]"),
         ("dfa[epsilon=0.1,penalty=0.01,wide_block]", "dfa[epsilon=0.1,penalty=0.01]"),
-    ],
-)
-def test_the_control_stands_last_in_the_brackets(method, plain):
-    assert without_control(method) == plain
+    ]:
+        assert without_control(method) == plain

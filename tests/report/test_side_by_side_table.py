@@ -91,8 +91,6 @@ def test_one_table_for_each_value_of_the_first_column():
     }
 
 
-@pytest.mark.parametrize(
-    ("share", "text"), [(0.105, "+10.50"), (-0.00001, "+0.00"), (-0.0126, "-1.26")]
-)
-def test_points_have_a_sign_and_zero_is_not_negative(share, text):
-    assert points(share) == text
+def test_points_have_a_sign_and_zero_is_not_negative():
+    for share, text in [(0.105, "+10.50"), (-0.00001, "+0.00"), (-0.0126, "-1.26")]:
+        assert points(share) == text

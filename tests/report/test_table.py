@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 from collections import Counter
 
-import pytest
 from rich.console import Console
 from rich.text import Text
 
@@ -24,11 +23,11 @@ def test_the_terminal_shows_every_cell():
         assert part in text
 
 
-@pytest.mark.parametrize("where", ["header", "cell"])
-def test_brackets_are_not_taken_for_markup(where):
-    label = "dfa[normalise=batch]"
-    parts = {"header": "rule", "cell": "bp"} | {where: label}
-    assert label in shown([parts["header"]], [[parts["cell"]]])
+def test_brackets_are_not_taken_for_markup():
+    for where in ["header", "cell"]:
+        label = "dfa[normalise=batch]"
+        parts = {"header": "rule", "cell": "bp"} | {where: label}
+        assert label in shown([parts["header"]], [[parts["cell"]]])
 
 
 def test_something_that_looks_like_a_closing_tag_is_shown():
@@ -50,14 +49,14 @@ def test_numbers_end_at_the_right_and_styled_words_begin_at_the_left():
     assert bp.index("7.1") + 3 == dfa.index("26.0") + 4 == header.index("acc") + 3
 
 
-@pytest.mark.parametrize("width", [20, 30, 60])
-def test_in_a_narrow_terminal_nothing_is_cut(width):
-    cells = ["dfa[normalise=batch,penalty=0.01]", "10/10", "25.7", "D1 in 2 of 3 from epoch 4"]
-    text = shown(["rule", "runs", "acc", "fired"], [cells], width)
-    assert max(map(len, text.splitlines())) <= width
-    assert "…" not in text
-    for cell in cells:
-        assert Counter(text) >= Counter(cell.replace(" ", ""))
+def test_in_a_narrow_terminal_nothing_is_cut():
+    for width in [20, 30, 60]:
+        cells = ["dfa[normalise=batch,penalty=0.01]", "10/10", "25.7", "D1 in 2 of 3 from epoch 4"]
+        text = shown(["rule", "runs", "acc", "fired"], [cells], width)
+        assert max(map(len, text.splitlines())) <= width
+        assert "…" not in text
+        for cell in cells:
+            assert Counter(text) >= Counter(cell.replace(" ", ""))
 
 
 def test_the_widest_columns_are_folded_first():

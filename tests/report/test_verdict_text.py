@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import get_args
 
-import pytest
 from report.studies import audited_study
 from rich.style import Style
 
@@ -30,15 +29,15 @@ def test_words_that_mean_different_things_have_different_signs():
     assert len(set(signs)) == len(signs)
 
 
-@pytest.mark.parametrize(("word", "colour"), COLOURS.items())
-def test_sign_and_word_are_coloured_and_the_evidence_is_plain(word, colour):
-    text = verdict_text(f"{word} (D1, single seed)", signs=True)
-    assert text.plain == f"{LOOKS[word].sign} {word} (D1, single seed)"
-    (span,) = text.spans
-    assert text.plain[span.start : span.end] == f"{LOOKS[word].sign} {word}"
-    style = Style.parse(str(span.style))
-    assert style.color is not None
-    assert style.color.name == colour
+def test_sign_and_word_are_coloured_and_the_evidence_is_plain():
+    for word, colour in COLOURS.items():
+        text = verdict_text(f"{word} (D1, single seed)", signs=True)
+        assert text.plain == f"{LOOKS[word].sign} {word} (D1, single seed)"
+        (span,) = text.spans
+        assert text.plain[span.start : span.end] == f"{LOOKS[word].sign} {word}"
+        style = Style.parse(str(span.style))
+        assert style.color is not None
+        assert style.color.name == colour
 
 
 def test_without_signs_the_words_stay_as_they_are():
@@ -46,21 +45,21 @@ def test_without_signs_the_words_stay_as_they_are():
         assert verdict_text(f"{word} (D3)", signs=False).plain == f"{word} (D3)"
 
 
-@pytest.mark.parametrize("words", ["no blocks: nothing to judge", "", "[red]mine[/]"])
-def test_what_is_no_verdict_stays_as_it_is(words):
-    text = verdict_text(words, signs=True)
-    assert (text.plain, text.spans) == (words, [])
+def test_what_is_no_verdict_stays_as_it_is():
+    for words in ["no blocks: nothing to judge", "", "[red]mine[/]"]:
+        text = verdict_text(words, signs=True)
+        assert (text.plain, text.spans) == (words, [])
 
 
-@pytest.mark.parametrize("table", [rule_table, run_table])
-def test_the_last_column_of_a_table_of_verdicts_is_styled(table):
-    header, plain = table(audited_study())
-    styled_header, styled = with_styled_verdicts((header, plain), signs=True)
-    assert styled_header == header
-    *cells, verdict = styled[-1]
-    assert cells == plain[-1][:-1]
-    assert str(verdict) == f"✗ {plain[-1][-1]}"
-    assert verdict.spans
+def test_the_last_column_of_a_table_of_verdicts_is_styled():
+    for table in [rule_table, run_table]:
+        header, plain = table(audited_study())
+        styled_header, styled = with_styled_verdicts((header, plain), signs=True)
+        assert styled_header == header
+        *cells, verdict = styled[-1]
+        assert cells == plain[-1][:-1]
+        assert str(verdict) == f"✗ {plain[-1][-1]}"
+        assert verdict.spans
 
 
 def test_other_tables_stay_as_they_are():

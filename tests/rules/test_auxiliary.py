@@ -22,15 +22,15 @@ def made(*sizes: int) -> dict[str, torch.Tensor]:
     return {name: tensor.double() for name, tensor in own.items()} | {"NN.0.weight": torch.ones(1)}
 
 
-@pytest.mark.parametrize("sizes", [(5, 3), (5, 7, 3), (5, 7, 6, 1)])
-def test_it_is_linears_with_gelu_between_them(sizes):
-    feedback, x = made(*sizes), random(4, 5, dtype=torch.float64)
-    parameters = NETWORK.parameters(feedback)
-    assert len(parameters) == 2 * (len(sizes) - 1)
-    expected = perceptron(feedback, "N")(x).detach()
-    assert_same([NETWORK(parameters, x)], [expected], 1e-14)
-    in_two_parts = Features(x[:, :3], x[:, 3:])
-    assert_same([NETWORK.of_features(parameters, in_two_parts)], [expected], 1e-14)
+def test_it_is_linears_with_gelu_between_them():
+    for sizes in [(5, 3), (5, 7, 3), (5, 7, 6, 1)]:
+        feedback, x = made(*sizes), random(4, 5, dtype=torch.float64)
+        parameters = NETWORK.parameters(feedback)
+        assert len(parameters) == 2 * (len(sizes) - 1)
+        expected = perceptron(feedback, "N")(x).detach()
+        assert_same([NETWORK(parameters, x)], [expected], 1e-14)
+        in_two_parts = Features(x[:, :3], x[:, 3:])
+        assert_same([NETWORK.of_features(parameters, in_two_parts)], [expected], 1e-14)
 
 
 def test_streams_that_share_what_is_beside_them_are_seen_as_if_each_had_its_own():
@@ -76,14 +76,16 @@ def test_a_step_leaves_the_feedback_it_was_given_alone():
         assert torch.equal(feedback[name], tensor)
 
 
-@pytest.mark.parametrize("frequencies", [0, 1, 4])
-def test_features_are_the_streams_direction_the_time_its_waves_and_the_signal(frequencies):
-    stream, signal = (random(3, size, seed=size, dtype=torch.float64) for size in (6, 4))
-    times = [0.0, 0.25, 1.0]
-    clock = torch.tensor(times, dtype=torch.float64).unsqueeze(1)
-    expected = [seen(h, t, e, frequencies) for h, t, e in zip(stream, times, signal, strict=True)]
-    found = torch.cat(features(stream, clock, signal, frequencies), -1)
-    assert_same([found], [torch.stack(expected)], 1e-14)
+def test_features_are_the_streams_direction_the_time_its_waves_and_the_signal():
+    for frequencies in [0, 1, 4]:
+        stream, signal = (random(3, size, seed=size, dtype=torch.float64) for size in (6, 4))
+        times = [0.0, 0.25, 1.0]
+        clock = torch.tensor(times, dtype=torch.float64).unsqueeze(1)
+        expected = [
+            seen(h, t, e, frequencies) for h, t, e in zip(stream, times, signal, strict=True)
+        ]
+        found = torch.cat(features(stream, clock, signal, frequencies), -1)
+        assert_same([found], [torch.stack(expected)], 1e-14)
 
 
 def test_copies_of_a_stream_at_one_time_have_the_same_beside_them():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from depthgauge.config import NetConfig, Recipe
 from depthgauge.controls import CONTROLS, wide_block_hidden
 from depthgauge.registry import RULES
@@ -13,9 +11,8 @@ NET = NetConfig(width=8, blocks=3)
 RECIPE = Recipe(epochs=7, batch_size=9, learning_rate=0.5, weight_decay=0.25)
 
 
-@pytest.mark.parametrize(
-    ("text", "label"),
-    [
+def test_a_label_tells_what_differs_and_can_be_typed_again():
+    for text, label in [
         ("dfa[penalty=0.01]", "dfa[penalty=0.01]"),
         ("bp[penalty=1e-2]", "bp[penalty=0.01]"),
         ("dfa[penalty=0]", "dfa"),
@@ -30,16 +27,14 @@ RECIPE = Recipe(epochs=7, batch_size=9, learning_rate=0.5, weight_decay=0.25)
         ("ep[credit=displacement]", "ep[credit=displacement]"),
         ("state_bridge[skip=true,at=output]", "state_bridge[at=output,skip=True]"),
         ("credit_bridge[matching=0]", "credit_bridge[matching=0.0]"),
-    ],
-)
-def test_a_label_tells_what_differs_and_can_be_typed_again(text, label):
-    choice = choose_rule(text)
-    assert choice.label == label
-    again = choose_rule(label)
-    assert again.label == label
-    assert again.build().options == choice.build().options
-    assert again.recipe(Recipe()) == choice.recipe(Recipe())
-    assert again.net(NET) == choice.net(NET)
+    ]:
+        choice = choose_rule(text)
+        assert choice.label == label
+        again = choose_rule(label)
+        assert again.label == label
+        assert again.build().options == choice.build().options
+        assert again.recipe(Recipe()) == choice.recipe(Recipe())
+        assert again.net(NET) == choice.net(NET)
 
 
 def test_options_of_training_change_the_recipe_and_nothing_else():
@@ -64,29 +59,26 @@ CHANGED = {
 }
 
 
-@pytest.mark.parametrize("control", CONTROLS)
-def test_a_control_changes_the_network_or_the_targets(control):
-    choice = choose_rule(f"fa[{control}]")
-    assert choice.control == control
-    assert choice.net(NET) == NET.model_copy(update=CHANGED[control])
-    targets = "random" if control == "random_targets" else "true"
-    assert choice.recipe(RECIPE) == RECIPE.model_copy(update={"targets": targets})
-    assert choice.build().options == choose_rule("fa").options
+def test_a_control_changes_the_network_or_the_targets():
+    for control in CONTROLS:
+        choice = choose_rule(f"fa[{control}]")
+        assert choice.control == control
+        assert choice.net(NET) == NET.model_copy(update=CHANGED[control])
+        targets = "random" if control == "random_targets" else "true"
+        assert choice.recipe(RECIPE) == RECIPE.model_copy(update={"targets": targets})
+        assert choice.build().options == choose_rule("fa").options
 
 
-@pytest.mark.parametrize(
-    ("text", "more", "expected"),
-    [
+def test_more_can_be_put_into_a_rules_brackets():
+    for text, more, expected in [
         ("dfa", [], "dfa"),
         ("dfa", ["shallow"], "dfa[shallow]"),
         ("dfa[]", ["penalty=1"], "dfa[penalty=1]"),
         ("dfa[epsilon=2]", ["penalty=1", "no_norm"], "dfa[epsilon=2,penalty=1,no_norm]"),
         ("dfa[no_norm,epsilon=2]", ["penalty=1"], "dfa[epsilon=2,no_norm,penalty=1]"),
         ("a/my.py:Mine[x=1]", ["shallow"], "a/my.py:Mine[x=1,shallow]"),
-    ],
-)
-def test_more_can_be_put_into_a_rules_brackets(text, more, expected):
-    assert with_options(text, *more) == expected
+    ]:
+        assert with_options(text, *more) == expected
 
 
 def test_every_option_that_can_be_chosen_can_be_typed_at_its_default():

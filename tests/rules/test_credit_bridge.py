@@ -50,13 +50,13 @@ def test_credit_is_that_of_the_oracle(frequencies, progress, shape):
     assert_same(ours, slow.credit(states_of(net, batch[0]), batch[1], progress))
 
 
-@pytest.mark.parametrize(("warm_up", "direct"), [(0.0, False), (0.4, False), (0.5, True)])
-def test_warm_up_says_how_long_the_credit_is_that_of_dfa(warm_up, direct):
-    net, rule, (batch,) = double_net(), make_rule(warm_up=warm_up), double_batches(5)
-    context = context_on(rule, net, batch, drawn(rule, net), progress=0.4)
-    same = torch.equal(rule.credit(context).blocks[1], DFA().credit(context).blocks[1])
-    assert same is direct
-    assert (rule.projected(context) is not None) is direct
+def test_warm_up_says_how_long_the_credit_is_that_of_dfa():
+    for warm_up, direct in [(0.0, False), (0.4, False), (0.5, True)]:
+        net, rule, (batch,) = double_net(), make_rule(warm_up=warm_up), double_batches(5)
+        context = context_on(rule, net, batch, drawn(rule, net), progress=0.4)
+        same = torch.equal(rule.credit(context).blocks[1], DFA().credit(context).blocks[1])
+        assert same is direct
+        assert (rule.projected(context) is not None) is direct
 
 
 @pytest.mark.parametrize("options", WHAT_IS_LEARNED.values(), ids=WHAT_IS_LEARNED)

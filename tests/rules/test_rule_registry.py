@@ -25,14 +25,14 @@ def rule_file(tmp_path) -> Path:
     return Path(shutil.copy(EXAMPLES, tmp_path / "my_rules.py"))
 
 
-@pytest.mark.parametrize(("name", "rule_class"), [("bp", BP), ("fa", FA), ("dfa", DFA)])
-def test_by_name(name, rule_class):
-    choice = choose_rule(name)
-    assert choice.rule_class is rule_class
-    assert choice.label == name
-    assert choice.source == ""
-    assert type(choice.build()) is rule_class
-    assert choice.build().options == rule_class.Options()
+def test_by_name():
+    for name, rule_class in [("bp", BP), ("fa", FA), ("dfa", DFA)]:
+        choice = choose_rule(name)
+        assert choice.rule_class is rule_class
+        assert choice.label == name
+        assert choice.source == ""
+        assert type(choice.build()) is rule_class
+        assert choice.build().options == rule_class.Options()
 
 
 def test_the_published_options_are_the_defaults():
@@ -41,20 +41,17 @@ def test_the_published_options_are_the_defaults():
     assert choose_rule("bp").options.normalise == "none"
 
 
-@pytest.mark.parametrize(
-    ("text", "label"),
-    [
+def test_a_label_names_the_options_that_differ_from_the_defaults():
+    for text, label in [
         ("dfa[normalise=batch]", "dfa[normalise=batch]"),
         ("dfa[epsilon=1e-3,normalise=none]", "dfa[normalise=none,epsilon=0.001]"),
         (" fa[ normalise = batch , epsilon = 0 ] ", "fa[normalise=batch,epsilon=0.0]"),
         ("dfa[normalise=sample]", "dfa"),
         ("dfa[]", "dfa"),
-    ],
-)
-def test_a_label_names_the_options_that_differ_from_the_defaults(text, label):
-    choice = choose_rule(text)
-    assert choice.label == label
-    assert choose_rule(label).options == choice.options
+    ]:
+        choice = choose_rule(text)
+        assert choice.label == label
+        assert choose_rule(label).options == choice.options
 
 
 def test_options_reach_the_rule():
@@ -121,55 +118,51 @@ OF_TRAINING = "options of training: learning_rate, weight_decay, penalty"
 CONTROLS = "controls: shallow, wide_block, random_targets, no_norm, no_skip"
 
 
-@pytest.mark.parametrize(
-    ("text", "own"),
-    [
+def test_an_unknown_option_is_answered_with_the_known_ones():
+    for text, own in [
         ("dfa[speed=3]", "its options are: normalise, epsilon;"),
         ("fa[normalise=batch,speed=3]", "its options are: normalise, epsilon;"),
         ("bp[speed=3]", "its options are: none;"),
         ("ep[speed=3]", "normalise, epsilon, credit, nudge, steps, step_size;"),
         ("dfa[shallow,speed=3]", "its options are: normalise, epsilon;"),
-    ],
-)
-def test_an_unknown_option_is_answered_with_the_known_ones(text, own):
-    told = sentence(text)
-    assert "has no option 'speed'" in told
-    for part in (own, OF_TRAINING, CONTROLS):
-        assert part in told
+    ]:
+        told = sentence(text)
+        assert "has no option 'speed'" in told
+        for part in (own, OF_TRAINING, CONTROLS):
+            assert part in told
 
 
-@pytest.mark.parametrize("option", ["normalise=sample", "normalise=none", "epsilon=1e-3"])
-def test_nothing_can_be_chosen_about_how_bp_uses_its_gradient(option):
-    told = sentence(f"bp[{option}]")
-    assert f"the rule bp has no option {option.partition('=')[0]!r}" in told
-    assert "its options are: none;" in told
+def test_nothing_can_be_chosen_about_how_bp_uses_its_gradient():
+    for option in ["normalise=sample", "normalise=none", "epsilon=1e-3"]:
+        told = sentence(f"bp[{option}]")
+        assert f"the rule bp has no option {option.partition('=')[0]!r}" in told
+        assert "its options are: none;" in told
 
 
-@pytest.mark.parametrize("name", ["normalise", "epsilon", "penalty", "learning_rate"])
-def test_an_option_without_a_value_is_asked_for_one(name):
-    assert sentence(f"dfa[{name}]") == f"the option {name!r} needs a value, as in {name}=…"
+def test_an_option_without_a_value_is_asked_for_one():
+    for name in ["normalise", "epsilon", "penalty", "learning_rate"]:
+        assert sentence(f"dfa[{name}]") == f"the option {name!r} needs a value, as in {name}=…"
 
 
-@pytest.mark.parametrize("text", ["dfa[deep]", "bp[normalise]", "dfa[penalty=0.1,deep]"])
-def test_an_unknown_word_is_answered_with_the_controls(text):
-    told = sentence(text)
-    assert "there is no control" in told
-    for part in (OF_TRAINING, CONTROLS):
-        assert part in told
+def test_an_unknown_word_is_answered_with_the_controls():
+    for text in ["dfa[deep]", "bp[normalise]", "dfa[penalty=0.1,deep]"]:
+        told = sentence(text)
+        assert "there is no control" in told
+        for part in (OF_TRAINING, CONTROLS):
+            assert part in told
 
 
 def test_one_control_at_a_time():
     assert "shallow and no_norm" in sentence("dfa[shallow,no_norm]")
 
 
-@pytest.mark.parametrize("text", ["dfa[epsilon=1,epsilon=2]", "dfa[shallow,shallow]"])
-def test_nothing_is_said_twice(text):
-    assert "twice" in sentence(text)
+def test_nothing_is_said_twice():
+    for text in ["dfa[epsilon=1,epsilon=2]", "dfa[shallow,shallow]"]:
+        assert "twice" in sentence(text)
 
 
-@pytest.mark.parametrize(
-    ("text", "name", "right"),
-    [
+def test_a_bad_value_is_named_with_what_would_be_right():
+    for text, name, right in [
         ("dfa[normalise=layer]", "'normalise'", "'batch'"),
         ("dfa[penalty=-1]", "'penalty'", "greater than or equal to 0"),
         ("dfa[penalty=much]", "'penalty'", "number"),
@@ -183,12 +176,10 @@ def test_nothing_is_said_twice(text):
         ("dfa[epsilon=-1]", "'epsilon'", "greater than or equal to 0"),
         ("dfa[epsilon=nan]", "'epsilon'", "finite"),
         ("dfa[epsilon=inf]", "'epsilon'", "finite"),
-    ],
-)
-def test_a_bad_value_is_named_with_what_would_be_right(text, name, right):
-    told = sentence(text)
-    assert name in told
-    assert right in told
+    ]:
+        told = sentence(text)
+        assert name in told
+        assert right in told
 
 
 @pytest.mark.parametrize(

@@ -74,20 +74,17 @@ def test_a_validation_split_is_another_task():
     assert held.base.task.checksum != TASK.checksum
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments"),
-    [
+def test_a_grid_that_cannot_be_is_refused():
+    for name, arguments in [
         ("--k", {"ks": ()}),
         ("--seeds", {"seeds": ()}),
         ("--k", {"ks": (1, 0, 1)}),
         ("--seeds", {"seeds": (3, 3)}),
         ("--k 3 .* from 0 to 2", {"ks": (0, 3)}),
         ("--k -1 .* from 0 to 2", {"ks": (-1,)}),
-    ],
-)
-def test_a_grid_that_cannot_be_is_refused(name, arguments):
-    with pytest.raises(UserError, match=name):
-        grid("bp", **arguments)
+    ]:
+        with pytest.raises(UserError, match=name):
+            grid("bp", **arguments)
 
 
 @pytest.mark.parametrize("rules", [[], ["bp", "dfa", "bp"], ["dfa", "dfa[normalise=sample]"]])

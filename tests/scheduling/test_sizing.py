@@ -62,22 +62,19 @@ def needed(planned: Grid, runs: int) -> float:
     return process_bytes(kind.net, kind.recipe, kind.choice.rule_class, planned.task, runs)
 
 
-@pytest.mark.parametrize(
-    ("cores", "rules", "expected"),
-    [
+def test_every_core_has_as_much_to_do(machine):
+    for cores, rules, expected in [
         (1, ("bp", "fa", "dfa"), [15] * 3),
         (2, ("bp",), [8, 7]),
         (2, ("bp", "fa"), [15] * 2),
         (2, ("bp", "fa", "dfa"), [8, 7] * 3),
         (3, ("bp", "fa", "dfa"), [15] * 3),
         (15, ("bp",), [1] * 15),
-    ],
-)
-def test_every_core_has_as_much_to_do(machine, cores, rules, expected):
-    machine(cores)
-    found = sized(ladder(*rules))
-    assert found.threads == 1
-    assert sizes(ladder(*rules), found) == expected
+    ]:
+        machine(cores)
+        found = sized(ladder(*rules))
+        assert found.threads == 1
+        assert sizes(ladder(*rules), found) == expected
 
 
 @settings(max_examples=60)
@@ -126,12 +123,12 @@ def test_threads_that_are_fixed_share_the_cores(machine, cores, threads, process
     assert processes_for([1.0], threads, "cpu") == 1
 
 
-@pytest.mark.parametrize(("size", "runs"), [(1, 1), (4, 4), (15, 15), (45, 45), (100, 45)])
-@pytest.mark.parametrize("cluster", [True, False])
-def test_a_size_that_is_asked_for_is_taken(machine, size, runs, cluster):
-    machine(2)
-    planned = ladder("bp", seeds=9)
-    assert max(sizes(planned, sized(planned, size=size, cluster=cluster))) == runs
+def test_a_size_that_is_asked_for_is_taken(machine):
+    for size, runs in [(1, 1), (4, 4), (15, 15), (45, 45), (100, 45)]:
+        for cluster in [True, False]:
+            machine(2)
+            planned = ladder("bp", seeds=9)
+            assert max(sizes(planned, sized(planned, size=size, cluster=cluster))) == runs
 
 
 def test_a_gpu_has_one_process_with_all_threads(machine):
@@ -140,12 +137,12 @@ def test_a_gpu_has_one_process_with_all_threads(machine):
     assert processes_for([1.0] * 3, 8, "cuda") == 1
 
 
-@pytest.mark.parametrize("cores", [1, 64])
-@pytest.mark.parametrize(("device", "threads"), [("cpu", None), ("cuda", None), ("cpu", 4)])
-def test_for_a_cluster_the_cores_here_do_not_count(machine, cores, device, threads):
-    machine(cores)
-    found = sized(ladder(), device, threads=threads, cluster=True)
-    assert found == Sizing(CLUSTER_LEAST, threads or 1)
+def test_for_a_cluster_the_cores_here_do_not_count(machine):
+    for cores in [1, 64]:
+        for device, threads in [("cpu", None), ("cuda", None), ("cpu", 4)]:
+            machine(cores)
+            found = sized(ladder(), device, threads=threads, cluster=True)
+            assert found == Sizing(CLUSTER_LEAST, threads or 1)
 
 
 def test_where_nothing_is_left_there_is_nothing_to_choose(machine):

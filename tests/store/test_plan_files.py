@@ -86,17 +86,14 @@ def test_the_name_does_not_depend_on_how_a_rule_was_typed_or_what_the_cohort_rep
     assert planned.changed(rules=(typed,), replaces="x").name == planned.name
 
 
-@pytest.mark.parametrize(
-    ("labels", "called"),
-    [
+def test_a_cohort_is_called_by_its_settings_while_they_are_few():
+    for labels, called in [
         (["dfa"], "dfa"),
         (["dfa[normalise=batch]"], "dfa[normalise=batch]"),
         (["dfa", "dfa[normalise=batch]"], "dfa, dfa[normalise=batch]"),
         (["dfa", "dfa[normalise=batch]", "dfa[normalise=none]"], "dfa at 3 settings"),
-    ],
-)
-def test_a_cohort_is_called_by_its_settings_while_they_are_few(labels, called):
-    assert cohort(*labels).label == called
+    ]:
+        assert cohort(*labels).label == called
 
 
 def test_a_part_is_those_runs_alone_in_the_place_of_the_whole():

@@ -74,10 +74,10 @@ def test_a_diverged_run_has_no_accuracy_but_the_epoch(tmp_path):
     assert found["diverged_epoch"] == 2
 
 
-@pytest.mark.parametrize("lines", [[], LINES[:-1], LINES[1:], LINES[:1] + LINES[2:]])
-def test_there_is_no_result_where_epochs_are_lost(lines):
-    with pytest.raises(UserError, match=f"the run {CONFIG.identity} have lost epochs"):
-        result_of(CONFIG, lines, {})
+def test_there_is_no_result_where_epochs_are_lost():
+    for lines in [[], LINES[:-1], LINES[1:], LINES[:1] + LINES[2:]]:
+        with pytest.raises(UserError, match=f"the run {CONFIG.identity} have lost epochs"):
+            result_of(CONFIG, lines, {})
 
 
 def test_a_run_whose_result_could_not_be_written_is_not_done(tmp_path, monkeypatch):
@@ -112,10 +112,10 @@ def test_nothing_is_wrong_with_a_whole_result():
     assert what_is_wrong(diverged, CONFIG.identity) is None
 
 
-@pytest.mark.parametrize("version", [0, 2, "1.5"])
-def test_another_schema_version_is_named(version):
-    wrong = what_is_wrong(result(schema_version=version), CONFIG.identity)
-    assert wrong == f"has the schema version {version}; this version knows 1"
+def test_another_schema_version_is_named():
+    for version in [0, 2, "1.5"]:
+        wrong = what_is_wrong(result(schema_version=version), CONFIG.identity)
+        assert wrong == f"has the schema version {version}; this version knows 1"
 
 
 WRONG = [
@@ -132,9 +132,9 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize("document", WRONG, ids=range(len(WRONG)))
-def test_what_is_not_whole_is_said(document):
-    assert what_is_wrong(document, CONFIG.identity) == "is not the whole result of its run"
+def test_what_is_not_whole_is_said():
+    for document in WRONG:
+        assert what_is_wrong(document, CONFIG.identity) == "is not the whole result of its run"
 
 
 DAMAGED = ["", '{"identity": "', "null", json.dumps(result(final=None))]

@@ -138,19 +138,16 @@ def test_another_study_that_opened_the_folder_a_moment_before_is_not_mixed_in(
         StudyFolder(tmp_path).open(BASE, "cpu", None, 1)
 
 
-@pytest.mark.parametrize(
-    ("path", "to", "sentence"),
-    [
+def test_another_study_is_refused_and_the_difference_named(study):
+    for path, to, sentence in [
         (("recipe", "epochs"), 9, "recipe.epochs (3 there, 9 here)"),
         (("net", "width"), 64, "net.width (3 there, 64 here)"),
         (("task", "checksum"), "f" * 64, "task.checksum"),
         (("task", "evaluated_on"), "validation", "(test there, validation here)"),
-    ],
-)
-def test_another_study_is_refused_and_the_difference_named(study, path, to, sentence):
-    assert_refused(
-        study, sentence, "choose another --out", base=changed(**{path[0]: {path[1]: to}})
-    )
+    ]:
+        assert_refused(
+            study, sentence, "choose another --out", base=changed(**{path[0]: {path[1]: to}})
+        )
 
 
 def test_every_difference_is_named(study):

@@ -79,11 +79,11 @@ REFUSED: dict[str, Callable[[torch.Tensor], object]] = {
 }
 
 
-@pytest.mark.parametrize("read", REFUSED.values(), ids=REFUSED)
-def test_reading_is_refused(device, read):
-    x = torch.zeros(4, device=device)
-    with no_waiting(device), refused(device):
-        read(x)
+def test_reading_is_refused(device):
+    for read in REFUSED.values():
+        x = torch.zeros(4, device=device)
+        with no_waiting(device), refused(device):
+            read(x)
 
 
 PARTLY = {

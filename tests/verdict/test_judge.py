@@ -31,17 +31,16 @@ def diagnostic(name: str, seeds: list[Readings], **options):
     return next(d for d in judge(seeds, **options).findings if d.id == name)
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 10])
-def test_published_bp_is_trustworthy_and_published_dfa_is_walked_back_by_all_three(n):
-    good, bad = judge([HEALTHY] * n), judge([DEGENERATE] * n)
-    assert (good.word, good.fired) == ("trustworthy", ())
-    assert (bad.word, bad.fired) == ("walk back", ("D1", "D2", "D3"))
-    assert good.seeds == bad.seeds == n
+def test_published_bp_is_trustworthy_and_published_dfa_is_walked_back_by_all_three():
+    for n in [1, 2, 3, 10]:
+        good, bad = judge([HEALTHY] * n), judge([DEGENERATE] * n)
+        assert (good.word, good.fired) == ("trustworthy", ())
+        assert (bad.word, bad.fired) == ("walk back", ("D1", "D2", "D3"))
+        assert good.seeds == bad.seeds == n
 
 
-@pytest.mark.parametrize(
-    ("change", "fired"),
-    [
+def test_one_that_fires_is_enough_and_is_named():
+    for change, fired in [
         ({"growth": 50.1}, ("D1",)),
         ({"growth": math.inf}, ("D1",)),
         ({"gradient": 1.27e-5, "error_share": 1.39e-5}, ("D2",)),
@@ -49,17 +48,14 @@ def test_published_bp_is_trustworthy_and_published_dfa_is_walked_back_by_all_thr
         ({"numerics": 0.989}, ("D2",)),
         ({"depth_gain": 0.0199}, ("D3",)),
         ({"growth": 694.0, "depth_gain": -0.04}, ("D1", "D3")),
-    ],
-)
-@pytest.mark.parametrize("n", [1, 3])
-def test_one_that_fires_is_enough_and_is_named(change, fired, n):
-    verdict = judge([changed(HEALTHY, **change)] * n)
-    assert (verdict.word, verdict.fired) == ("walk back", fired)
+    ]:
+        for n in [1, 3]:
+            verdict = judge([changed(HEALTHY, **change)] * n)
+            assert (verdict.word, verdict.fired) == ("walk back", fired)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
+def test_a_reading_at_its_threshold_or_one_low_reading_of_two_does_not_fire():
+    for change in [
         {"growth": 50.0},
         {"gradient": 1.28e-5, "error_share": 1.4e-5},
         {"gradient": 1e-9},
@@ -67,10 +63,8 @@ def test_one_that_fires_is_enough_and_is_named(change, fired, n):
         {"numerics": 0.99},
         {"numerics": None},
         {"depth_gain": 0.02},
-    ],
-)
-def test_a_reading_at_its_threshold_or_one_low_reading_of_two_does_not_fire(change):
-    assert judge([changed(HEALTHY, **change)]).word == "trustworthy"
+    ]:
+        assert judge([changed(HEALTHY, **change)]).word == "trustworthy"
 
 
 @given(st.floats(1e-3, 1e6))
@@ -97,11 +91,11 @@ def test_a_gradient_that_is_numerically_wrong_in_every_seed_fires_d2_alone():
     assert "numerically wrong in 3 of 3 seeds" in verdict.findings[1].sentence
 
 
-@pytest.mark.parametrize("others", [None, 1.0])
-def test_a_gradient_that_is_numerically_wrong_in_some_seeds_is_unclear(others):
-    verdict = judge(with_values("numerics", [0.5, others, others]))
-    assert (verdict.word, verdict.unclear) == ("inconclusive", ("D2",))
-    assert "numerically wrong in 1 of 3 seeds" in verdict.findings[1].sentence
+def test_a_gradient_that_is_numerically_wrong_in_some_seeds_is_unclear():
+    for others in [None, 1.0]:
+        verdict = judge(with_values("numerics", [0.5, others, others]))
+        assert (verdict.word, verdict.unclear) == ("inconclusive", ("D2",))
+        assert "numerically wrong in 1 of 3 seeds" in verdict.findings[1].sentence
 
 
 def test_more_seeds_cannot_settle_numerics_that_differ_between_seeds():
@@ -113,22 +107,22 @@ def test_numerically_wrong_in_some_seeds_does_not_hide_that_both_readings_are_lo
     assert "D2" in judge(seeds).fired
 
 
-@pytest.mark.parametrize("n", [1, 3])
-def test_where_no_share_of_the_error_was_recorded_a_gradient_that_is_not_low_passes(n):
-    found = diagnostic("D2", with_values("error_share", [None] * n))
-    assert (found.outcome, set(found.intervals)) == ("passes", {"gradient"})
-    assert judge(with_values("error_share", [None] * n)).word == "trustworthy"
+def test_where_no_share_of_the_error_was_recorded_a_gradient_that_is_not_low_passes():
+    for n in [1, 3]:
+        found = diagnostic("D2", with_values("error_share", [None] * n))
+        assert (found.outcome, set(found.intervals)) == ("passes", {"gradient"})
+        assert judge(with_values("error_share", [None] * n)).word == "trustworthy"
 
 
-@pytest.mark.parametrize("shares", [[None], [None, None], [5.9e-7, None]])
-def test_where_no_share_of_the_error_was_recorded_a_low_gradient_cannot_be_told(shares):
+def test_where_no_share_of_the_error_was_recorded_a_low_gradient_cannot_be_told():
     """Not even if other seeds have it, and whatever the gradient's numerics."""
-    calm = changed(DEGENERATE, growth=1.0, depth_gain=0.2)
-    found = diagnostic("D2", with_values("error_share", shares, calm))
-    assert (found.outcome, found.more_seeds) == ("untested", None)
-    assert "was not recorded" in found.sentence
-    assert judge(with_values("error_share", shares, calm)).word == "no alarm, depth untested"
-    assert judge(with_values("error_share", shares, DEGENERATE)).fired == ("D1", "D3")
+    for shares in [[None], [None, None], [5.9e-7, None]]:
+        calm = changed(DEGENERATE, growth=1.0, depth_gain=0.2)
+        found = diagnostic("D2", with_values("error_share", shares, calm))
+        assert (found.outcome, found.more_seeds) == ("untested", None)
+        assert "was not recorded" in found.sentence
+        assert judge(with_values("error_share", shares, calm)).word == "no alarm, depth untested"
+        assert judge(with_values("error_share", shares, DEGENERATE)).fired == ("D1", "D3")
 
 
 def test_a_reading_that_no_diagnostic_asks_for_is_refused():
@@ -143,17 +137,17 @@ def test_without_a_frozen_baseline_depth_is_untested():
     assert "not measured" in verdict.findings[2].sentence
 
 
-@pytest.mark.parametrize("gain", [-0.04, 0.02, 0.3])
-def test_d3_is_not_applicable_where_bp_gains_less_than_two_points(gain):
-    seeds = spread_out(changed(HEALTHY, depth_gain=gain))
-    verdict = judge(seeds, bp_gain=0.0199)
-    assert verdict.word == "no alarm, depth untested"
-    assert "not applicable, backpropagation itself gains only 2.0" in str(verdict.findings[2])
+def test_d3_is_not_applicable_where_bp_gains_less_than_two_points():
+    for gain in [-0.04, 0.02, 0.3]:
+        seeds = spread_out(changed(HEALTHY, depth_gain=gain))
+        verdict = judge(seeds, bp_gain=0.0199)
+        assert verdict.word == "no alarm, depth untested"
+        assert "not applicable, backpropagation itself gains only 2.0" in str(verdict.findings[2])
 
 
-@pytest.mark.parametrize("bp_gain", [None, 0.02, 0.226])
-def test_d3_applies_where_bp_gains_two_points_or_where_its_gain_is_not_known(bp_gain):
-    assert judge([changed(HEALTHY, depth_gain=0.0)] * 3, bp_gain=bp_gain).fired == ("D3",)
+def test_d3_applies_where_bp_gains_two_points_or_where_its_gain_is_not_known():
+    for bp_gain in [None, 0.02, 0.226]:
+        assert judge([changed(HEALTHY, depth_gain=0.0)] * 3, bp_gain=bp_gain).fired == ("D3",)
 
 
 def test_the_other_diagnostics_still_fire_where_depth_is_untested():
@@ -173,16 +167,15 @@ def test_what_is_unclear_outweighs_what_is_untested():
     assert judge(seeds).word == "inconclusive"
 
 
-@pytest.mark.parametrize(("distance", "finding"), [(0.0248, "straddles"), (0.0442, "passes")])
-def test_each_interval_is_at_a_third_of_the_error_rate(distance, finding):
+def test_each_interval_is_at_a_third_of_the_error_rate():
     """Half widths at n = 3 and std 0.01: 0.0248 at 1 − 0.05, 0.0442 at 1 − 0.05/3."""
-    gains = [0.02 + distance + 5e-5 + shift for shift in (-0.01, 0.0, 0.01)]
-    assert diagnostic("D3", with_values("depth_gain", gains)).outcome == finding
+    for distance, finding in [(0.0248, "straddles"), (0.0442, "passes")]:
+        gains = [0.02 + distance + 5e-5 + shift for shift in (-0.01, 0.0, 0.01)]
+        assert diagnostic("D3", with_values("depth_gain", gains)).outcome == finding
 
 
-@pytest.mark.parametrize(
-    ("seeds", "said"),
-    [
+def test_how_it_is_said():
+    for seeds, said in [
         ([HEALTHY], "trustworthy (single seed)"),
         ([HEALTHY] * 3, "trustworthy"),
         ([DEGENERATE], "walk back (D1, D2, D3, single seed)"),
@@ -209,10 +202,8 @@ def test_each_interval_is_at_a_third_of_the_error_rate(distance, finding):
             ],
             "inconclusive (D1, D3: about 11 more seeds needed)",
         ),
-    ],
-)
-def test_how_it_is_said(seeds, said):
-    assert str(judge(seeds)) == said
+    ]:
+        assert str(judge(seeds)) == said
 
 
 def test_one_frozen_baseline_among_several_seeds_is_marked_as_a_single_seed():
@@ -221,25 +212,22 @@ def test_one_frozen_baseline_among_several_seeds_is_marked_as_a_single_seed():
     assert judge(seeds).findings[2].intervals["depth_gain"].n == 1
 
 
-@pytest.mark.parametrize(
-    ("seed", "parts"),
-    [
+def test_the_sentences_hold_the_readings_and_the_thresholds():
+    for seed, parts in [
         (HEALTHY, ("1 times", "threshold 50", "0.047 (floor 1.28e-05)", "+22.6 points")),
         (DEGENERATE, ("694 times", "5.4e-07 (floor 1.28e-05)", "-4.3 points", "threshold 2)")),
-    ],
-)
-def test_the_sentences_hold_the_readings_and_the_thresholds(seed, parts):
-    sentences = " ".join(d.sentence for d in judge([seed]).findings)
-    assert all(part in sentences for part in parts)
-    several = " ".join(d.sentence for d in judge(spread_out(seed)).findings)
-    assert several.count("[") == 4
+    ]:
+        sentences = " ".join(d.sentence for d in judge([seed]).findings)
+        assert all(part in sentences for part in parts)
+        several = " ".join(d.sentence for d in judge(spread_out(seed)).findings)
+        assert several.count("[") == 4
 
 
-@pytest.mark.parametrize("growths", [[20.0, 30.0, 60.0], [40.0, 90.0, 300.0]])
-def test_how_many_more_seeds_d1_needs(growths):
-    found = diagnostic("D1", with_values("growth", growths))
-    assert found.outcome == "straddles"
-    assert found.more_seeds == seeds_to_settle(growths, 50.0, 0.05 / 3, log=True) > 1
+def test_how_many_more_seeds_d1_needs():
+    for growths in [[20.0, 30.0, 60.0], [40.0, 90.0, 300.0]]:
+        found = diagnostic("D1", with_values("growth", growths))
+        assert found.outcome == "straddles"
+        assert found.more_seeds == seeds_to_settle(growths, 50.0, 0.05 / 3, log=True) > 1
 
 
 def around(center: float, log_spread: float, n: int) -> list[float]:
@@ -282,19 +270,19 @@ def test_as_many_more_seeds_as_are_said_settle_d2_and_two_fewer_do_not(gradient,
         assert found(4 + even - 2).outcome == "straddles"
 
 
-@pytest.mark.parametrize("dead", [1, 2])
-def test_a_seed_without_any_gradient_does_not_count_as_a_healthy_one(dead):
+def test_a_seed_without_any_gradient_does_not_count_as_a_healthy_one():
     """One with a gradient of 1e-300 makes D2 unclear; none at all cannot be better."""
-    for tiny in (1e-300, 0.0):
-        seeds = [changed(HEALTHY, gradient=tiny, error_share=tiny)] * dead
-        assert diagnostic("D2", seeds + [HEALTHY] * (3 - dead)).outcome != "passes", tiny
+    for dead in [1, 2]:
+        for tiny in (1e-300, 0.0):
+            seeds = [changed(HEALTHY, gradient=tiny, error_share=tiny)] * dead
+            assert diagnostic("D2", seeds + [HEALTHY] * (3 - dead)).outcome != "passes", tiny
 
 
-@pytest.mark.parametrize("burst", [1, 2])
-def test_a_seed_whose_stream_grows_without_bound_does_not_count_as_a_healthy_one(burst):
-    for huge in (1e300, math.inf):
-        seeds = [changed(HEALTHY, growth=huge)] * burst + [HEALTHY] * (3 - burst)
-        assert diagnostic("D1", seeds).outcome != "passes", huge
+def test_a_seed_whose_stream_grows_without_bound_does_not_count_as_a_healthy_one():
+    for burst in [1, 2]:
+        for huge in (1e300, math.inf):
+            seeds = [changed(HEALTHY, growth=huge)] * burst + [HEALTHY] * (3 - burst)
+            assert diagnostic("D1", seeds).outcome != "passes", huge
 
 
 def test_a_dead_seed_does_not_hide_that_the_others_have_no_gradient_either():

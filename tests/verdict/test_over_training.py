@@ -62,20 +62,17 @@ def test_older_runs_without_the_share_have_growth_but_no_d2():
     assert first_fired(readings) == {"D1": 3}
 
 
-@pytest.mark.parametrize(
-    ("norms", "growth"),
-    [
+def test_growth_is_that_of_the_scale_gauge_and_unbounded_where_not_finite():
+    for norms, growth in [
         ([1.0, 4.0, 2.0], 4.0),
         ([1.0, 4.0, None], math.inf),
         ([None, None, None], math.inf),
         ([0.0, 5.0, 10.0], math.inf),
         ([5.0, 0.0, 0.0], 0.0),
         ([7.0], 0.0),
-    ],
-)
-def test_growth_is_that_of_the_scale_gauge_and_unbounded_where_not_finite(norms, growth):
-    (found,) = from_metrics([line(0, norms, [0.1], g_over_e=0.1)])
-    assert found.values["growth"] == growth
+    ]:
+        (found,) = from_metrics([line(0, norms, [0.1], g_over_e=0.1)])
+        assert found.values["growth"] == growth
 
 
 def test_a_run_that_diverged_keeps_what_fired_before_and_fires_the_rest():
@@ -94,16 +91,13 @@ def test_what_never_fires_has_no_epoch():
     assert first_fired([healthy(0), healthy(1)]) == {"D1": None, "D2": None}
 
 
-@pytest.mark.parametrize(
-    ("growth", "gradient", "share", "read"),
-    [
+def test_what_was_never_read_is_left_out():
+    for growth, gradient, share, names in [
         (99.0, 1e-9, None, {"D1"}),
         (99.0, 1e-9, 1e-9, {"D1", "D2"}),
-    ],
-)
-def test_what_was_never_read_is_left_out(growth, gradient, share, read):
-    fired = first_fired([after(2, growth, gradient, share)])
-    assert fired == dict.fromkeys(read, 2)
+    ]:
+        fired = first_fired([after(2, growth, gradient, share)])
+        assert fired == dict.fromkeys(names, 2)
 
 
 def test_each_has_the_first_epoch_at_which_it_fired_even_if_it_recovers():
@@ -118,24 +112,21 @@ def test_each_has_the_first_epoch_at_which_it_fired_even_if_it_recovers():
     assert first_fired(iter(readings)) == {"D1": 1, "D2": 2}
 
 
-@pytest.mark.parametrize(
-    ("gradient", "share", "fires"),
-    [
+def test_d2_needs_both_readings_below_their_floors():
+    for gradient, share, fires in [
         (1e-6, 1e-6, True),
         (1e-6, 1e-1, False),
         (1e-2, 1e-6, False),
         (0.0, 0.0, True),
         (1.28e-5, 1e-6, False),
         (1e-6, 1.4e-5, False),
-    ],
-)
-def test_d2_needs_both_readings_below_their_floors(gradient, share, fires):
-    assert first_fired([after(5, 1.0, gradient, share)])["D2"] == (5 if fires else None)
+    ]:
+        assert first_fired([after(5, 1.0, gradient, share)])["D2"] == (5 if fires else None)
 
 
-@pytest.mark.parametrize(("growth", "fires"), [(50.0, False), (50.1, True), (torch.inf, True)])
-def test_d1_fires_above_its_threshold(growth, fires):
-    assert first_fired([after(0, growth, 1.0, 1.0)])["D1"] == (0 if fires else None)
+def test_d1_fires_above_its_threshold():
+    for growth, fires in [(50.0, False), (50.1, True), (torch.inf, True)]:
+        assert first_fired([after(0, growth, 1.0, 1.0)])["D1"] == (0 if fires else None)
 
 
 def test_the_thresholds_may_be_others():

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from verdict.simulated_seeds import ERROR_NORM, N128, as_seeds, changed, studies
@@ -72,24 +71,23 @@ def test_on_the_published_audit_accuracy_and_alignment_walk_back_none():
     assert counts["accuracy"] == counts["accuracy + mean Γ"] == (0, 4)
 
 
-@pytest.mark.parametrize("rule", DEGENERATE)
-def test_on_the_published_audit_all_evidence_walks_back_each_degenerate_rule(rule):
-    assert "all" in strategies_against(published_run(rule))
+def test_on_the_published_audit_all_evidence_walks_back_each_degenerate_rule():
+    for rule in DEGENERATE:
+        assert "all" in strategies_against(published_run(rule))
 
 
 def test_on_the_published_audit_nothing_walks_back_bp():
     assert strategies_against(FAIR) == set()
 
 
-@pytest.mark.parametrize(("name", "rules"), [("D1", 3), ("D2", 3), ("D2s", 2), ("D3", 3)])
-def test_on_the_published_audit_each_diagnostic_but_stability_finds_all_three(name, rules):
-    runs = [published_run(rule) for rule in ("bp", *DEGENERATE)]
-    assert walked_back(runs)[f"accuracy + mean Γ + {name}"] == (rules, 4)
+def test_on_the_published_audit_each_diagnostic_but_stability_finds_all_three():
+    for name, rules in [("D1", 3), ("D2", 3), ("D2s", 2), ("D3", 3)]:
+        runs = [published_run(rule) for rule in ("bp", *DEGENERATE)]
+        assert walked_back(runs)[f"accuracy + mean Γ + {name}"] == (rules, 4)
 
 
-@pytest.mark.parametrize(
-    ("change", "strategies"),
-    [
+def test_who_is_convinced_by_one_thing():
+    for change, convinced in [
         ({"accuracy": 0.119}, set(STRATEGIES)),
         ({"accuracy": 0.121}, set()),
         ({"accuracy": 0.02, "chance": 0.01}, set(STRATEGIES)),
@@ -98,24 +96,19 @@ def test_on_the_published_audit_each_diagnostic_but_stability_finds_all_three(na
         ({"alignment": -0.2}, set(STRATEGIES) - {"accuracy"}),
         ({"alignment": 1e-6}, set()),
         ({"alignment": None}, set()),
-    ],
-)
-def test_who_is_convinced_by_one_thing(change, strategies):
-    assert strategies_against(replace(FAIR, **change)) == strategies
+    ]:
+        assert strategies_against(replace(FAIR, **change)) == convinced
 
 
-@pytest.mark.parametrize(
-    ("change", "name"),
-    [
+def test_who_is_convinced_by_one_diagnostic():
+    for change, name in [
         ({"growth": 51.0}, "D1"),
         ({"gradient": 1e-6, "error_share": 1e-6}, "D2"),
         ({"numerics": 0.5}, "D2"),
         ({"depth_gain": 0.01}, "D3"),
-    ],
-)
-def test_who_is_convinced_by_one_diagnostic(change, name):
-    run = replace(FAIR, readings=changed(FAIR.readings, **change))
-    assert strategies_against(run) == {f"accuracy + mean Γ + {name}", "all"}
+    ]:
+        run = replace(FAIR, readings=changed(FAIR.readings, **change))
+        assert strategies_against(run) == {f"accuracy + mean Γ + {name}", "all"}
 
 
 def test_drift_is_never_a_verdict_by_itself():
@@ -123,10 +116,10 @@ def test_drift_is_never_a_verdict_by_itself():
     assert strategies_against(run) == {DRIFT}
 
 
-@pytest.mark.parametrize("stability", [0.30, None])
-def test_stability_at_its_threshold_or_not_measured_convinces_nobody(stability):
-    run = replace(FAIR, readings=changed(FAIR.readings, stability=stability))
-    assert strategies_against(run) == set()
+def test_stability_at_its_threshold_or_not_measured_convinces_nobody():
+    for stability in [0.30, None]:
+        run = replace(FAIR, readings=changed(FAIR.readings, stability=stability))
+        assert strategies_against(run) == set()
 
 
 def test_depth_that_even_bp_does_not_use_convinces_nobody():

@@ -21,9 +21,9 @@ def test_text_from_data_is_never_read_as_mathematics(text):
     file_of(figure, "svg")
 
 
-@pytest.mark.parametrize("text", ["a\nb", "a\tb", "a\0b", "a\x1bb", "a\ud800b"])
-def test_signs_that_cannot_be_shown_become_spaces(text):
-    assert plain(text) == "a b"
+def test_signs_that_cannot_be_shown_become_spaces():
+    for text in ["a\nb", "a\tb", "a\0b", "a\x1bb", "a\ud800b"]:
+        assert plain(text) == "a b"
 
 
 def test_a_long_name_keeps_both_its_ends():
@@ -34,26 +34,21 @@ def test_a_long_name_keeps_both_its_ends():
     assert plain("y" * 48) == "y" * 48
 
 
-@pytest.mark.parametrize(
-    ("value", "shown"),
-    [
+def test_numbers_in_sentences():
+    for value, shown in [
         (50.0, "50"),
         (0.3, "0.3"),
         (1.28e-5, "1.28×10⁻⁵"),
         (1e-7, "10⁻⁷"),
         (1e4, "10000"),
         (2e5, "2×10⁵"),
-    ],
-)
-def test_numbers_in_sentences(value, shown):
-    assert number(value) == shown
+    ]:
+        assert number(value) == shown
 
 
-@pytest.mark.parametrize(
-    ("value", "shown"), [(1.0, "1"), (10.0, "10"), (100.0, "10²"), (0.1, "10⁻¹")]
-)
-def test_powers_of_ten(value, shown):
-    assert power_of_ten(value) == shown
+def test_powers_of_ten():
+    for value, shown in [(1.0, "1"), (10.0, "10"), (100.0, "10²"), (0.1, "10⁻¹")]:
+        assert power_of_ten(value) == shown
 
 
 def test_a_longer_text_is_wider():
@@ -61,15 +56,12 @@ def test_a_longer_text_is_wider():
     assert width_of("") == width_of("  ") == 0
 
 
-@pytest.mark.parametrize(
-    ("task", "net", "title"),
-    [
+def test_a_title_says_what_is_known():
+    for task, net, title in [
         ("t", NetConfig(width=8, blocks=1), "t, width 8, 1 block"),
         ("t$", NetConfig(width=8, blocks=2), r"t\$, width 8, 2 blocks"),
         ("t" * 30, NetConfig(width=8, blocks=2), "t" * 30 + "\nwidth 8, 2 blocks"),
         ("t", None, "t"),
-    ],
-)
-def test_a_title_says_what_is_known(task, net, title):
-    config = SharedConfig(task=TaskConfig(name=task, checksum="0"), net=net)
-    assert study_title(config) == title
+    ]:
+        config = SharedConfig(task=TaskConfig(name=task, checksum="0"), net=net)
+        assert study_title(config) == title

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-import pytest
-
 from depthgauge.diagnostics.intervals import Interval
 from depthgauge.report.paper.numbers import (
     bounds,
@@ -22,9 +20,8 @@ from depthgauge.report.paper.numbers import (
 from depthgauge.results.spread import Spread
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
+def test_three_significant_digits():
+    for value, text in [
         (376.2, "376"),
         (0.96, "0.960"),
         (0.0012, "0.00120"),
@@ -36,25 +33,24 @@ from depthgauge.results.spread import Spread
         (-math.inf, "−∞"),
         (math.nan, "–"),
         (None, "–"),
-    ],
-)
-def test_three_significant_digits(value, text):
-    assert significant(value) == text
+    ]:
+        assert significant(value) == text
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(1e-6, "1×10⁻⁶"), (0.0012345, "0.0012345"), (50.0, "50"), (-0.5, "−0.5"), (1e22, "1×10²²")],
-)
-def test_every_digit_that_a_setting_has(value, text):
-    assert exact(value) == text
+def test_every_digit_that_a_setting_has():
+    for value, text in [
+        (1e-6, "1×10⁻⁶"),
+        (0.0012345, "0.0012345"),
+        (50.0, "50"),
+        (-0.5, "−0.5"),
+        (1e22, "1×10²²"),
+    ]:
+        assert exact(value) == text
 
 
-@pytest.mark.parametrize(
-    ("value", "text"), [(0.25, "+0.250"), (-0.0391, "−0.039"), (-0.0002, "0.000"), (None, "–")]
-)
-def test_signs_are_shown_unless_nothing_is_left_to_sign(value, text):
-    assert signed(value) == text
+def test_signs_are_shown_unless_nothing_is_left_to_sign():
+    for value, text in [(0.25, "+0.250"), (-0.0391, "−0.039"), (-0.0002, "0.000"), (None, "–")]:
+        assert signed(value) == text
 
 
 def test_gains_are_in_points():
