@@ -17,7 +17,9 @@ from depthgauge.nets.products import multiplies_bf16
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 ROUNDS, SIZE = 1, 3
 TOY = ("--rules", "dfa", "--shapes", "8x2", "--sizes", SIZE, "--axes", "runs", "epochs")
-WITHIN = 0.15
+TOO_MUCH = 1.6
+"""The memory estimate is never below what is needed, and not far above."""
+
 SHORT = ("--rounds", ROUNDS, "--seconds", 0.01, "--samples", 640)
 
 
@@ -103,7 +105,7 @@ def check_gauges(result: dict[str, Any]) -> None:
 
 def check_memory(result: dict[str, Any]) -> None:
     assert (result["rule"], result["runs"], result["dtype"]) == ("dfa", SIZE, "float32")
-    assert result["ratio"] == result["predicted_bytes"] / result["measured_bytes"]
+    assert result["ratio"] == result["estimated_bytes"] / result["measured_bytes"]
     assert result["ratio"] > 0
 
 
@@ -112,12 +114,12 @@ def check_memory(result: dict[str, Any]) -> None:
     ("rule", "shape", "runs", "most"),
     [("bp", "512x2", 45, 4e9), ("state_bridge", "256x4", 15, 2e9), ("dfa", "256x4", 1, 1e9)],
 )
-def test_memory_is_predicted_at_real_size(tmp_path, rule, shape, runs, most):
+def test_memory_is_estimated_at_real_size(tmp_path, rule, shape, runs, most):
     """On data in the shape of CIFAR-10."""
     file = tmp_path / "memory.json"
     asked = ("--rules", rule, "--shapes", shape, "--sizes", runs, "--json", file)
     process = start(*("-m", "speed", "memory", *asked), cwd=BENCHMARKS, stdout=subprocess.PIPE)
     process.communicate()
     (result,) = json.loads(file.read_text())["memory"]
-    assert abs(result["ratio"] - 1) < WITHIN
+    assert 1 <= result["ratio"] < TOO_MUCH
     assert result["measured_bytes"] < most

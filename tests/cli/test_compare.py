@@ -74,7 +74,7 @@ def test_against_another_rule(trained, other):
 def test_audited_studies_are_judged_by_their_audit(trained, audited):
     verdicts = audited.document["verdicts"]
     rows = run("compare", trained, audited.folder, "--json").document["rules"]
-    judged = {row["rule"]: row for row in rows if row["basis"] == "audit"}
+    judged = {row["label"]: row for row in rows if row["basis"] == "audit"}
     assert {rule: row["verdict_in_words"] for rule, row in judged.items()} == {
         rule: entry["in_words"] for rule, entry in verdicts.items()
     }

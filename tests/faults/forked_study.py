@@ -23,7 +23,7 @@ import psutil
 import torch
 
 from depthgauge.cli.main import main
-from depthgauge.scheduling import local, sizing
+from depthgauge.scheduling import execution, local
 
 
 @dataclass(frozen=True)
@@ -230,7 +230,7 @@ def _start(
         operations.watch()
         fork = multiprocessing.get_context("fork")
         local.mp.get_context = lambda kind: fork
-        sizing.processes_for = lambda needs, threads, device: min(workers, len(needs))
+        execution.processes_for = lambda needs, threads, device: min(workers, len(needs))
         status = main(kind.arguments(folder))
         then()
     finally:

@@ -100,7 +100,7 @@ def test_a_run_that_raises_does_not_stop_the_others(cluster, folders, place):
     study, command = picky(folders[place], "study", *on_ray(cluster.address))
     done = run_outside(*command)
     assert done.status == 1, done
-    assert "picky k=1 seed=13 and 1 more failed: ZeroDivisionError" in done.err
+    assert "picky k=0 seed=13 and 1 more failed: ZeroDivisionError" in done.err
     assert list(reasons(study).values()) == ["ZeroDivisionError: the author divided by zero"] * 2
     assert reasons(study) == reasons(on_one_machine)
     assert len(outcome(study)) == 2
@@ -193,13 +193,14 @@ def one_run(folder: Path, width: int, threads: int) -> list[object]:
 def test_a_cohort_that_needs_more_memory_than_there_is_is_refused(cluster, folders, width):
     """Its head has 4 GB, but no cores; the node with cores has 2 GB.
 
-    Two matrices, drawn, kept, their gradients and moments: five times their bytes, and a process.
+    Two matrices, drawn, kept, their gradients and moments: five times their bytes, and once more
+    while a checkpoint is written; and a process.
     """
     done = run_outside(*one_run(folders["seen"], width, 1), *on_ray(cluster.address))
     assert_bad_input(done, "dfa needs 1 CPUs, 0 GPUs and ", "and no node of the cluster has")
     needed = float(re.search(r"and ([0-9.]+) GB, and no node", done.err)[1])
     held = 4 * 5 * 2 * width**2 / 1e9
-    assert held < needed < 1.25 * held + 0.8
+    assert held < needed < 3 * held
     assert not (folders["seen"] / "study" / "runs").exists()
 
 

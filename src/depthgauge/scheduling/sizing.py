@@ -58,7 +58,8 @@ def size_cohorts(
 ) -> Sizing:
     """Choose how to train these runs; `threads` and `size` where the user has fixed them.
 
-    On a `cluster` a process has a node's memory, which is taken to be that of this machine.
+    On a `cluster` a process has a node's memory, which is taken to be that of this machine; whether
+    a single run fits is for the cluster to say.
 
     Raises:
         UserError: a single run does not fit into the free memory.
@@ -70,7 +71,7 @@ def size_cohorts(
         return Sizing(size or LARGEST, threads)
     most = CLUSTER_PROCESSES if cluster else most_processes(threads, device)
     for processes in range(most, 0, -1):
-        fitting = _fitting(groups, task, device, 1 if cluster else processes)
+        fitting = _fitting(groups, task, device, 1 if cluster else processes) or int(cluster)
         if fitting and size:
             return Sizing(min(size, fitting), threads)
         if fitting:
