@@ -145,6 +145,25 @@ def test_a_function_in_a_file_is_a_task(task_file, tmp_path):
     assert done.status == 0, done.err
 
 
+def test_a_function_may_return_four_arrays_as_python_may_hand_them_over(tmp_path):
+    path = tmp_path / "arrays.py"
+    path.write_text(
+        "import numpy as np\n"
+        "x, y = np.arange(160.0).reshape(40, 4) / 160, np.arange(40) % 2\n"
+        "def mine(): return x, y, x[:10], y[:10]\n"
+        "def short(): return x, y, x\n"
+        "def uneven(): return x, y[:5], x, y\n"
+    )
+    task = load_task(f"{path}:mine")
+    assert (task.name, len(task.train), len(task.evaluation)) == ("mine", 40, 10)
+    options = [*SMALL[2:], "--rules", "bp", "--seeds", 1, "--k", 0, "--out", tmp_path / "study"]
+    done = run("ladder", "--task", f"{path}:mine", *options)
+    assert done.status == 0, done.err
+    for name, words in {"short": "four arrays", "uneven": "40 samples but y_train has 5"}.items():
+        with pytest.raises(UserError, match=f"{name}: .*{words}"):
+            load_task(f"{path}:{name}")
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [

@@ -101,3 +101,11 @@ def test_a_network_that_was_not_published_is_refused_before_training(tmp_path, m
     done = run(*COMMAND, "--width", 8, "--out", tmp_path / "out")
     assert_bad_input(done, "--width 256")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("name", ["main-audit", "thirty-epochs"])
+@pytest.mark.parametrize("more", [(), ("--dry-run",)])
+def test_rungs_that_an_audit_would_not_train_are_refused(name, more, tmp_path):
+    done = run("reproduce", name, "--k", 1, "--out", tmp_path / "out", *more)
+    assert_bad_input(done, f"{name} takes no --k", "memo-ladder")
+    assert not (tmp_path / "out").exists()

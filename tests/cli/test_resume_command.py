@@ -14,8 +14,11 @@ from cli.stopped_studies import STOPPED_AT, command, results, resumed_from, run_
 from scheduling.small_grids import outcome
 from store.small_runs_on_disk import contents
 
+import depthgauge
+from depthgauge.errors import UserError
 from depthgauge.scheduling import resume
 from depthgauge.store.plan_files import PlanFiles
+from depthgauge.study_config import StudyConfig
 
 
 def cohorts(study: Path) -> list[str]:
@@ -154,9 +157,15 @@ def test_a_rule_that_was_edited_is_refused(stopping_rules, undisturbed, tmp_path
 
 
 def test_a_resumed_study_is_not_handed_to_slurm_in_silence(stopped):
-    """Either a script is written, or it is refused; it is not trained here."""
-    done = run("resume", stopped, "--executor", "slurm")
-    assert results(stopped) == [], done
+    assert_bad_input(run("resume", stopped, "--executor", "slurm"), "--executor", "slurm")
+    with pytest.raises(UserError, match="the command that planned the study"):
+        depthgauge.resume(stopped, StudyConfig(executor="slurm"))
+    assert results(stopped) == []
+
+
+@pytest.mark.parametrize("command", ["resume", "retry"])
+def test_help_offers_the_executors_that_are_accepted(command):
+    assert "--executor {local,ray}" in run(command, "--help").out
 
 
 @pytest.mark.parametrize("device", ["cuda", "cuda:1"])

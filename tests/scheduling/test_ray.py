@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 
 import psutil
 import pytest
-from cli.commands import start
+from cli.commands import SMALL, assert_bad_input, start
 from cli.waiting import Study, until
-from scheduling.ray_clusters import RayStudy, three_nodes
+from scheduling.ray_clusters import RayStudy, on_ray, run_outside, three_nodes
 
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'depthgauge[ray]'")
 
 PATIENCE = 200
+REFUSED_WITHIN = 30
 
 
 @pytest.fixture
@@ -64,3 +66,12 @@ def test_the_driver_can_be_killed_and_the_same_command_goes_on(here, tmp_path):
         again = start("-m", "depthgauge.cli.main", *study.command)
         assert again.wait(PATIENCE) == 0
     assert study.metrics() == here.metrics()
+
+
+@pytest.mark.parametrize("address", ["nowhere.invalid:1", "127.0.0.1:1", "ray://127.0.0.1:1"])
+def test_an_address_where_nothing_listens_is_refused_soon(address, tmp_path):
+    began = time.monotonic()
+    asked = ("ladder", *SMALL, "--rules", "bp", "--seeds", 1, "--k", 0, "--out", tmp_path / "study")
+    done = run_outside(*asked, *on_ray(address))
+    assert_bad_input(done, f"no Ray cluster can be reached at {address}", "HOST:PORT")
+    assert time.monotonic() - began < REFUSED_WITHIN

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
@@ -16,13 +16,22 @@ UNSET: tuple[Any, ...] = (None, [], {}, False)
 """Defaults that a help text does not show."""
 
 
-def add_study_options(parser: argparse.ArgumentParser, *, without: Collection[str] = ()) -> None:
-    """Add an option for every field of a study, but for some."""
+def add_study_options(
+    parser: argparse.ArgumentParser,
+    *,
+    without: Collection[str] = (),
+    instead: Mapping[str, Mapping[str, Any]] | None = None,
+) -> None:
+    """Add an option for every field of a study, but for some.
+
+    What argparse is told of a field is replaced by what `instead` has under the field's name.
+    """
     parser.set_defaults(study_options=StudyConfig.model_fields.keys() - without)
     for name, field in StudyConfig.model_fields.items():
         if name not in without:
             option = f"--{name.replace('_', '-')}"
-            parser.add_argument(option, default=argparse.SUPPRESS, **_settings(name, field))
+            settings = _settings(name, field) | dict((instead or {}).get(name, {}))
+            parser.add_argument(option, default=argparse.SUPPRESS, **settings)
 
 
 def _settings(name: str, field: FieldInfo) -> dict[str, Any]:

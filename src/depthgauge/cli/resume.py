@@ -15,6 +15,13 @@ if TYPE_CHECKING:
 USED = {"device", "executor", "address", "save_every"}
 """The options of a study that may differ when its training goes on."""
 
+EXECUTOR = {
+    "choices": ("local", "ray"),
+    "help": "where cohorts are trained: on this machine or on a Ray cluster (local); for Slurm, "
+    "give the command that planned the study again",
+}
+"""The option for where training goes on: Slurm is left to the command that planned the study."""
+
 DESCRIPTION = (
     "Train what was planned in DIR and is not done; rules from files must be where they were. A "
     "folder with study.json and plan/ alone is the whole study over again."
@@ -36,7 +43,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def add_common_options(parser: argparse.ArgumentParser) -> None:
     """Add the study's folder, and where its training goes on."""
     parser.add_argument("study", metavar="DIR", help="folder of a study")
-    add_study_options(parser, without=StudyConfig.model_fields.keys() - USED)
+    without = StudyConfig.model_fields.keys() - USED
+    add_study_options(parser, without=without, instead={"executor": EXECUTOR})
 
 
 def run(args: argparse.Namespace) -> int:

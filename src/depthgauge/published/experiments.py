@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from depthgauge.config import NetConfig
-from depthgauge.errors import UserError
+from depthgauge.errors import OptionError, UserError
 from depthgauge.published import main_audit, memo_ladder, thirty_epochs
 from depthgauge.published.compare import PublishedComparison
 from depthgauge.published.figures import published
@@ -42,7 +42,13 @@ class Experiment:
     epochs: int | None = None
 
     def configure(self, config: StudyConfig) -> StudyConfig:
-        """Return the experiment, with what was chosen otherwise."""
+        """Return the experiment, with what was chosen otherwise; refuse k where it is fixed."""
+        if self.audits and config.k:
+            raise OptionError(
+                "k",
+                f"{self.name} takes no --k: an audit trains k = 0 and all blocks; leave --k out, "
+                f"or reproduce {memo_ladder.NAME}",
+            )
         changes: dict[str, Any] = {"task": TASK}
         if self.rules is not None and "rules" not in config.model_fields_set:
             changes["rules"] = list(self.rules)

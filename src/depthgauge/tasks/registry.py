@@ -58,20 +58,28 @@ def checked(candidate: object, reference: str) -> TaskEntry:
     if not inspect.isfunction(candidate):
         raise UserError(
             f"{reference} is not a task: it must be a function without arguments that returns a "
-            "depthgauge.tasks.base.Task"
+            "depthgauge.Task or four arrays (x_train, y_train, x_test, y_test)"
         )
     summary = (inspect.getdoc(candidate) or f"what {reference} returns").splitlines()[0]
     return TaskEntry(summary, lambda: _call(candidate, reference))
 
 
 def _call(function: Callable[[], object], reference: str) -> Task:
-    """Call a user's function, and refuse what is not a task."""
+    """Call a user's function; four arrays become a task of its name, other values are refused."""
     try:
         task: Any = function()
     except Exception as error:
         raise UserError(f"{reference} cannot make its task: {one_line(error)}") from error
+    if isinstance(task, tuple | list):
+        try:
+            task = load("depthgauge.tasks.arrays:task_from_arrays")(task, function.__name__)
+        except UserError as error:
+            raise UserError(f"{reference}: {error}") from error
     if not isinstance(task, load("depthgauge.tasks.base:Task")):
-        raise UserError(f"{reference} returns {type(task).__name__}, not a depthgauge.Task")
+        raise UserError(
+            f"{reference} returns {type(task).__name__}, not a depthgauge.Task or four arrays "
+            "(x_train, y_train, x_test, y_test)"
+        )
     made: Task = task
     return made
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
 import uuid
 from collections import Counter
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
@@ -36,6 +38,9 @@ from depthgauge.tasks.registry import load_task
 
 LOOK_EVERY = 0.5
 GIGABYTE = 1e9
+ANSWER_WITHIN = 10.0
+"""Seconds that the host of a cluster has to answer."""
+
 TRIES = 5
 """How often a cohort whose worker or node died is begun again before it is given up."""
 
@@ -161,6 +166,7 @@ class _Tasks:
 def _connected(address: str | None) -> Iterator[None]:
     """Connected to a cluster; what was started for this is stopped at the end."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    _check_host_answers(address or os.environ.get("RAY_ADDRESS", ""))
     try:
         ray.init(address=address, include_dashboard=False, logging_level=logging.ERROR)
     except (ConnectionError, ValueError, RuntimeError) as error:
@@ -172,6 +178,24 @@ def _connected(address: str | None) -> Iterator[None]:
         yield
     finally:
         ray.shutdown()
+
+
+def _check_host_answers(address: str) -> None:
+    """Refuse HOST:PORT where nothing listens: Ray itself would try for a quarter of an hour."""
+    try:
+        place = urlsplit(address if "://" in address else f"//{address}")
+        host, port = place.hostname, place.port
+    except ValueError as error:
+        raise UserError(f"--address {address} cannot be read: {error}; give HOST:PORT") from error
+    if host is None or port is None:  # such as auto, which Ray looks up itself
+        return
+    try:
+        socket.create_connection((host, port), ANSWER_WITHIN).close()
+    except OSError as error:
+        raise UserError(
+            f"no Ray cluster can be reached at {address}: {error.strerror or error}; give the "
+            "HOST:PORT that `ray start --head` printed"
+        ) from error
 
 
 @contextmanager
