@@ -4,6 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
+# Where this is set, every process compiles torch anew: ten seconds each. Empty is unset.
+export PYTHONDONTWRITEBYTECODE =
+
 .PHONY: demo test test-all faults check bench screenshots clean browser
 
 demo: $(READY)
