@@ -24,6 +24,7 @@ def accuracies(rule: str, setting: Setting) -> list[float]:
     return [count / len(setting.task.evaluation) for count in right]
 
 
+@pytest.mark.slow
 def test_equilibrium_propagation_uses_depth_as_backpropagation_does(embedded):
     """A nudge that does not suit the stream's size costs accuracy at once, and depth later on."""
     (bp, bp_frozen), (ep, ep_frozen) = (accuracies(rule, embedded) for rule in ("bp", "ep"))

@@ -68,7 +68,14 @@ def test_the_driver_can_be_killed_and_the_same_command_goes_on(here, tmp_path):
     assert study.metrics() == here.metrics()
 
 
-@pytest.mark.parametrize("address", ["nowhere.invalid:1", "127.0.0.1:1", "ray://127.0.0.1:1"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "127.0.0.1:1",
+        pytest.param("nowhere.invalid:1", marks=pytest.mark.slow),
+        pytest.param("ray://127.0.0.1:1", marks=pytest.mark.slow),
+    ],
+)
 def test_an_address_where_nothing_listens_is_refused_soon(address, tmp_path):
     began = time.monotonic()
     asked = ("ladder", *SMALL, "--rules", "bp", "--seeds", 1, "--k", 0, "--out", tmp_path / "study")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
-import importlib.util
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -13,6 +13,7 @@ from types import ModuleType
 from torch import Tensor, nn
 
 from depthgauge.errors import UserError, one_line
+from depthgauge.sources.python_file import import_file
 
 LONGEST = 200
 """Of a complaint that lists every parameter, this much is enough."""
@@ -51,14 +52,9 @@ def _module(name: str) -> ModuleType:
 def _from_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise UserError(f"there is no file {path} to take the network from")
-    spec = importlib.util.spec_from_file_location(f"depthgauge_net_{path.stem}", path)
-    if spec is None or spec.loader is None:
-        raise UserError(f"{path} cannot be loaded as Python")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
+    identity = hashlib.sha256(bytes(path.resolve()) + path.read_bytes()).hexdigest()
     with _on_path(path.parent.resolve()):
-        spec.loader.exec_module(module)
-    return module
+        return import_file(f"depthgauge_net_{identity}", path)
 
 
 @contextmanager

@@ -5,23 +5,37 @@ from __future__ import annotations
 import ast
 import importlib.util
 import sys
+from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 
 from depthgauge.errors import UserError, one_line
+
+
+class _AsItIs(SourceFileLoader):
+    """Compiles the file every time, and leaves nothing beside it.
+
+    Python's own bytecode goes by the second and the size of a file: after a quick change it may be
+    that of the text before.
+    """
+
+    def get_code(self, fullname: str) -> CodeType:
+        """Return the code of the file as it is now."""
+        return compile(self.get_data(self.path), self.path, "exec", dont_inherit=True)
 
 
 def import_file(name: str, path: Path) -> ModuleType:
     """Import the file as a module; the same content is imported once."""
     if name in sys.modules:
         return sys.modules[name]
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise UserError(f"{path} cannot be loaded as Python")
-    module = importlib.util.module_from_spec(spec)
+    if path.suffix != ".py":
+        raise UserError(f"{path} cannot be loaded as Python: its name does not end in .py")
+    loader = _AsItIs(name, str(path))
+    module = importlib.util.module_from_spec(ModuleSpec(name, loader, origin=str(path)))
+    module.__file__ = str(path)
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
+        loader.exec_module(module)
     except (Exception, SystemExit) as error:
         del sys.modules[name]
         raise UserError(f"{path} cannot be imported: {one_line(error)}") from error
