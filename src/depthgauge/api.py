@@ -24,7 +24,7 @@ from depthgauge.auditing.trained import first_samples
 from depthgauge.errors import NotApplicableError, UserError
 from depthgauge.gauges.credit import Convention
 from depthgauge.gauges.null import NullReading
-from depthgauge.handed_over import asked_for, checked_config
+from depthgauge.handed_over import asked_for, checked_config, chosen_options
 from depthgauge.pipeline import (
     execution_of,
     load_prepared,
@@ -37,7 +37,7 @@ from depthgauge.pipeline import (
     with_both_ends,
 )
 from depthgauge.published.compare import PublishedComparison
-from depthgauge.published.experiments import find_experiment
+from depthgauge.published.experiments import TASK, find_experiment
 from depthgauge.report.documents import write_comparison
 from depthgauge.report.page.study_page import write_study_page
 from depthgauge.report.plot import Plot, plot_of
@@ -122,9 +122,14 @@ class Reproduction:
 
 
 def reproduce(name: str, config: StudyConfig | None = None, /, **options: Any) -> Reproduction:
-    """Repeat a published experiment: `memo-ladder`, `main-audit` or `thirty-epochs`."""
+    """Repeat a published experiment: `memo-ladder`, `main-audit` or `thirty-epochs`.
+
+    Takes what `audit` takes, without what would not be used: `task`, `select`, `thresholds`,
+    `strict`, `checkpoints` and `frozen_acc`.
+    """
     experiment = find_experiment(name)
-    config, _ = asked_for(config, options)
+    experiment.refuse_unused(chosen_options(checked_config(config)) | options)
+    config, _ = asked_for(config, options | {"task": TASK})
     config = experiment.configure(config)
     experiment.check(net_of(config))
     if experiment.audits:

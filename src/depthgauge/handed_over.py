@@ -31,8 +31,12 @@ def asked_for(
     config = checked_config(config)
     if config is not None and not options:
         return config, None
-    own = {name: getattr(config, name) for name in config.model_fields_set} if config else {}
-    return config_from(own | dict(options))
+    return config_from(chosen_options(config) | dict(options))
+
+
+def chosen_options(config: StudyConfig | None) -> dict[str, Any]:
+    """Return the options that were chosen, without those left as they are by default."""
+    return {name: getattr(config, name) for name in config.model_fields_set} if config else {}
 
 
 def checked_config(config: Any) -> StudyConfig | None:

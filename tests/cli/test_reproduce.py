@@ -67,8 +67,9 @@ def test_other_epochs_are_said_not_to_be_alike(tmp_path):
     assert {rung["inside"] for rung in comparison["figures"]["rungs"]} == {None}
 
 
-def test_a_network_that_was_not_published_is_refused_before_anything_is_trained(tmp_path):
-    done = run("reproduce", "memo-ladder", "--width", 8, "--depth", 2, *SMALL)
+@pytest.mark.parametrize("planned", [(), ("--dry-run",)])
+def test_a_network_that_was_not_published_is_refused_before_anything_is_trained(tmp_path, planned):
+    done = run("reproduce", "memo-ladder", "--width", 8, "--depth", 2, *SMALL, *planned)
     assert_bad_input(done, "--width 8 --depth 2", "--width 512 --depth 2")
     assert os.listdir(tmp_path) == []
 

@@ -11,7 +11,9 @@ from golden.facts import REPRODUCTION
 from published.audited_studies import audited_study, network
 from results.written_studies import write_study
 
+from depthgauge import StudyConfig, reproduce
 from depthgauge.config import NetConfig, Recipe, TaskConfig
+from depthgauge.errors import OptionError
 from depthgauge.published.compare import PublishedComparison
 from depthgauge.published.experiments import comparisons_with_published
 from depthgauge.results.load import load
@@ -93,3 +95,32 @@ def test_controls_do_not_count_as_rungs(tmp_path):
     rungs = {"dfa": {4: {42: 0.3}}, "dfa[shallow]": {0: {42: 0.2}}, "dfa[wide_block]": {1: {42: 1}}}
     found = compared(load(write_study(tmp_path / "s", rungs, **SAME)))["memo-ladder"]
     assert [one.what for one in found.figures["rungs"]] == ["dfa k=4"]
+
+
+@pytest.mark.parametrize("name", ["memo-ladder", "main-audit", "thirty-epochs"])
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("task", "digits"),
+        ("task", ([[0.0]], [0], [[0.0]], [0])),
+        ("thresholds", {"growth": 5}),
+        ("strict", True),
+        ("checkpoints", "somewhere"),
+        ("select", "validation"),
+    ],
+)
+def test_what_would_not_be_used_is_refused(tmp_path, monkeypatch, name, option, value):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(OptionError, match=f"{name} takes no {option}: .* leave {option} out"):
+        reproduce(name, **{option: value})
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_would_not_be_used_is_refused_in_a_configuration_too():
+    with pytest.raises(OptionError, match="memo-ladder takes no strict"):
+        reproduce("memo-ladder", StudyConfig(strict=True))
+
+
+def test_the_task_of_the_experiment_may_be_named():
+    with pytest.raises(OptionError, match="main-audit takes no --k"):
+        reproduce("main-audit", task="cifar10", strict=False, k=[1])

@@ -26,11 +26,14 @@ def run(args: argparse.Namespace) -> int:
     """Train what is left of the published experiment, and print the comparison."""
     from depthgauge.api import reproduce
     from depthgauge.published.experiments import find_experiment
+    from depthgauge.scheduling.grid import net_of
 
     config, experiment = config_of(args), find_experiment(args.experiment)
     kind: Kind = "audit" if experiment.audits else "ladder"
     if args.dry_run:
-        return show_plan(kind, experiment.configure(config), as_json=args.json)
+        planned = experiment.configure(config)
+        experiment.check(net_of(planned))
+        return show_plan(kind, planned, as_json=args.json)
     done = reproduce(args.experiment, config)
     show_study(done.study, kind, as_json=args.json, comparison=done.comparison)
     return int(lost_runs(done.study))

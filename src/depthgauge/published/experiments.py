@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from depthgauge.published import main_audit, memo_ladder, thirty_epochs
 from depthgauge.published.compare import PublishedComparison
 from depthgauge.published.figures import published
 from depthgauge.results.study import StudyResult
-from depthgauge.study_config import StudyConfig
+from depthgauge.study_config import AUDIT_ONLY, StudyConfig
 
 TASK = "cifar10"
 
@@ -40,6 +40,19 @@ class Experiment:
     audits: bool = False
     rules: tuple[str, ...] | None = None
     epochs: int | None = None
+
+    def refuse_unused(self, options: Mapping[str, Any]) -> None:
+        """Refuse what the experiment would not use: another task, and options of an audit alone."""
+        for name, value in options.items():
+            if name not in {"task", *AUDIT_ONLY}:
+                continue
+            usual = TASK if name == "task" else StudyConfig.model_fields[name].default
+            if value is not None and value != usual:
+                raise OptionError(
+                    name,
+                    f"{self.name} takes no {name}: it repeats what was published on {TASK}; "
+                    f"leave {name} out, or use audit",
+                )
 
     def configure(self, config: StudyConfig) -> StudyConfig:
         """Return the experiment, with what was chosen otherwise; refuse k where it is fixed."""
