@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from depthgauge.diagnosis.watch import Watch, watch
     from depthgauge.diagnostics.contract import Diagnostic
     from depthgauge.diagnostics.finding import Finding
+    from depthgauge.diagnostics.used_depth import RungFinding, UsedDepth
     from depthgauge.errors import UserError
     from depthgauge.gauges.null import NullReading
     from depthgauge.gauges.reading import Reading
@@ -57,7 +58,6 @@ if TYPE_CHECKING:
     from depthgauge.verdict.depth_of_arrays import used_depth
     from depthgauge.verdict.judge import Verdict, judge
     from depthgauge.verdict.thresholds import Thresholds
-    from depthgauge.verdict.used_depth import RungFinding, UsedDepth
 
 __version__ = "0.1.0"
 
@@ -73,6 +73,7 @@ _HOMES = {
     "depthgauge.diagnosis.watch": ("Watch", "watch"),
     "depthgauge.diagnostics.contract": ("Diagnostic",),
     "depthgauge.diagnostics.finding": ("Finding",),
+    "depthgauge.diagnostics.used_depth": ("RungFinding", "UsedDepth"),
     "depthgauge.errors": ("UserError",),
     "depthgauge.gauges.null": ("NullReading",),
     "depthgauge.gauges.reading": ("Reading",),
@@ -93,7 +94,6 @@ _HOMES = {
     "depthgauge.verdict.depth_of_arrays": ("used_depth",),
     "depthgauge.verdict.judge": ("Verdict", "judge"),
     "depthgauge.verdict.thresholds": ("Thresholds",),
-    "depthgauge.verdict.used_depth": ("RungFinding", "UsedDepth"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 

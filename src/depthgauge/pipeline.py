@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from depthgauge.auditing.audit_study import audit_checkpoints, audit_study
+from depthgauge.auditing.ladder_stages import runs_called_for
 from depthgauge.auditing.selection import candidates, chosen_settings, selection_grid
 from depthgauge.errors import OptionError, UserError
 from depthgauge.report.documents import write_audit, write_ladder
@@ -19,7 +20,14 @@ from depthgauge.results.study import StudyResult
 from depthgauge.rules.choice import RuleChoice
 from depthgauge.scheduling.dry_run import StudyPlan, plan_study
 from depthgauge.scheduling.execution import Execution, Prepared, train
-from depthgauge.scheduling.grid import build_grid, folder_of, given_rules, load_task_of
+from depthgauge.scheduling.grid import (
+    build_grid,
+    folder_of,
+    given_rules,
+    load_task_of,
+    usual_rungs,
+)
+from depthgauge.scheduling.plan import Grid
 from depthgauge.scheduling.variations import at_all_settings
 from depthgauge.store.files import make_folder
 from depthgauge.store.relative_paths import SELECTION
@@ -49,7 +57,9 @@ def run_audit(
     )
     study = load_prepared(prepared, audited=False)
     study = replace(study, chance=used.chance, submitted=submitted)
-    if submitted is not None:
+    if config.twins:
+        study = _train_called_for(study, grid, execution_of(judged))
+    if study.submitted is not None:
         return study
     study = audit_study(
         study,
@@ -83,8 +93,18 @@ def run_ladder(config: StudyConfig, task: Task | None) -> StudyResult:
     grid, folder = build_grid(config, used), folder_of(config, used)
     prepared, submitted = train(grid, folder, execution_of(config))
     study = replace(load_prepared(prepared), submitted=submitted)
-    if submitted is None:
+    if config.twins:
+        study = _train_called_for(study, grid, execution_of(config))
+    if study.submitted is None:
         write_ladder(study)
+    return study
+
+
+def _train_called_for(study: StudyResult, grid: Grid, execution: Execution) -> StudyResult:
+    """Train what the ladders call for, until they call for nothing more, or a cluster trains it."""
+    while study.submitted is None and (called := runs_called_for(study, grid)) is not None:
+        prepared, submitted = train(called, study.folder, execution)
+        study = replace(load_prepared(prepared, before=study), submitted=submitted)
     return study
 
 
@@ -115,9 +135,11 @@ def plan_of(config: StudyConfig, task: Task | None) -> StudyPlan:
     return plan_study(grid, folder, execution_of(judged))
 
 
-def load_prepared(prepared: Prepared, *, audited: bool = True) -> StudyResult:
+def load_prepared(
+    prepared: Prepared, *, audited: bool = True, before: StudyResult | None = None
+) -> StudyResult:
     """Return the study that was trained; what was read before training is not read again."""
-    return load_opened(prepared.study, prepared.file, prepared.done, audited=audited)
+    return load_opened(prepared.study, prepared.file, prepared.done, audited=audited, before=before)
 
 
 def execution_of(config: StudyConfig) -> Execution:
@@ -136,7 +158,8 @@ def thresholds_of(config: StudyConfig) -> Thresholds:
 def with_both_ends(config: StudyConfig) -> StudyConfig:
     """Return the study with the frozen and the full rung, which an audit always trains."""
     need_blocks(config, "audit")
-    return config.changed(k=list(dict.fromkeys([0, config.depth, *config.k])))
+    rungs = config.k or usual_rungs(config.depth)
+    return config.changed(k=list(dict.fromkeys([0, config.depth, *rungs])))
 
 
 def need_blocks(config: StudyConfig, command: str) -> None:

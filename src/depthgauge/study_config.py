@@ -123,7 +123,12 @@ class StudyConfig(BaseModel):
     k: Annotated[list[NotNegative | Literal["all"]], Once] = Field(
         default=[],
         description="how many of the last blocks are trained: numbers, or all (a ladder: all; an "
-        "audit: 0 and all blocks, which are always trained)",
+        "audit: all of up to eight, else 0, 1, 2, 4, …; it always trains 0 and all blocks)",
+    )
+    twins: bool = Field(
+        default=True,
+        description="train the swap twins and confirming runs that the ladders call for; without "
+        "them no rung is shown to earn, and used depth has no lower bound",
     )
     seeds: Annotated[list[Seed], Several, Once, BeforeValidator(_some_seeds)] = Field(
         default=list(PUBLISHED_SEEDS),
@@ -148,7 +153,9 @@ class StudyConfig(BaseModel):
     thresholds: Annotated[dict[str, float], BeforeValidator(_every_number)] = Field(
         default={}, description="other thresholds than the protocol's: NAME=VALUE"
     )
-    strict: bool = Field(default=False, description="exit with status 3 if a verdict is walk back")
+    strict: bool = Field(
+        default=False, description="exit with status 3 if a verdict is walk back or shallow"
+    )
     checkpoints: str | None = Field(
         default=None,
         description="train nothing: audit the networks in this folder, named LABEL_sSEED.pt; "

@@ -10,10 +10,11 @@ from depthgauge.auditing.checkpoints import find_checkpoints, networks_in_files
 from depthgauge.auditing.conclude import conclude, depth_gain_of_bp
 from depthgauge.auditing.networks import NetworkUnderAudit, networks_of_runs, shallow_rules
 from depthgauge.auditing.read import read_networks, read_untrained
-from depthgauge.config import SharedConfig
+from depthgauge.config import RunConfig, SharedConfig
 from depthgauge.diagnosis.report import Report
 from depthgauge.results.audit import Audit
 from depthgauge.results.audit_parts import Selection
+from depthgauge.results.ladder_runs import used_depths
 from depthgauge.results.run import RunResult
 from depthgauge.results.study import StudyResult
 from depthgauge.scheduling.execution import ShowProgress
@@ -41,6 +42,9 @@ def audit_study(
     """
     runs = runs_of(study, grid)
     rules = {choice.label: choice.build() for choice in grid.rules}
+    by_label: dict[str, list[RunResult]] = {}
+    for run in runs:
+        by_label.setdefault(run.label, []).append(run)
     audit = _read_and_conclude(
         networks_of_runs(runs, grid.task, rules, done),
         grid.task,
@@ -49,6 +53,7 @@ def audit_study(
         show,
         untrained=read_untrained(grid.net, grid.task, grid.seeds, thresholds),
         as_published=as_published,
+        used_depths=used_depths(by_label, study.chance),
         shallow=shallow_rules(runs),
         selection=selection,
     )
@@ -56,9 +61,19 @@ def audit_study(
 
 
 def runs_of(study: StudyResult, grid: Grid) -> list[RunResult]:
-    """Return the runs of a study that a grid has."""
-    wanted: Collection[str] = {run.identity for run in grid.runs()}
-    return [run for run in study.runs if run.identity in wanted]
+    """Return the runs of a study that a grid has, and those that its ladders call for."""
+    rungs = {run.identity for run in grid.runs()}
+    rules = {(run.kind.rule.as_text, run.kind.recipe.as_text) for run in grid.runs()}
+    return [
+        run
+        for run in study.runs
+        if run.identity in rungs
+        or (not run.config.is_rung and _is_of(run.config, rules, grid.seeds))
+    ]
+
+
+def _is_of(config: RunConfig, rules: Collection[tuple[str, str]], seeds: Sequence[int]) -> bool:
+    return (config.rule.as_text, config.recipe.as_text) in rules and config.seed in seeds
 
 
 def audit_checkpoints(

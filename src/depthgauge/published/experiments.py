@@ -63,6 +63,8 @@ class Experiment:
                 f"or reproduce {memo_ladder.NAME}",
             )
         changes: dict[str, Any] = {"task": TASK}
+        if "twins" not in config.model_fields_set:
+            changes["twins"] = False
         if self.rules is not None and "rules" not in config.model_fields_set:
             changes["rules"] = list(self.rules)
         if self.epochs is not None and config.epochs is None:

@@ -26,7 +26,7 @@ from depthgauge.results.audit_parts import (
 )
 from depthgauge.results.run import RunResult
 from depthgauge.store.provenance import Provenance
-from depthgauge.verdict.judge import Word
+from depthgauge.verdict.words import Word
 
 AUDIT_VERSION: Literal[2] = 2
 

@@ -8,10 +8,12 @@ from pydantic import BaseModel, ConfigDict, PlainSerializer, PlainValidator, com
 
 from depthgauge.diagnosis.report import Report
 from depthgauge.diagnostics.finding import Finding
+from depthgauge.diagnostics.used_depth import UsedDepth
 from depthgauge.results.spread import Spread
-from depthgauge.verdict.judge import Verdict, Word
+from depthgauge.verdict.judge import Verdict
 from depthgauge.verdict.sensitivity import StableRange
 from depthgauge.verdict.thresholds import Thresholds
+from depthgauge.verdict.words import Word
 
 
 def _read_report(given: Any) -> Report:
@@ -84,17 +86,27 @@ class RuleVerdict(_Part):
     besides: tuple[Finding, ...] = ()
     """Findings of the diagnostics that are never a verdict by themselves."""
     sensitivity: tuple[StableRange, ...]
+    used_depth: UsedDepth | None = None
+    """How many blocks earn accuracy; None without a ladder, and in audits of earlier versions."""
 
     @property
     def verdict(self) -> Verdict:
         """The verdict as an object."""
-        return Verdict(self.word, self.findings, len(self.seeds), self.besides)
+        return Verdict(
+            self.word, self.findings, len(self.seeds), self.besides, used_depth=self.used_depth
+        )
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def in_words(self) -> str:
         """The word, with what fired and whether it rests on one seed."""
         return str(self.verdict)
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def published_word(self) -> Word:
+        """The word by the published protocol, which asks for no ladder."""
+        return self.verdict.published.word
 
     @computed_field  # type: ignore[prop-decorator]
     @property

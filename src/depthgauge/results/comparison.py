@@ -15,7 +15,7 @@ from depthgauge.results.rule import Basis
 from depthgauge.results.run import State
 from depthgauge.results.spread import Spread
 from depthgauge.results.study import StudyResult
-from depthgauge.verdict.judge import Word
+from depthgauge.verdict.words import Word
 
 
 @dataclass(frozen=True)

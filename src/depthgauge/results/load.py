@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,13 +36,24 @@ def load(folder: Path | str) -> StudyResult:
 
 
 def load_opened(
-    study: StudyFolder, file: StudyFile, done: Mapping[str, DoneRun], *, audited: bool = True
+    study: StudyFolder,
+    file: StudyFile,
+    done: Mapping[str, DoneRun],
+    *,
+    audited: bool = True,
+    before: StudyResult | None = None,
 ) -> StudyResult:
     """Return the study in a folder that was opened before; what was read then is not read again.
 
-    Without `audited`, an audit of the study is left where it is: it will be replaced.
+    Without `audited`, an audit of the study is left where it is: it will be replaced. Of the study
+    as it was loaded `before`, runs that had ended, the audit and what was wrong are kept.
     """
-    return _Loader(study, done).load(file, audited=audited)
+    if before is None:
+        return _Loader(study, done).load(file, audited=audited)
+    ended = {run.identity: run for run in before.runs if run.has_ended}
+    now = _Loader(study, done, ended).load(file, audited=False)
+    problems = (*before.problems, *now.problems)
+    return replace(now, chance=before.chance, audit=before.audit, problems=problems)
 
 
 def _load_audit(folder: Path) -> StudyResult:
@@ -68,8 +80,14 @@ def _read_audit(path: Path) -> Audit:
 class _Loader:
     """Reads one folder, and keeps what is wrong in it."""
 
-    def __init__(self, study: StudyFolder, done: Mapping[str, DoneRun]) -> None:
+    def __init__(
+        self,
+        study: StudyFolder,
+        done: Mapping[str, DoneRun],
+        ended: Mapping[str, RunResult] | None = None,
+    ) -> None:
         self._study, self._done, self._problems = study, done, list[str]()
+        self._ended = ended or {}
 
     def load(self, file: StudyFile, *, audited: bool = True) -> StudyResult:
         folder = self._study.path
@@ -158,6 +176,8 @@ class _Loader:
         }
 
     def _run(self, config: RunConfig, label: str, running: set[str]) -> RunResult:
+        if config.identity in self._ended:
+            return replace(self._ended[config.identity], label=label)
         folder = self._study.runs / config.identity
         result = self._result(config.identity)
         if result is not None:

@@ -71,7 +71,7 @@ class StudyResult:
     @cached_property
     def rules(self) -> Mapping[str, RuleResult]:
         """The rules by label: those of the audit first, controls last."""
-        return rule_results(self.runs, self.audit, self.thresholds, self.bp_gain)
+        return rule_results(self.runs, self.audit, self.thresholds, self.bp_gain, self.chance)
 
     @property
     def verdicts(self) -> dict[str, Verdict]:
@@ -129,11 +129,14 @@ class StudyResult:
             label: tuple(rung for rung in rule.ladder if rung.accuracies or rung.diverged)
             for label, rule in self.rules.items()
         }
+        shown = {label: self.rules[label] for label, rungs in rules.items() if rungs}
         return Ladder(
             config=self.config,
             chance=self.chance,
             provenance=dict(provenance or {}),
-            rules={label: rungs for label, rungs in rules.items() if rungs},
+            rules={label: rules[label] for label in shown},
+            twins={label: rule.twins for label, rule in shown.items() if rule.twins},
+            used_depth={label: rule.used_depth for label, rule in shown.items() if rule.used_depth},
         )
 
     def with_audit(self, audit: Audit) -> StudyResult:

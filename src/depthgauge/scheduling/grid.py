@@ -19,6 +19,9 @@ from depthgauge.tasks.registry import find_task, load_task
 
 FOLDER_DIGITS = 6
 
+SMALL_LADDER = 8
+"""Up to so many blocks, an audit trains every rung."""
+
 
 def load_task_of(config: StudyConfig) -> Task:
     """Load the task of a study, down to the samples that are held out."""
@@ -65,6 +68,14 @@ def ks_of(config: StudyConfig) -> Sequence[int]:
     if "all" in config.k or not config.k:
         return list(range(config.depth + 1))
     return [k for k in config.k if isinstance(k, int)]
+
+
+def usual_rungs(depth: int) -> list[int]:
+    """Return the rungs that an audit trains where it was not said: all, or 0, 1, 2, 4, … L."""
+    if depth <= SMALL_LADDER:
+        return list(range(depth + 1))
+    doubling = [2**power for power in range(depth.bit_length()) if 2**power < depth]
+    return [0, *doubling, depth]
 
 
 def folder_of(config: StudyConfig, task: Task) -> Path:

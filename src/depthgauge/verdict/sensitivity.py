@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from depthgauge.diagnostics.contract import Readings, Threshold
 from depthgauge.diagnostics.registry import counting
+from depthgauge.diagnostics.used_depth import UsedDepth
 from depthgauge.verdict.judge import Verdict, judge
 from depthgauge.verdict.thresholds import Thresholds
 
@@ -30,6 +31,8 @@ def sensitivity(
     seeds: Sequence[Readings],
     thresholds: Thresholds | None = None,
     bp_gain: float | None = None,
+    *,
+    used_depth: UsedDepth | None = None,
 ) -> list[StableRange]:
     """Return one range for each threshold that counts, the others staying as they are.
 
@@ -37,7 +40,7 @@ def sensitivity(
     backpropagation gains, so it is enough to ask once between any two neighbouring ones.
     """
     used = thresholds or Thresholds()
-    now = judge(seeds, used, bp_gain)
+    now = judge(seeds, used, bp_gain, used_depth=used_depth)
     moved = [threshold for diagnostic in counting() for threshold in diagnostic.thresholds]
     return [_range(threshold, seeds, used, bp_gain, now) for threshold in moved]
 
@@ -55,7 +58,7 @@ def _range(
 
     def same(low: float, high: float) -> bool:
         moved = used.replace(**{name: _between(low, high)})
-        return judge(seeds, moved, bp_gain).word == now.word
+        return judge(seeds, moved, bp_gain, used_depth=now.used_depth).word == now.word
 
     below = [0.0, *(e for e in edges if e < value), value]
     above = [value, *(e for e in edges if e > value), math.inf]

@@ -8,9 +8,8 @@ blocks that the rung adds is noise of the same norm.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 
+from depthgauge.diagnostics.used_depth import LEAST_SEEDS, RungFinding, UsedDepth, are_last
 from depthgauge.verdict.ladder_scores import LadderScores
 from depthgauge.verdict.paired_test import Scores, holm, p_greater
 
@@ -20,83 +19,6 @@ DELTA, SHARE_OF_GAIN = 0.005, 0.02
 
 FEW_SEEDS = 5
 """With so few seeds every single one must agree."""
-LEAST_SEEDS = 3
-"""With fewer seeds nothing is said with confidence."""
-
-
-@dataclass(frozen=True)
-class RungFinding:
-    """What one rung of the ladder shows.
-
-    Attributes:
-        k: how many blocks are trained on this rung.
-        blocks: those that it adds to the rung below, by their number from the embedding.
-        earns: whether it is shown to earn accuracy, over all rungs together.
-        p: of "better than every lower rung and than its swap twin"; None where there is no twin.
-        gain: mean gain over the best lower rung.
-        over_noise: mean gain over its swap twin; None where there is no twin.
-    """
-
-    k: int
-    blocks: tuple[int, ...]
-    earns: bool
-    p: float | None
-    gain: float | None
-    over_noise: float | None
-
-
-@dataclass(frozen=True)
-class UsedDepth:
-    """How many blocks of a network are in use.
-
-    Attributes:
-        value: the best estimate; None where rungs were skipped.
-        low: at least so many blocks earn, with confidence.
-        high: at most so many blocks may be in use, with confidence.
-        blocks: how many the network has.
-        seeds: how many seeds of the whole network there are.
-        delta: a gain that matters, as a share of the samples.
-        gain: what the whole network gains over frozen blocks in the mean.
-        rungs: what each rung above k = 0 shows.
-        gaining: how many rungs are shown to gain more than `delta` over every lower one.
-        worse_than: k of a rung that the whole network is shown to be worse than; None if none.
-        is_idle: whether the blocks that do not earn are shown to be worth less than `delta`.
-        bp: the used depth of backpropagation on the same task; None for backpropagation itself.
-    """
-
-    value: int | None
-    low: int
-    high: int
-    blocks: int
-    seeds: int
-    delta: float
-    gain: float | None
-    rungs: tuple[RungFinding, ...]
-    gaining: int
-    worse_than: int | None
-    is_idle: bool
-    bp: UsedDepth | None = None
-
-    @cached_property
-    def earning_blocks(self) -> tuple[int, ...]:
-        """The blocks of the rungs that earn; a confirming run trains them alone."""
-        return tuple(sorted(block for rung in self.rungs if rung.earns for block in rung.blocks))
-
-    @property
-    def needs_confirming(self) -> bool:
-        """Whether a run that trains the earning blocks alone is a rung of its own."""
-        return not _are_last(self.earning_blocks, self.blocks)
-
-    def __str__(self) -> str:
-        if self.seeds == 1 and self.value is not None:
-            return f"{self.value} of {self.blocks} (single seed)"
-        if self.seeds < LEAST_SEEDS:
-            return "too few seeds"
-        if self.low == self.high:
-            return f"{self.low} of {self.blocks}"
-        if self.value == self.high:
-            return f"{self.value} of {self.blocks} (at least {self.low})"
-        return f"{self.low} to {self.high} of {self.blocks}"
 
 
 def find_used_depth(ladder: LadderScores, bp: UsedDepth | None = None) -> UsedDepth:
@@ -126,13 +48,17 @@ def find_used_depth(ladder: LadderScores, bp: UsedDepth | None = None) -> UsedDe
         )
         for k, p, earning in zip(ks, found, earns, strict=True)
     )
-    low, earning = sum(rung.earns for rung in rungs), sum(len(r.blocks) for r in rungs if r.earns)
+    low = sum(rung.earns for rung in rungs)
     is_idle = enough and low < len(rungs) and _is_idle(ladder, rungs, delta)
-    high = earning if is_idle else blocks
+    rungs_possible = low if is_idle else len(rungs)
+    rungs_in_use = min(max(_count_gaining(rungs, delta), low), rungs_possible)
+    is_whole = len(rungs) == blocks
     return UsedDepth(
-        value=_value(ladder, rungs, delta, low, high),
+        value=rungs_in_use if is_whole else None,
         low=low,
-        high=high,
+        high=sum(len(r.blocks) for r in rungs if r.earns) if is_idle else blocks,
+        rungs_in_use=rungs_in_use,
+        rungs_possible=rungs_possible,
         blocks=blocks,
         seeds=seeds,
         delta=delta,
@@ -201,28 +127,19 @@ def _is_idle(ladder: LadderScores, rungs: Sequence[RungFinding], delta: float) -
 def _earning_alone(ladder: LadderScores, rungs: Sequence[RungFinding]) -> Scores | None:
     """Return the confirming run; where the earning blocks are the last k, that is rung k."""
     earning = sorted(block for rung in rungs if rung.earns for block in rung.blocks)
-    if _are_last(earning, ladder.ks[-1]):
+    if are_last(earning, ladder.ks[-1]):
         return ladder.rungs[len(earning)]
     return ladder.confirming
 
 
-def _are_last(earning: Sequence[int], blocks: int) -> bool:
-    return list(earning) == list(range(blocks - len(earning), blocks))
-
-
-def _value(
-    ladder: LadderScores, rungs: Sequence[RungFinding], delta: float, low: int, high: int
-) -> int | None:
-    """Return how many rungs gain δ over every lower one and something over noise, in range."""
-    if any(len(rung.blocks) > 1 for rung in rungs):
-        return None
-    counted = sum(
+def _count_gaining(rungs: Sequence[RungFinding], delta: float) -> int:
+    """Count the rungs that gain δ over every lower one and something over noise, in the mean."""
+    return sum(
         rung.gain is not None
         and rung.gain >= delta
         and (rung.over_noise is None or rung.over_noise > 0)
         for rung in rungs
     )
-    return min(max(counted, low), high)
 
 
 def _worse_than(ladder: LadderScores) -> int | None:
