@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+from depthgauge.diagnostics.used_depth import UsedDepth
 from depthgauge.report.diagnostic_columns import columns, epoch_words, shown_readings, watched
 from depthgauge.results.network import NetworkResult
 from depthgauge.results.spread import Spread
@@ -15,7 +16,7 @@ Table: TypeAlias = tuple[list[str], list[list[str]]]
 def run_table(study: StudyResult) -> Table:
     """Rule, seed, accuracies, ‖h_L‖, what each diagnostic read, verdict."""
     read = [column.quantity.label for column in columns()]
-    header = ["rule", "seed", "acc", "frozen", "‖h_L‖", *read, "verdict"]
+    header = ["rule", "seed", "acc", "frozen", "‖h_L‖", *read, "fires"]
     return header, [_run_row(network) for network in _audited(study)]
 
 
@@ -27,7 +28,6 @@ def _audited(study: StudyResult) -> list[NetworkResult]:
 
 def _run_row(network: NetworkResult) -> list[str]:
     report = network.report
-    word, fired = ("diverged", ()) if report is None else (report.verdict, report.judgement.fired)
     return [
         network.label,
         str(network.seed),
@@ -35,7 +35,7 @@ def _run_row(network: NetworkResult) -> list[str]:
         percent(network.frozen),
         _short(report.residual_norms[-1] if report else None),
         *shown_readings(network),
-        word + (f" ({', '.join(fired)})" if fired else ""),
+        "diverged" if report is None else ", ".join(report.judgement.fired) or "none",
     ]
 
 
@@ -56,13 +56,14 @@ def training_table(study: StudyResult) -> Table:
 
 
 def rule_table(study: StudyResult) -> Table:
-    """Rule, mean ± std, verdict over seeds."""
-    header = ["rule", "acc", "frozen", "verdict over seeds"]
+    """Rule, mean ± std, how many blocks it trains, verdict over seeds."""
+    header = ["rule", "acc", "frozen", "used depth", "verdict over seeds"]
     rows = [
         [
             rule.label,
             with_spread(rule.accuracy),
             with_spread(rule.frozen),
+            depth_cell(rule.used_depth),
             str(rule.verdict) + _diverged(rule.diverged_seeds),
         ]
         for rule in study.rules.values()
@@ -70,7 +71,7 @@ def rule_table(study: StudyResult) -> Table:
     ]
     shallow = study.audit.shallow if study.audit else {}
     rows += [
-        [label, with_spread(entry.accuracy), "–", "no blocks: nothing to judge"]
+        [label, with_spread(entry.accuracy), "–", "–", "no blocks: nothing to judge"]
         for label, entry in shallow.items()
     ]
     return header, rows
@@ -130,6 +131,11 @@ def with_spread(entry: Spread) -> str:
     if entry.mean is None:
         return "–"
     return percent(entry.mean) + ("" if entry.std is None else f" ± {percent(entry.std)}")
+
+
+def depth_cell(depth: UsedDepth | None) -> str:
+    """How many blocks are in use, of how many."""
+    return "–" if depth is None else str(depth)
 
 
 def _diverged(lost: list[int]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from depthgauge.diagnosis.text import in_words
+from depthgauge.report.depth_words import depth_sentences
 from depthgauge.report.recipe_words import recipe_words
 from depthgauge.results.audit import Audit
 from depthgauge.results.study import StudyResult
@@ -16,6 +17,7 @@ def audit_words(study: StudyResult) -> list[str]:
     for label, entry in audit.verdicts.items():
         if entry.control:
             continue
+        words += depth_sentences(label, entry.used_depth)
         words += [f"{label} {d.id} {d.outcome}: {d.sentence}." for d in entry.findings]
         ranges = [f"{stable.threshold} {in_words(stable)}" for stable in entry.sensitivity]
         if ranges:

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from depthgauge.controls import control_in
 from depthgauge.diagnostics.depth_utility import LEAST
+from depthgauge.report.depth_words import depth_sentences
 from depthgauge.results.ladder import Ladder
 from depthgauge.verdict.thresholds import Thresholds
 
@@ -26,6 +27,7 @@ def ladder_words(ladder: Ladder, thresholds: Thresholds | None = None) -> list[s
     sentences = []
     for label, rungs in ladder.rules.items():
         means = {rung.k: 100 * rung.mean for rung in rungs if rung.mean is not None}
+        sentences += depth_sentences(label, ladder.used_depth.get(label))
         sentences.append(_sentence(label, means, needed))
         for rung in rungs:
             lost = [f"seed {seed} in epoch {epoch}" for seed, epoch in rung.diverged.items()]

@@ -80,6 +80,8 @@ def _configured(run: RunResult) -> Row:
         "label": run.label,
         "k": config.k,
         "seed": config.seed,
+        "swapped": _listed(config.intervention.swapped),
+        "frozen": _listed(config.intervention.frozen),
         "task": task.name,
         "evaluated_on": task.evaluated_on,
         "rule": rule.name,
@@ -97,6 +99,11 @@ def _configured(run: RunResult) -> Row:
         "targets": recipe.targets,
         "state": run.state,
     }
+
+
+def _listed(blocks: Sequence[int]) -> str | None:
+    """Blocks as a text; None for none."""
+    return " ".join(map(str, blocks)) or None
 
 
 def _runs(study: StudyResult) -> Iterator[Row]:

@@ -8,6 +8,7 @@ blocks that the rung adds is noise of the same norm.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import fmean
 
 from depthgauge.diagnostics.used_depth import LEAST_SEEDS, RungFinding, UsedDepth, are_last
 from depthgauge.verdict.ladder_scores import LadderScores
@@ -143,8 +144,9 @@ def _count_gaining(rungs: Sequence[RungFinding], delta: float) -> int:
 
 
 def _worse_than(ladder: LadderScores) -> int | None:
-    """Return the rung that the whole network is shown to be worse than, if there is one."""
-    lower = [k for k in ladder.ks if k < ladder.ks[-1]]
-    found = {k: p_greater(ladder.rungs[k], ladder.full) for k in (0, *lower)}
-    k = min(found, key=lambda k: found[k])
-    return k if len(ladder.ks) * found[k] <= ERROR_RATE else None
+    """Return the best rung that the whole network is shown to be worse than, if there is one."""
+    lower = [k for k in (0, *ladder.ks) if k < ladder.ks[-1]]
+    shown = [
+        k for k in lower if len(ladder.ks) * p_greater(ladder.rungs[k], ladder.full) <= ERROR_RATE
+    ]
+    return max(shown, key=lambda k: fmean(ladder.rungs[k].accuracies.values()), default=None)

@@ -34,6 +34,7 @@ HIGHEST = 103
 SEED: dict[str, Any] = {"alpha": FAINT, "markersize": 3, "linestyle": "none"}
 CHANCE: dict[str, Any] = {"color": GREY, "linestyle": (0, (1, 1.5)), "linewidth": 1.2}
 FROZEN: dict[str, Any] = {"linestyle": (0, (1, 3)), "linewidth": 0.9}
+TWIN: dict[str, Any] = {"markerfacecolor": "none", "markersize": 5, "linestyle": "none"}
 LOST: dict[str, Any] = {"color": GREY, "marker": "x", "linestyle": "none", "markeredgewidth": 1.4}
 
 
@@ -71,6 +72,9 @@ def draw_ladders(several: Sequence[Ladder], labels: Sequence[str] = ()) -> Figur
         entries.append(("chance", Line2D([], [], **CHANCE)))
     if any(_has_frozen(curve) for ladder in ladders for curve in ladder.curves.values()):
         entries.append(("all blocks frozen", Line2D([], [], color=GREY, **FROZEN)))
+    if any(ladder.twins for ladder in ladders):
+        hollow = Line2D([], [], color=GREY, marker="o", **TWIN)
+        entries.append(("added block on noise", hollow))
     if any(s.lost for ladder in ladders for c in ladder.curves.values() for s in c.values()):
         entries.append(("diverged or failed", Line2D([], [], **LOST)))
     legend_below(figure, entries)
@@ -82,6 +86,7 @@ def _draw_panel(axes: Axes, ladder: LadderPanel, seen: dict[str, Look]) -> None:
     for place, (rule, steps) in enumerate(ladder.curves.items()):
         beside = apart * (place - (len(ladder.curves) - 1) / 2)
         _draw_curve(axes, rule, steps, seen[rule], beside)
+        _draw_twins(axes, ladder.twins.get(rule, {}), seen[rule], beside)
     if ladder.chance is not None:
         axes.axhline(100 * ladder.chance, label="chance", **CHANCE)
     axes.set_xlim(-0.3, ladder.blocks + 0.3)
@@ -118,6 +123,12 @@ def _draw_curve(axes: Axes, rule: str, steps: dict[int, Rung], look: Look, besid
     lost = [k + beside for k, step in steps.items() if step.lost]
     if lost:  # what is not clipped has a place in the layout even where it is empty
         axes.plot(lost, [0] * len(lost), **LOST | {"color": look.light}, clip_on=False, zorder=3)
+
+
+def _draw_twins(axes: Axes, twins: dict[int, Rung], look: Look, beside: float) -> None:
+    """Draw the mean of each swap twin as a hollow sign."""
+    means = [100 * statistics.fmean(twin.accuracies.values()) for twin in twins.values()]
+    axes.plot([k + beside for k in twins], means, look.marker, color=look.light, **TWIN)
 
 
 def _has_frozen(steps: dict[int, Rung]) -> bool:

@@ -21,6 +21,8 @@ class LadderPanel:
     chance: float | None
     labels: tuple[str, ...]
     curves: dict[str, dict[int, Rung]]
+    twins: dict[str, dict[int, Rung]]
+    """Rungs whose added block is trained on noise."""
 
 
 def panel_of(ladder: Ladder) -> LadderPanel:
@@ -33,4 +35,9 @@ def panel_of(ladder: Ladder) -> LadderPanel:
     }
     begun = {label: rungs for label, rungs in curves.items() if rungs}
     title = study_title(ladder.config)
-    return LadderPanel(title, blocks, ladder.chance, tuple(ladder.rules), begun)
+    twins = {
+        label: {rung.k: rung for rung in rungs if rung.accuracies}
+        for label, rungs in ladder.twins.items()
+        if label in begun
+    }
+    return LadderPanel(title, blocks, ladder.chance, tuple(ladder.rules), begun, twins)

@@ -41,6 +41,7 @@ def page_data(study: StudyResult) -> dict[str, Any]:
                 "verdict": view.verdict.word,
                 "look": asdict(found[view.label]),
                 "ladder": [_rung(rung) for rung in view.ladder],
+                "twins": [_rung(rung) for rung in view.twins],
                 "diagnostics": {
                     d.id: {
                         "finding": d.outcome,
@@ -124,6 +125,8 @@ def _run(run: RunResult, thresholds: Thresholds) -> dict[str, Any]:
         "id": run.identity,
         "method": run.label,
         "k": config.k,
+        "rung": config.rung,
+        "follows": config.is_rung,
         "seed": config.seed,
         "blocks": config.net.blocks,
         "state": run.state,

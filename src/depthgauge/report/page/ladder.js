@@ -44,6 +44,13 @@ function ladderChart() {
         return `<b>${label(rule.method)}</b>, k = ${r.k}<br>${percent(r.mean)} %, ${interval}<extra></extra>`;
       }),
     });
+    const twins = rule.twins.filter((rung) => rung.mean !== null);
+    if (twins.length) traces.push({
+      x: twins.map((r) => r.k), y: twins.map((r) => 100 * r.mean), mode: "markers",
+      marker: { ...rules.marker(rule), symbol: `${rule.look.symbol}-open`, line: { width: 1.6 } },
+      customdata: twins.map((r) => r.seeds[0]?.[2]),
+      hovertemplate: twins.map((r) => `<b>${label(rule.method)}</b>, k = ${r.k}, added on noise<br>${percent(r.mean)} %, ${r.seeds.length} seeds<extra></extra>`),
+    });
     ends.push({ rule, k: rungs.at(-1).k, y: 100 * rungs.at(-1).mean });
     if (rungs[0].k === 0 && rungs.length > 1) frozen.push([rule, rungs[0]]);
   }

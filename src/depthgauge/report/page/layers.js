@@ -2,7 +2,7 @@ const layers = (() => {
   const seed = byId("layers-seed"), blocks = byId("layers-k"), epoch = byId("layers-epoch");
   const options = (values) => values.map((value) => make("option", { value: String(value) }, String(value)));
   const place = (layer) => (layer ? `block ${layer - 1}` : "embed");
-  const chosen = () => data.runs.map((run, index) => ({ ...run, index }))
+  const chosen = () => rungs
     .filter((run) => run.k === Number(blocks.value) && run.seed === Number(seed.value) && series.epochs(run.index) > 0);
 
   function normChart(which) {
@@ -81,7 +81,7 @@ const layers = (() => {
     if (!seed) return;
     const networks = data.rules.flatMap((rule) => rule.networks);
     seed.append(...options(unique([...data.runs, ...networks].map((one) => one.seed))));
-    const ks = unique(data.runs.map((run) => run.k));
+    const ks = unique(rungs.map((run) => run.k));
     blocks.append(...options(ks.length ? ks : [data.blocks ?? 0]));
     blocks.value = String(ks.length ? ks.at(-1) : data.blocks ?? 0);
     epoch.max = "0";

@@ -109,7 +109,7 @@ def _run_cells(run: RunResult, thresholds: Thresholds) -> list[Cell]:
     return [
         Cell(run.identity[:8], run.identity),
         Cell(run.label),
-        Cell(str(run.config.k), order=run.config.k),
+        Cell(run.config.rung, order=run.config.k),
         Cell(str(run.config.seed), order=run.config.seed),
         Cell(run.state),
         Cell(f"{epoch} of {run.config.recipe.epochs}", order=epoch),
