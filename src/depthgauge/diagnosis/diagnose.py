@@ -9,7 +9,7 @@ from torch import nn
 
 from depthgauge.diagnosis.credit_quality import credit_gauges, readings_of
 from depthgauge.diagnosis.precision import in_float32
-from depthgauge.diagnosis.remarks import LabelWatch
+from depthgauge.diagnosis.remarks import LabelWatch, on_pinned_norm
 from depthgauge.diagnosis.report import Report
 from depthgauge.diagnostics.readings import seed_readings
 from depthgauge.errors import UserError
@@ -106,7 +106,7 @@ def diagnose(  # noqa: PLR0917 – the order is part of the interface
         judgement=judge([seed], used, bp_depth_gain),
         thresholds=used,
         sensitivity=sensitivity([seed], used, bp_depth_gain),
-        remarks=(*remarks, *labels.remarks(measured, depth)),
+        remarks=(*remarks, *on_pinned_norm(read.scale), *labels.remarks(measured, depth)),
         **vars(read),
     )
 
