@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from depthgauge.diagnostics.case import Case
 from depthgauge.diagnostics.contract import Chart, Column, Diagnostic, Quantity, Threshold
 from depthgauge.diagnostics.finding import Finding
+from depthgauge.diagnostics.intervals import WIDEST_FACTOR
 from depthgauge.diagnostics.wording import plain
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ GROWTH = Quantity(
     from_epoch=_after_epoch,
     if_diverged=math.inf,
     log=True,
+    widest=WIDEST_FACTOR,
     unit="times",
 )
 
@@ -61,9 +63,10 @@ def _decide(case: Case) -> Finding:
     if growth is None:
         return Finding("D1", "untested", {}, "scale: not measured")
     outcome = case.side(growth, LIMIT)
+    limit = case.limit(LIMIT)
     sentence = (
-        f"scale: the stream grows {plain(growth)} times at its steepest block (threshold "
-        f"{case.limit(LIMIT):g})"
+        f"scale: the stream grows {plain(GROWTH, growth, limit)} times at its steepest block "
+        f"(threshold {limit:g})"
     )
     pinned, seeds = int(sum(case.values(PINNED))), len(case.seeds)
     if pinned:
@@ -88,7 +91,7 @@ def _in_words(finding: Finding) -> str:
         if pinned and pinned == finding.facts["seeds"]:
             return "the network pins the scale of its stream itself, so D1 has nothing to say"
         return "its stream keeps its scale"
-    growth = GROWTH.show_interval(finding.intervals["growth"])
+    growth = GROWTH.show_interval(finding.intervals["growth"], finding.fires)
     blows_up = "blows up" if finding.fires else "may blow up"
     return f"the stream {blows_up}, {growth}-fold in one block"
 
