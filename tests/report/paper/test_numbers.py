@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from depthgauge.diagnostics.intervals import Interval
 from depthgauge.diagnostics.scale import GROWTH
+from depthgauge.report.paper.cells import right_aligned
 from depthgauge.report.paper.numbers import (
     bounds,
     center,
@@ -69,6 +70,16 @@ def test_intervals():
     assert with_bounds(GROWTH, several) == "376 [234, 605]"
     assert (center(several), bounds(GROWTH, several)) == ("376", "[234, 605]")
     assert with_bounds(GROWTH, replace(several, n=1)) == "376"
+    nothing = Interval(8.83e-7, 22.6, 5.77e8, 2)
+    assert with_bounds(GROWTH, nothing) == "22.6 [too few seeds]"
+    assert bounds(GROWTH, nothing, limit=50.0) == "[too few seeds]"
+    assert bounds(GROWTH, nothing, limit=1e9) == "[8.83×10⁻⁷, 5.77×10⁸]"
+    assert right_aligned([["bp", "22.6 [too few seeds]", "[too few seeds]", "too few"]], 4) == [
+        False,
+        True,
+        True,
+        False,
+    ]
     assert with_bounds(GROWTH, None) == center(None) == bounds(GROWTH, None) == "–"
 
 
