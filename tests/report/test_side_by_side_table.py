@@ -60,6 +60,14 @@ def test_changes_with_their_intervals(short, longer):
     assert (rows["frozen"]["change"], rows["frozen"]["reading"]) == ("0", "identical")
 
 
+def test_an_interval_of_more_than_100_points_is_too_few_seeds(short, tmp_path):
+    apart = {0: {1: 0.30, 2: 0.30}, 1: {1: 0.42, 2: 0.41}, 2: {1: 0.20, 2: 0.90}}
+    other = write_study(tmp_path / "other", {"bp": apart}, recipe=SIX_EPOCHS)
+    rows = {row["of"]: row for row in columns(same_rule_table(compared(short, other)))}
+    assert rows["accuracy"]["95 % interval"] == "[too few seeds]"
+    assert rows["accuracy"]["reading"] == "includes zero"
+
+
 def test_rungs_that_are_the_full_run_or_the_frozen_one_are_not_repeated(short, longer):
     rows = columns(same_rule_table(compared(short, longer)))
     assert [row["of"] for row in rows] == ["accuracy", "frozen", "gain", "k = 1"]

@@ -9,7 +9,7 @@ from torch import nn
 
 from depthgauge.diagnosis.credit_quality import credit_gauges, readings_of
 from depthgauge.diagnosis.precision import in_float32
-from depthgauge.diagnosis.remarks import LabelWatch
+from depthgauge.diagnosis.remarks import LabelWatch, on_pinned_norm
 from depthgauge.diagnosis.report import Report
 from depthgauge.diagnostics.readings import seed_readings
 from depthgauge.errors import UserError
@@ -69,14 +69,14 @@ def diagnose(  # noqa: PLR0917 – the order is part of the interface
         thresholds: where the diagnostics fire; the protocol's by default.
         layout: which axes of the stream are what, where that is not the usual.
         returns: whether blocks return the stream or a branch, where it cannot be seen.
-        convention: of Γ, ρ and nudging: ours, or the published one.
+        convention: of D2, Γ, ρ and nudging: ours, or the published one.
     """
     headline_acc = _share("headline_acc", headline_acc, 0)
     frozen_baseline_acc = _share("frozen_baseline_acc", frozen_baseline_acc, 0)
     bp_depth_gain = _share("bp_depth_gain", bp_depth_gain, -1)
     native = OpenedNet(model, blocks, loss=loss, layout=layout, returns=returns)
     net, remarks = in_float32(native)
-    scale, reference, stability = ScaleGauge(), ReferenceGauge(), StabilityGauge()
+    scale, reference, stability = ScaleGauge(), ReferenceGauge(convention), StabilityGauge()
     numerics = NumericsGauge(native if net is not native else None)
     lesion, accuracy, labels = LesionGauge(), AccuracyGauge(), LabelWatch()
     examined = credit_gauges(credit, convention) if credit is not None else {}
@@ -106,7 +106,7 @@ def diagnose(  # noqa: PLR0917 – the order is part of the interface
         judgement=judge([seed], used, bp_depth_gain),
         thresholds=used,
         sensitivity=sensitivity([seed], used, bp_depth_gain),
-        remarks=(*remarks, *labels.remarks(measured, depth)),
+        remarks=(*remarks, *on_pinned_norm(read.scale), *labels.remarks(measured, depth)),
         **vars(read),
     )
 

@@ -14,6 +14,7 @@ from depthgauge.diagnosis.precision import in_float32
 from depthgauge.diagnostics.contract import Readings
 from depthgauge.diagnostics.readings import epoch_readings
 from depthgauge.diagnostics.registry import diagnostics
+from depthgauge.gauges.credit import Convention
 from depthgauge.gauges.epoch_metrics import EpochMetrics
 from depthgauge.gauges.measure import measure
 from depthgauge.gauges.reference import ReferenceGauge
@@ -51,9 +52,10 @@ class Watch:
         open_net: Callable[[], OpenedNet],
         thresholds: Thresholds,
         log_dir: str | Path | None,
+        convention: Convention = "depthgauge",
     ) -> None:
         open_net()  # a wrong path is found before training, not after an epoch of it
-        self._open, self._thresholds = open_net, thresholds
+        self._open, self._thresholds, self._convention = open_net, thresholds, convention
         self.history: list[Watched] = []
         self._writer = _writer(log_dir)
 
@@ -72,7 +74,7 @@ class Watch:
             net, _ = in_float32(self._open())
         except NotFiniteError:
             return Watched(step, epoch_readings(line | {"diverged": True}))
-        scale, reference = ScaleGauge(), ReferenceGauge()
+        scale, reference = ScaleGauge(), ReferenceGauge(self._convention)
         measure(net, [(inputs, labels)], [scale, reference])
         h, g = scale.reading(), reference.reading()
         line["h_norm"] = list(map(_finite, h.residual_norms))
@@ -130,6 +132,7 @@ def watch(
     returns: Returns = "auto",
     thresholds: Thresholds | None = None,
     log_dir: str | Path | None = "runs/depthgauge-watch",
+    convention: Convention = "depthgauge",
 ) -> Watch:
     """Watch what the diagnostics read in your own training loop, in two lines.
 
@@ -138,10 +141,11 @@ def watch(
         watching(inputs, labels)        # after each epoch, on a held-out batch
 
     The network is left as it was. Readings are kept in `watching.history`, and logged to
-    TensorBoard under `log_dir` where that is installed (`None`: not logged).
+    TensorBoard under `log_dir` where that is installed (`None`: not logged). The arguments are
+    those of `diagnose`.
     """
 
     def open_net() -> OpenedNet:
         return OpenedNet(model, blocks, loss=loss, layout=layout, returns=returns)
 
-    return Watch(open_net, thresholds or Thresholds(), log_dir)
+    return Watch(open_net, thresholds or Thresholds(), log_dir, convention)

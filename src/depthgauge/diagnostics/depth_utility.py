@@ -5,6 +5,7 @@ from __future__ import annotations
 from depthgauge.diagnostics.case import Case
 from depthgauge.diagnostics.contract import Chart, Column, Diagnostic, Quantity, Threshold
 from depthgauge.diagnostics.finding import Finding
+from depthgauge.diagnostics.intervals import WIDEST_SHARE
 from depthgauge.diagnostics.wording import in_points
 
 GAIN = Quantity(
@@ -14,6 +15,7 @@ GAIN = Quantity(
     form="{:+.1f}",
     factor=100,
     unit="points",
+    widest=WIDEST_SHARE,
 )
 
 LEAST = Threshold(
@@ -42,8 +44,8 @@ def _decide(case: Case) -> Finding:
         "D3",
         outcome,
         {"depth_gain": gain},
-        f"depth utility: training the blocks gains {in_points(gain)} points over the frozen "
-        f"baseline (threshold {100 * least:g})",
+        f"depth utility: training the blocks gains {in_points(GAIN, gain, least)} points over the "
+        f"frozen baseline (threshold {100 * least:g})",
         case.seeds_to_settle(LEAST) if outcome == "straddles" else None,
     )
 

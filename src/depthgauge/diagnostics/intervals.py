@@ -12,6 +12,16 @@ MOST_SEEDS = 200
 """Further seeds that are looked at when it is said how many would settle a question."""
 
 
+WIDEST_FACTOR = 1e4
+"""An interval of a positive quantity whose ends differ by more says nothing."""
+
+WIDEST_SHARE = 1.0
+"""An interval of shares, their differences or cosines that is wider says nothing: 100 points."""
+
+TOO_FEW_SEEDS = "[too few seeds]"
+"""Stands in the place of an interval that is too wide to say anything."""
+
+
 @dataclass(frozen=True)
 class Interval:
     """Student's t interval of the mean of n readings; with one reading just that reading."""
@@ -20,6 +30,21 @@ class Interval:
     center: float
     high: float
     n: int
+
+    def is_wider_than(self, widest: float, log: bool = False) -> bool:
+        """Its ends differ by more than this; with `log`, by a larger factor.
+
+        An end at zero or infinity is that of dead seeds, where the other is not: then the factor
+        is that of the other seeds. One seed has no ends, and dead seeds alone agree.
+        """
+        if self.n == 1:
+            return False
+        if not log:
+            return self.high - self.low > widest
+        if not 0 < self.center < math.inf:
+            return False
+        upper, lower = self.high / self.center, self.center / self.low if self.low else math.inf
+        return min(upper, lower) > math.sqrt(widest)
 
     def is_below(self, threshold: float) -> bool:
         """The whole interval is."""

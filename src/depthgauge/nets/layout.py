@@ -16,12 +16,13 @@ class Layout:
     """How a stream of any shape becomes (samples, positions, features).
 
     A stream is (samples, d), (samples, tokens, d) or (samples, channels, height, width); another
-    order is said by the axes. Norms are taken over features and averaged over positions.
+    order is said by the axes. Norms are taken over features; what is done over positions, the
+    gauges say.
 
     Attributes:
         sample_axis: where the samples are; 1 for (tokens, samples, d).
         feature_axis: where the features are; by default the last axis, with four axes the second.
-        token: read this position alone instead of the mean over all of them.
+        token: read this position alone instead of all of them.
     """
 
     sample_axis: int = 0

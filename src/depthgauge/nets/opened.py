@@ -144,7 +144,8 @@ class OpenedNet:
         return self.loss(logits, labels.to(self.device))
 
     def _placed(self, inputs: Any, labels: Tensor) -> tuple[Any, Tensor]:
-        return placed(inputs, self.device, self.dtype), labels.detach().to(self.device, copy=True)
+        labels = self.loss.with_our_mark(labels.detach().to(self.device, copy=True))
+        return placed(inputs, self.device, self.dtype), labels
 
     def _check_samples(self, stream: Tensor, labels: Tensor) -> None:
         axis = self.layout.sample_axis

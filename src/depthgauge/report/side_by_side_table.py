@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from depthgauge.diagnostics.intervals import TOO_FEW_SEEDS, WIDEST_SHARE
 from depthgauge.report.audit_table import Table, percent, with_spread
 from depthgauge.results.comparison import AgainstRule, ComparedRule, Comparison, SameRule
 from depthgauge.results.paired import Difference
@@ -103,9 +104,17 @@ def _difference_row(one: Difference) -> list[str]:
         one.of,
         str(one.n),
         _change(one),
-        "–" if one.low is None or one.high is None else f"[{points(one.low)}, {points(one.high)}]",
+        _ends(one),
         one.reading,
     ]
+
+
+def _ends(one: Difference) -> str:
+    if one.low is None or one.high is None:
+        return "–"
+    if one.high - one.low > WIDEST_SHARE:
+        return TOO_FEW_SEEDS
+    return f"[{points(one.low)}, {points(one.high)}]"
 
 
 def _change(one: Difference) -> str:

@@ -19,7 +19,7 @@ from pydantic import (
 )
 
 from depthgauge.config import Intervention, SharedConfig
-from depthgauge.diagnostics.intervals import Interval, interval
+from depthgauge.diagnostics.intervals import WIDEST_SHARE, Interval, interval
 from depthgauge.diagnostics.used_depth import UsedDepth
 from depthgauge.errors import UserError
 from depthgauge.results.run import RunResult
@@ -77,6 +77,14 @@ class Rung(BaseModel):
         """95 % interval of the mean (Student's t); None for fewer than two seeds."""
         values = list(self.accuracies.values())
         return interval(values, ERROR_RATE) if len(values) > 1 else None
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """The ends of the interval as they are shown; None where it says nothing, or is none."""
+        found = self.interval
+        if found is None or found.is_wider_than(WIDEST_SHARE):
+            return None
+        return found.low, found.high
 
 
 def rungs_of(runs: Sequence[RunResult]) -> tuple[Rung, ...]:

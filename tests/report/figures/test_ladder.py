@@ -46,11 +46,20 @@ def test_a_curve_for_each_rule_in_per_cent(axes):
     assert_points(points(found["dfa"].lines[0]), [(0, 20)])
 
 
-def test_bars_are_the_interval_over_seeds_and_one_seed_has_none(axes):
+def heights(axes):
     ((bars,),) = [error_bars(axes)["bp"].lines[2]]
-    heights = [high - low for (_, low), (_, high) in bars.get_segments()]
-    half = stats.t.ppf(0.975, 1) * 5
-    assert heights == [pytest.approx(2 * half), 0]
+    return [high - low for (_, low), (_, high) in bars.get_segments()]
+
+
+def test_bars_are_the_interval_over_seeds_and_one_seed_has_none():
+    close = {"bp": {0: [0.3, 0.32], 2: [0.6]}}
+    ((drawn,),) = [draw_ladders([make_ladder(close, blocks=2)]).axes]
+    assert heights(drawn) == [pytest.approx(2 * stats.t.ppf(0.975, 1)), 0]
+
+
+def test_an_interval_of_more_than_100_points_has_no_bar(axes):
+    """Seeds at 30 and 40 %: ±63.5 points, which is more than there is."""
+    assert heights(axes) == [0, 0]
 
 
 def test_seeds_are_faint_dots_where_there_are_several(axes):
@@ -139,7 +148,7 @@ def test_a_rule_keeps_its_colour_and_marker_over_the_panels():
 
 
 def test_an_interval_beyond_what_there_is_does_not_stretch_the_axis():
-    figure = draw(ladder, make_study(make_run(accuracy=0.2), make_run(seed=2, accuracy=0.9)))
+    figure = draw(ladder, make_study(make_run(accuracy=0.95), make_run(seed=2, accuracy=0.99)))
     assert figure.axes[0].get_ylim() == (0, 103)
 
 

@@ -138,4 +138,4 @@ def _has_frozen(steps: dict[int, Rung]) -> bool:
 
 
 def _half_width(step: Rung) -> float:
-    return (step.interval.high - step.interval.low) / 2 if step.interval else 0.0
+    return (step.ends[1] - step.ends[0]) / 2 if step.ends else 0.0

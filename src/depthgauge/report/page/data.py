@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from depthgauge.diagnosis.report import Report
+from depthgauge.diagnostics.finding import Finding
 from depthgauge.diagnostics.registry import quantities
 from depthgauge.gauges.null import NullReading
 from depthgauge.gauges.reading import Reading
@@ -45,7 +46,7 @@ def page_data(study: StudyResult) -> dict[str, Any]:
                 "diagnostics": {
                     d.id: {
                         "finding": d.outcome,
-                        "intervals": {name: asdict(i) for name, i in d.intervals.items()},
+                        "intervals": _intervals(d),
                     }
                     for d in (*view.findings, *view.verdict.besides)
                 },
@@ -59,12 +60,22 @@ def page_data(study: StudyResult) -> dict[str, Any]:
     return plain | {"series": packed_series(study.runs)}
 
 
+def _intervals(finding: Finding) -> dict[str, Any]:
+    """Those that say something."""
+    known = quantities()
+    return {
+        name: asdict(interval)
+        for name, interval in finding.intervals.items()
+        if not (finding.straddles and name in known and known[name].says_nothing(interval))
+    }
+
+
 def _rung(rung: Rung) -> dict[str, Any]:
     return {
         "k": rung.k,
         "mean": rung.mean,
-        "low": rung.interval.low if rung.interval else None,
-        "high": rung.interval.high if rung.interval else None,
+        "low": rung.ends[0] if rung.ends else None,
+        "high": rung.ends[1] if rung.ends else None,
         "lost": rung.lost,
         "seeds": [[seed, value, rung.runs[seed]] for seed, value in rung.accuracies.items()],
         "blocks": rung.blocks if rung.accuracies else None,

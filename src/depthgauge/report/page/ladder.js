@@ -40,7 +40,7 @@ function ladderChart() {
         arrayminus: rungs.map((r) => (r.low === null ? 0 : 100 * (r.mean - r.low))),
       } : undefined,
       hovertemplate: rungs.map((r) => {
-        const interval = r.low === null ? "one seed" : `95 % [${percent(r.low)}, ${percent(r.high)}], ${r.seeds.length} seeds`;
+        const interval = r.low === null ? (r.seeds.length > 1 ? "too few seeds" : "one seed") : `95 % [${percent(r.low)}, ${percent(r.high)}], ${r.seeds.length} seeds`;
         return `<b>${label(rule.method)}</b>, k = ${r.k}<br>${percent(r.mean)} %, ${interval}<extra></extra>`;
       }),
     });

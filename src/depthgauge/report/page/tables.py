@@ -18,7 +18,7 @@ from depthgauge.results.study import StudyResult
 from depthgauge.verdict.over_training import from_metrics
 from depthgauge.verdict.thresholds import Thresholds
 
-NUMBER = re.compile(r"[-+−±\[ ]*[\d∞]|–|n/a$|never$|epoch \d|diverged$|$")
+NUMBER = re.compile(r"[-+−±\[ ]*[\d∞]|–|\[too few|n/a$|never$|epoch \d|diverged$|$")
 """What a number, an interval, or what stands in its place begins with."""
 
 

@@ -68,12 +68,13 @@ def train(folder: Path) -> Path:
 
 
 def find_run(study: Path, rule: str, k: int, seed: int) -> RunPaths:
-    """The one run of that rule, k and seed."""
+    """The one rung of that rule, k and seed."""
     (found,) = (
         path.parent
         for path in study.glob("runs/*/config.json")
         if (config := json.loads(path.read_text()))["rule"]["label"] == rule
         and (config["k"], config["seed"]) == (k, seed)
+        and "intervention" not in config
     )
     return RunPaths(found)
 
