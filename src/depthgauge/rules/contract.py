@@ -104,18 +104,27 @@ class Context:
 class RuleOptions(BaseModel):
     """Options of a rule: validated, documented, and part of a run's identity.
 
-    Those in `fixed` are written down with a run but cannot be chosen.
+    Those in `fixed` are written down with a run but cannot be chosen. Credit is applied as the rule
+    returns it, unless the rule declares a normalisation (`NormalisedOptions`) or one is chosen.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     fixed: ClassVar[frozenset[str]] = frozenset()
 
     normalise: Normalise = Field(
-        default="sample",
+        default="none",
         description="divide the credit by its RMS over: each sample, the batch, or not",
     )
     epsilon: float = Field(
         default=1e-6, ge=0, allow_inf_nan=False, description="added to that RMS before dividing"
+    )
+
+
+class NormalisedOptions(RuleOptions):
+    """Options of a rule that declares: each sample's credit is divided by its RMS over features."""
+
+    normalise: Normalise = Field(
+        default="sample", description=RuleOptions.model_fields["normalise"].description
     )
 
 
