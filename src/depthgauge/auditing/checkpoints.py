@@ -15,6 +15,7 @@ from depthgauge.errors import UserError
 from depthgauge.gauges.accuracy import named_rightly
 from depthgauge.nets.opened import OpenedNet
 from depthgauge.results.audit_parts import Source
+from depthgauge.rules.access import access_of
 from depthgauge.tasks.base import Task
 from depthgauge.tasks.inputs import evaluation_inputs
 
@@ -73,6 +74,7 @@ def _from_file(
         accuracy=accuracy_of(trained, task),
         frozen=frozen.get(label),
         source=Source(checkpoint=path.name),
+        access=access_of(trained.rule) if trained.rule else None,
     )
 
 

@@ -95,6 +95,7 @@ def _verdict(
         findings=verdict.findings,
         besides=verdict.besides,
         sensitivity=tuple(sensitivity(seeds, thresholds, bp_gain)),
+        access=networks[0].access,
     )
 
 

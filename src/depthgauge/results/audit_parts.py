@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, PlainSerializer, PlainValidator, com
 from depthgauge.diagnosis.report import Report
 from depthgauge.diagnostics.finding import Finding
 from depthgauge.results.spread import Spread
+from depthgauge.rules.access import Access
 from depthgauge.verdict.judge import Verdict, Word
 from depthgauge.verdict.sensitivity import StableRange
 from depthgauge.verdict.thresholds import Thresholds
@@ -84,6 +85,8 @@ class RuleVerdict(_Part):
     besides: tuple[Finding, ...] = ()
     """Findings of the diagnostics that are never a verdict by themselves."""
     sensitivity: tuple[StableRange, ...]
+    access: Access | None = None
+    """What the rule sees; None where that is not known."""
 
     @property
     def verdict(self) -> Verdict:

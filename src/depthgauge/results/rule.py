@@ -20,6 +20,7 @@ from depthgauge.results.network import (
 )
 from depthgauge.results.run import RunResult
 from depthgauge.results.spread import Spread
+from depthgauge.rules.access import Access
 from depthgauge.verdict.judge import Verdict, judge
 from depthgauge.verdict.sensitivity import StableRange
 from depthgauge.verdict.thresholds import Thresholds
@@ -43,6 +44,7 @@ class RuleResult:
         networks: with all blocks trained, one for each seed.
         ladder: accuracy by k.
         sensitivity: how far each threshold may move before the audit's word changes.
+        access: what the rule sees, and whether it transports weights; None where no audit says so.
         unread: how many networks have been trained since the audit.
     """
 
@@ -56,6 +58,7 @@ class RuleResult:
     ladder: tuple[Rung, ...]
     sensitivity: tuple[StableRange, ...] = ()
     unread: int = 0
+    access: Access | None = None
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -126,12 +129,14 @@ def _rule(
 ) -> RuleResult:
     networks: tuple[NetworkResult, ...] = ()
     sensitivity: tuple[StableRange, ...] = ()
+    access: Access | None = None
     basis, unread = TRAINING, 0
     if audit is not None and label in audit.verdicts:
         known = {run.identity for run in runs}
         networks = tuple(audited_network(one, known) for one in audit.of_label(label))
         entry = audit.verdicts[label]
         verdict, basis, sensitivity = entry.verdict, AUDIT, entry.sensitivity
+        access = entry.access
         unread = max(0, sum(run.is_full and run.is_done for run in runs) - len(networks))
     elif not runs[0].config.net.blocks:
         verdict = Verdict("no blocks", (), 0, reason="nothing to judge")
@@ -150,6 +155,7 @@ def _rule(
         ladder=rungs_of(runs),
         sensitivity=sensitivity,
         unread=unread,
+        access=access,
     )
 
 

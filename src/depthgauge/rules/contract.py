@@ -132,7 +132,8 @@ class Rule(ABC):
     """A learning rule, written for one network and one batch.
 
     The engine lifts it over many networks with `torch.func.vmap`; a rule that cannot be lifted
-    (it uses `.item()`, or a step count that depends on the data) sets `batched = False`.
+    (it uses `.item()`, or a step count that depends on the data) sets `batched = False`. A rule
+    whose `feedback` is made from the network's weights sets `copies_weights = True`.
     """
 
     name: ClassVar[str]
@@ -140,6 +141,7 @@ class Rule(ABC):
     needs: ClassVar[frozenset[Need]] = frozenset()
     batched: ClassVar[bool] = True
     end_to_end: ClassVar[bool] = False
+    copies_weights: ClassVar[bool] = False
     Options: ClassVar[type[RuleOptions]] = RuleOptions
 
     def __init__(self, options: RuleOptions | None = None) -> None:

@@ -77,6 +77,7 @@ def _rule(study: StudyResult, view: RuleResult) -> str:
         return FROM_ELSEWHERE
     rule = run.config.rule
     parts = [f"{rule.name}, options: {settings(rule.options)}"]
+    parts += [str(view.access)] if view.access else []
     parts += [f"source {rule.source}"] if rule.source else []
     for name, own, shared in (
         ("recipe", run.config.recipe, study.config.recipe),
