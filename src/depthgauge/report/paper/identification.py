@@ -55,8 +55,9 @@ def _recipe(study: StudyResult) -> str:
 
 
 def _elsewhere(study: StudyResult) -> str:
-    where = study.config.checkpoints
-    return FROM_ELSEWHERE + (f", folder {PurePath(where).name}" if where else "")
+    where, made = study.config.checkpoints, study.config.factory
+    words = FROM_ELSEWHERE + (f", folder {PurePath(where).name}" if where else "")
+    return words + (f", made by {PurePath(made).name}" if made else "")
 
 
 def settings(values: Mapping[str, Any]) -> str:
