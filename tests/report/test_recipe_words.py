@@ -8,6 +8,8 @@ from report.studies import CONFIG, audit_of_verdicts, make_audit, make_study, ma
 
 from depthgauge.controls import control_in
 from depthgauge.report.audit_words import audit_words
+from depthgauge.report.paper.section import APPLIES, AVOIDED
+from depthgauge.report.paper.traps_of_judging import traps_of_judging
 from depthgauge.report.recipe_words import recipe_words, tuning_words, without_control
 from depthgauge.results.audit_parts import Candidate, RuleVerdict, Selection, ShallowRule
 
@@ -78,6 +80,14 @@ def test_rules_whose_setting_nobody_chose_are_named_once():
         is None
     )
     assert tuning_words(make_study()) is None
+
+
+def test_a_paper_has_to_say_whether_settings_were_tuned():
+    chosen = selected("dfa[x]", **{"dfa": 0.3, "dfa[x]": 0.4})
+    for selection, mark in (({}, APPLIES), ({"dfa": chosen}, AVOIDED)):
+        audit = audit_of_verdicts({"dfa": make_verdict()}, selection=selection)
+        items = {item.label: item for item in traps_of_judging(make_study(audit=audit))}
+        assert items["Tuning"].mark == mark
 
 
 def test_how_networks_from_elsewhere_were_tuned_is_said_to_be_unknown():

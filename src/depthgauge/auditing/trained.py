@@ -143,9 +143,15 @@ def trained_elsewhere(path: Path, rule: Rule | None = None) -> Trained:
 
 
 def trained_module(path: Path, factory: str, blocks: str | None, seed: int) -> Trained:
-    """A network of somebody's own architecture, made by `factory`, with the weights in a file."""
+    """A network of somebody's own architecture, made by `factory`, with the weights in a file.
+
+    What the factory draws and the file does not have is the same every time.
+    """
     weights = read_plain_checkpoint(path).state_dict
-    net = load_weights(build_from(factory, seed), weights, str(path))
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        net = build_from(factory, seed)
+    load_weights(net, weights, str(path))
     return _checked(Trained(net, None, None, str(path), path.name, blocks=blocks))
 
 

@@ -88,7 +88,8 @@ def _thresholds(study: StudyResult) -> Item:
 def _tuning(study: StudyResult) -> Item:
     """A verdict is about a recipe."""
     words = tuning_words(study)
-    if words is None:
-        chosen = "each rule's setting was chosen on held-out samples"
-        return Item("Tuning", chosen, AVOIDED) if study.rules else Item("Tuning", "", NOT_MEASURED)
-    return Item("Tuning", words, NOT_MEASURED if study.config.recipe is None else APPLIES)
+    if words is not None:
+        return Item("Tuning", words, NOT_MEASURED if study.config.recipe is None else APPLIES)
+    if study.audit and study.audit.selection:
+        return Item("Tuning", "each rule's setting was chosen on held-out samples", AVOIDED)
+    return Item("Tuning", "no rule is judged as it would be used", NOT_MEASURED)
