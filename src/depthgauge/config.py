@@ -137,6 +137,10 @@ class SharedConfig(BaseModel):
     """None for networks that were trained elsewhere."""
     checkpoints: str | None = None
     """The folder that networks from elsewhere were read from."""
+    factory: str | None = None
+    """What made the modules that checkpoints were loaded into: `file.py:function`."""
+    blocks: str | None = None
+    """The dotted path to their blocks."""
     frozen_acc: dict[str, float] = {}
     """Accuracies with frozen blocks that were given by label, not measured."""
 

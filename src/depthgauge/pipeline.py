@@ -108,14 +108,17 @@ def _train_called_for(study: StudyResult, grid: Grid, execution: Execution) -> S
     return study
 
 
-def run_checkpoint_audit(config: StudyConfig, thresholds: Thresholds) -> StudyResult:
+def run_checkpoint_audit(
+    config: StudyConfig, task: Task | None, thresholds: Thresholds
+) -> StudyResult:
     """Read somebody's networks, conclude, and write where that was asked for."""
     for option in ("vary", "controls", "select"):
         if getattr(config, option):
             raise UserError(f"--{option} is for training; with --checkpoints nothing is trained")
     if config.out is not None:
         make_folder(Path(config.out))
-    study, missing = audit_checkpoints(config, load_task_of(config), thresholds, show_progress)
+    used = task or load_task_of(config)
+    study, missing = audit_checkpoints(config, used, thresholds, show_progress)
     for path in missing:
         _say(f"depthgauge: skipped, not there: {path}")
     if config.out is not None:

@@ -10,6 +10,8 @@ import pytest
 from cli.audits import find_run, network_of, read, run_audit, run_files
 from cli.commands import SMALL, assert_bad_input, run
 
+from depthgauge.results.load import load
+from depthgauge.rules.access import Access
 from depthgauge.verdict.judge import judge
 from depthgauge.verdict.thresholds import Thresholds
 
@@ -43,6 +45,21 @@ def test_what_is_in_the_document(audited):
     assert document["thresholds"]["growth"] == 50
     assert document["config"]["net"]["blocks"] == 2
     assert document["provenance"]["command"].startswith("depthgauge")
+
+
+def test_what_each_rule_sees_and_that_nobody_tuned_it_is_said_in_every_report(audited):
+    """A reviewer who has only one of the files must find it there."""
+    dfa = audited.document["verdicts"]["dfa"]["access"]
+    assert dfa == {"needs": ["error"], "copies_weights": False}
+    study = load(audited.folder)
+    assert study["dfa"].access == Access(("error",))
+    assert str(study["bp"].access).endswith("as backpropagation does")
+    study.report(audited.folder.parent / "page.html")
+    page = (audited.folder.parent / "page.html").read_text()
+    assert "It sees the error; transports no weights." in page
+    for text in (page, (audited.folder / "audit.md").read_text()):
+        assert "dfa sees the error; transports no weights" in text
+        assert "were not tuned for bp, dfa" in text
 
 
 def test_every_number_leads_to_its_run(audited):

@@ -14,6 +14,7 @@ from report.studies import (
 
 from depthgauge.diagnostics.finding import Finding
 from depthgauge.report.audit_words import audit_words
+from depthgauge.rules.access import Access
 from depthgauge.verdict.sensitivity import StableRange
 
 
@@ -32,6 +33,8 @@ def test_every_diagnostic_of_every_rule_but_controls_has_its_sentence():
     assert words_of(verdicts) == [
         "dfa D1 fires: scale: it grows.",
         "bp D3 passes: depth utility: it gains.",
+        "Learning rate and options were not tuned for dfa, bp: a verdict is about this recipe "
+        "(--vary with --select validation chooses each rule's setting on held-out samples).",
         "dfa: the verdict survives: walk back at all 2 settings.",
     ]
 
@@ -41,11 +44,19 @@ def test_how_far_each_threshold_may_move():
         StableRange("growth", 50.0, None, 694.321),
         StableRange("gradient", 1.28e-5, 4.21e-9, None),
     )
-    (sentence,) = words_of({"dfa": make_verdict(sensitivity=ranges)})
+    sentence, _ = words_of({"dfa": make_verdict(sensitivity=ranges)})
     assert sentence == (
         "dfa keeps its verdict for any one threshold within: growth 0 to 694 (used: 50); gradient "
         "4.21e-09 to any value (used: 1.28e-05)."
     )
+
+
+def test_each_rule_is_said_to_see_what_it_sees():
+    """A reader of an audit must not have to look into the code to find backpropagation in it."""
+    access = Access(("blocks", "readout"))
+    words = words_of({"ep": make_verdict(access=access), "old": make_verdict(access=None)})
+    assert words[0] == f"ep {access}."
+    assert not any(sentence.startswith("old sees") for sentence in words)
 
 
 def test_a_task_on_which_bp_was_not_audited_is_said_to_be_unknown():

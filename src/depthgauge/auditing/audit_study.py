@@ -85,12 +85,15 @@ def audit_checkpoints(
     shared = SharedConfig(
         task=task.config,
         checkpoints=str(folder),
+        factory=config.own_net,
+        blocks=config.blocks,
         frozen_acc=config.frozen_acc,
     )
-    networks = networks_in_files(present, task, config.frozen_acc)
+    own = (config.own_net, config.blocks)
+    networks = networks_in_files(present, task, config.frozen_acc, *own)
     audit = _read_and_conclude(networks, task, shared, thresholds, show, untrained={})
-    own = Path(config.out) if config.out else folder
-    study = StudyResult(own.resolve().name, own, shared, task.chance, (), audit)
+    written = Path(config.out) if config.out else folder
+    study = StudyResult(written.resolve().name, written, shared, task.chance, (), audit)
     return study, missing
 
 

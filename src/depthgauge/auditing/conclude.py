@@ -104,6 +104,7 @@ def _verdict(
         besides=verdict.besides,
         sensitivity=tuple(sensitivity(seeds, thresholds, bp_gain, used_depth=used_depth)),
         used_depth=used_depth,
+        access=networks[0].access,
     )
 
 

@@ -98,6 +98,7 @@ def _report(
         frozen_baseline_acc=network.frozen,
         bp_depth_gain=bp_gain,
         method_name=network.label,
+        blocks=trained.blocks,
         thresholds=thresholds,
     )
     if trained.in_bf16:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from depthgauge.diagnosis.text import in_words
 from depthgauge.report.depth_words import depth_sentences
-from depthgauge.report.recipe_words import recipe_words
+from depthgauge.report.recipe_words import recipe_words, tuning_words
 from depthgauge.results.audit import Audit
 from depthgauge.results.study import StudyResult
 
 
 def audit_words(study: StudyResult) -> list[str]:
-    """For each rule its diagnostics; then the task, the controls and the settings."""
+    """For each rule its diagnostics and what it sees; then the task, the controls, the settings."""
     audit, words = study.audit, list[str]()
     if audit is None:
         return words
@@ -19,6 +19,7 @@ def audit_words(study: StudyResult) -> list[str]:
             continue
         words += depth_sentences(label, entry.used_depth)
         words += [f"{label} {d.id} {d.outcome}: {d.sentence}." for d in entry.findings]
+        words += [f"{label} {entry.access}."] if entry.access else []
         ranges = [f"{stable.threshold} {in_words(stable)}" for stable in entry.sensitivity]
         if ranges:
             words.append(
@@ -34,6 +35,8 @@ def audit_words(study: StudyResult) -> list[str]:
             "Frozen baselines were given as one number for each rule, so gains from "
             "depth are not paired by seed, and their intervals leave out the baselines' spread."
         )
+    tuning = tuning_words(study)
+    words += [tuning] if tuning else []
     return [*words, *_untrained(audit), *recipe_words(audit)]
 
 

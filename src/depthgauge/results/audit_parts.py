@@ -10,6 +10,7 @@ from depthgauge.diagnosis.report import Report
 from depthgauge.diagnostics.finding import Finding
 from depthgauge.diagnostics.used_depth import UsedDepth
 from depthgauge.results.spread import Spread
+from depthgauge.rules.access import Access
 from depthgauge.verdict.judge import Verdict
 from depthgauge.verdict.sensitivity import StableRange
 from depthgauge.verdict.thresholds import Thresholds
@@ -88,6 +89,8 @@ class RuleVerdict(_Part):
     sensitivity: tuple[StableRange, ...]
     used_depth: UsedDepth | None = None
     """How many blocks earn accuracy; None without a ladder, and in audits of earlier versions."""
+    access: Access | None = None
+    """What the rule sees; None where that is not known."""
 
     @property
     def verdict(self) -> Verdict:
