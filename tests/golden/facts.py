@@ -3,8 +3,9 @@
     python tests/golden/facts.py --record
 
 The only module of these tests that knows the product's insides. Facts are numbers, run ids, words
-of the published protocol and names of diagnostics; never sentences or layouts of files. Runs that were still
-being trained when the facts were recorded are pinned by their id alone: they may have ended since.
+of the published protocol and names of diagnostics; never sentences or layouts of files. Runs that
+were still being trained when the facts were recorded are pinned by their id alone: they may have
+ended since.
 """
 
 from __future__ import annotations
