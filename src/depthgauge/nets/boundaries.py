@@ -18,10 +18,10 @@ class Tape:
 
     A place in the graph is that of the tensor as it was when it passed the boundary, also if the
     network changes it in place afterwards; for the same reason its values are copied. As a context
-    it takes its hook off again: a stream may be a parameter or a buffer itself.
+    it leaves `requires_grad` as it was: a stream may be a parameter or a buffer itself.
 
     `places` are those of h_0 … h_{L−1} and of the last block's output; None where the output has
-    no gradient. With `cut_last`, no gradient passes the last block's output.
+    no gradient.
     """
 
     def __init__(self, blocks: Sequence[nn.Module]) -> None:
@@ -29,16 +29,12 @@ class Tape:
         self.inputs: list[Tensor] = []
         self.outputs: list[Tensor] = []
         self.places: list[GradientEdge | None] = []
-        self.cut_last = False
         self._borrowed: list[Tensor] = []
-        self._handles: list[Any] = []
 
     def __enter__(self) -> Tape:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for handle in self._handles:
-            handle.remove()
         for tensor in self._borrowed:
             tensor.requires_grad_(False)
 
@@ -52,20 +48,13 @@ class Tape:
                 f"block {len(self.outputs)} of {len(self.blocks)} did not run in the forward pass"
             )
 
-    def gradients(
-        self, logits: Tensor, unit: Tensor, *, retain_graph: bool = False
-    ) -> list[Tensor | None]:
+    def gradients(self, logits: Tensor, unit: Tensor) -> list[Tensor | None]:
         """Hand `unit` back from the logits to every place; None where it does not arrive."""
         found: list[Tensor | None] = [None] * len(self.places)
         known = [(index, place) for index, place in enumerate(self.places) if place is not None]
         if logits.requires_grad:
-            reached = torch.autograd.grad(
-                logits,
-                [place for _, place in known],
-                unit,
-                retain_graph=retain_graph,
-                allow_unused=True,
-            )
+            places = [place for _, place in known]
+            reached = torch.autograd.grad(logits, places, unit, allow_unused=True)
             for (index, _), gradient in zip(known, reached, strict=True):
                 found[index] = gradient
         return found
@@ -95,11 +84,6 @@ class Tape:
         self.outputs.append(output.detach().clone())
         if index == len(self.blocks) - 1:
             self.places.append(get_gradient_edge(output) if output.requires_grad else None)
-            if output.requires_grad:
-                self._handles.append(output.register_hook(self._at_end))  # type: ignore[no-untyped-call]
-
-    def _at_end(self, gradient: Tensor) -> Tensor | None:
-        return torch.zeros_like(gradient) if self.cut_last else None
 
 
 Before = Callable[[int, Tensor], Tensor | None]
@@ -171,6 +155,31 @@ def _replaced(output: Any, old: Tensor, new: Tensor) -> Any:
         return type(output)(**items)
     values = [new if value is old else value for value in output]
     return type(output)(*values) if hasattr(output, "_fields") else type(output)(values)
+
+
+@contextmanager
+def overwriting(model: nn.Module) -> Iterator[Callable[[Tensor, Tensor], None]]:
+    """Give a function that writes new values into a tensor of a forward pass.
+
+    The network's own tensor is written to, so whatever reads it again reads the new values. A
+    parameter or buffer, and a tensor that lies over itself, gets new memory until the end instead.
+    """
+    owned = {t.untyped_storage().data_ptr() for t in (*model.parameters(), *model.buffers())}
+    replaced: list[tuple[Tensor, Tensor]] = []
+
+    def overwrite(tensor: Tensor, value: Tensor) -> None:
+        overlaps = 0 in tensor.stride() and tensor.numel() > 1
+        if overlaps or tensor.untyped_storage().data_ptr() in owned:
+            replaced.append((tensor, tensor.data))
+            tensor.data = value.clone()
+        else:
+            tensor.data.copy_(value)
+
+    try:
+        yield overwrite
+    finally:
+        for tensor, data in replaced:
+            tensor.data = data
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.sample_loss import Loss, cross_entropy, losses_and_error, per_sample
 from depthgauge.nets.seen_batch import SeenBatch, along_axis, size_of_samples
 from depthgauge.nets.untouched import device_of, dtype_of, untouched
-from depthgauge.nets.what_blocks_return import returns_branch
+from depthgauge.nets.what_blocks_return import is_read_past_last_block, returns_branch
 
 Returns = Literal["auto", "stream", "branch"]
 
@@ -89,7 +89,7 @@ class OpenedNet:
             size = along_axis(size_of_samples(error), error, 0)
             unit = torch.where(size > 0, error / size, 0.0).to(logits.dtype)
             gradients = self._gradients(tape, logits, unit) if self.has_gradients else ()
-            self.note_what_blocks_return(tape, logits, unit)
+            self.note_what_blocks_return(tape, inputs, logits)
         last = tape.outputs[-1] + tape.inputs[-1] if self.adds else tape.outputs[-1]
         return SeenBatch(
             self,
@@ -104,7 +104,7 @@ class OpenedNet:
 
     def _gradients(self, tape: Tape, logits: Tensor, unit: Tensor) -> tuple[Tensor, ...]:
         """Those at every boundary; no parameter's `.grad` is touched."""
-        found = tape.gradients(logits, unit, retain_graph=self.adds is None)
+        found = tape.gradients(logits, unit)
         arrived = [gradient.detach() for gradient in found if gradient is not None]
         if len(arrived) <= self.num_blocks:
             raise UserError(
@@ -113,10 +113,13 @@ class OpenedNet:
             )
         return tuple(arrived)
 
-    def note_what_blocks_return(self, tape: Tape, logits: Tensor, unit: Tensor) -> None:
+    def note_what_blocks_return(self, tape: Tape, inputs: Any, logits: Tensor) -> None:
         """Keep whether the network adds what its blocks return, seen in its first pass."""
         if self.adds is None:
-            self.adds = returns_branch(tape, logits, unit)
+            inputs = placed(inputs, self.device, self.dtype)
+            self.adds = returns_branch(
+                tape, lambda: is_read_past_last_block(self.model, tape, inputs, logits)
+            )
 
     def logits(
         self,
