@@ -1,0 +1,99 @@
+"""The stream set anew at block boundaries: what then arrives at the next, by forward passes alone.
+
+What is read here knows nothing of any backward pass, so backward passes can be held against it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from depthgauge.nets.batch import call, placed
+from depthgauge.nets.boundaries import Tape, hooked, overwriting
+from depthgauge.nets.lifted import InFloat64
+from depthgauge.nets.opened import OpenedNet
+from depthgauge.nets.untouched import untouched
+
+
+@dataclass(frozen=True)
+class PulledBack:
+    """A forward pass in float64, and what its backward pass makes of one vector at the logits.
+
+    Attributes:
+        states: h_0 … h_L.
+        gradients: of ⟨cotangent, logits⟩ at h_0 … h_L; zero where none arrives.
+        cotangent: random, and zero where a logit is not finite.
+    """
+
+    states: tuple[Tensor, ...]
+    gradients: tuple[Tensor, ...]
+    cotangent: Tensor
+
+
+def pull_back(net: OpenedNet, inputs: Any, generator: torch.Generator) -> PulledBack:
+    """Hand a random vector back from the logits to every boundary of a float64 network."""
+    tape = Tape(net.blocks)
+    with _own_code(net), tape:
+        with tape.recording():
+            logits = call(net.model, placed(inputs, net.device, torch.float64))
+        random = torch.randn(logits.shape, generator=generator, dtype=torch.float64)
+        cotangent = random.to(logits.device).where(logits.detach().isfinite(), 0.0)
+        found = tape.gradients(logits, cotangent)
+        net.note_what_blocks_return(tape, inputs, logits)
+    last = tape.outputs[-1] + tape.inputs[-1] if net.adds else tape.outputs[-1]
+    states = (*tape.inputs, last)
+    gradients = tuple(
+        torch.zeros_like(state) if gradient is None else gradient.detach()
+        for state, gradient in zip(states, found, strict=True)
+    )
+    return PulledBack(states, gradients, cotangent)
+
+
+def arrivals(net: OpenedNet, inputs: Any, states: Mapping[int, Tensor]) -> tuple[Tensor, ...]:
+    """What arrives at h_0 … h_L, and the logits, with h_l set to `states[l]` once it has arrived.
+
+    A skip past a block sees the new values too.
+    """
+    found: list[Tensor] = []
+    below = torch.empty(0)
+
+    def before(index: int, stream: Tensor) -> None:
+        nonlocal below
+        found.append(stream.clone())
+        if index in states:
+            overwrite(stream, states[index])
+        below = stream.clone()
+
+    def after(index: int, output: Tensor) -> None:
+        if index < net.num_blocks - 1:
+            return
+        found.append(output + below if net.adds else output.clone())
+        if index + 1 in states:
+            value = states[index + 1]
+            overwrite(output, value - below if net.adds else value)
+
+    with (
+        _own_code(net),
+        torch.no_grad(),
+        overwriting(net.model) as overwrite,
+        hooked(net.blocks, before=before, after=after),
+    ):
+        logits = call(net.model, placed(inputs, net.device, torch.float64))
+    return (*found, logits)
+
+
+@contextmanager
+def _own_code(net: OpenedNet) -> Iterator[None]:
+    """Inside, the network runs as it is written, in float64: compiled parts run uncompiled."""
+    with ExitStack() as stack:
+        stack.enter_context(untouched(net.model))
+        if "torch._dynamo" in sys.modules:
+            stack.enter_context(torch.compiler.set_stance("force_eager"))
+        stack.enter_context(InFloat64())
+        yield
