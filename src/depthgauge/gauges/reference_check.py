@@ -11,21 +11,13 @@ from torch import Tensor
 from torch.utils._pytree import tree_map
 
 from depthgauge.errors import one_line
+from depthgauge.gauges.central_differences import Compared, Comparison
 from depthgauge.gauges.reading import Reading
-from depthgauge.nets.forward_shifts import PulledBack, arrivals, pull_back
+from depthgauge.nets.forward_shifts import PulledBack, pull_back
 from depthgauge.nets.opened import OpenedNet
 
 SAMPLES = 8
-STEPS = (1e-6, 1e-7, 1e-8)
-"""Sizes of a shift, as shares of the stream: kinks are met less often with the smaller ones."""
-
-TOLERANCE = 1e-7
-ROUNDING = 8 * torch.finfo(torch.float64).eps
-"""What a pass may be off by, as a share of its values."""
-
-RESOLVED = 1e-3
-"""Two numbers are compared where rounding is less than this share of them."""
-
+READOUT = "readout"
 Fault = Literal["own backward", "no gradient", "steps"]
 
 
@@ -90,179 +82,63 @@ def check_reference(net: OpenedNet, inputs: Any, count: int) -> ReferenceCheckRe
     unit, how = "relative disagreement", "central differences in float64, best of three steps"
     name = "reference check"
     try:
-        seen, net_in_float64, few = _first_samples(net, inputs, count)
-        comparison = _Comparison(net_in_float64, few, seen)
-        worst, wrong = comparison.run()
-        kinds = comparison.faults(wrong)
+        exact = net.in_precision(torch.float64)
+        few, samples, seen = _first_samples(exact, inputs, count)
+        compared = Comparison(exact, few, seen).run()
     except Exception as error:
         note = f"n/a: gradients cannot be checked against the forward pass ({one_line(error)})"
         return ReferenceCheckReading(name, None, (), unit, how, "", note)
     if net.adds is None:
-        net.adds = net_in_float64.adds
-    places = [*(f"block {index}" for index in range(net.num_blocks)), "readout"]
-    faults = {places[index]: kind for index, kind in zip(wrong, kinds, strict=True)}
-    note = "" if any(g.any() for g in seen.gradients) else "the gradient is exactly zero"
+        net.adds = exact.adds
+    worst = tuple(one.disagreement for one in compared)
+    places = [*(f"block {index}" for index in range(net.num_blocks)), READOUT]
+    faults = {
+        place: _fault(one, gradient)
+        for place, one, gradient in zip(places, compared, seen.gradients, strict=True)
+        if not one.agrees
+    }
     return ReferenceCheckReading(
-        name, max(worst), tuple(worst), unit, how, _samples(net, seen), note, faults
+        name=name,
+        value=max(worst),
+        per_layer=worst,
+        unit=unit,
+        convention=how,
+        measured_on=f"{samples} samples",
+        note="" if any(g.any() for g in seen.gradients) else "the gradient is exactly zero",
+        faults=faults,
     )
 
 
-def _samples(net: OpenedNet, seen: PulledBack) -> str:
-    return f"{seen.states[0].shape[net.layout.sample_axis]} samples"
-
-
-def _first_samples(net: OpenedNet, inputs: Any, count: int) -> tuple[PulledBack, OpenedNet, Any]:
-    """Run the first samples through a float64 copy; all of them where they cannot be told apart."""
-    exact = net.in_precision(torch.float64)
+def _first_samples(net: OpenedNet, inputs: Any, count: int) -> tuple[Any, int, PulledBack]:
+    """Pull back through the first samples; through all where the network refuses so few."""
 
     def first(value: Any) -> Any:
-        is_batch = isinstance(value, Tensor) and value.dim() and len(value) == count
-        return value[:SAMPLES] if is_batch else value
+        has_samples = isinstance(value, Tensor) and value.dim() and len(value) == count
+        return value[:SAMPLES] if has_samples else value
 
     few = tree_map(first, inputs)
     try:
-        return pull_back(exact, few, _generator()), exact, few
+        return few, min(SAMPLES, count), pull_back(net, few)
     except Exception:
-        return pull_back(exact, inputs, _generator()), exact, inputs
+        return inputs, count, pull_back(net, inputs)
 
 
-def _generator() -> torch.Generator:
-    return torch.Generator().manual_seed(0)
+def _fault(compared: Compared, gradient: Tensor) -> Fault:
+    if not gradient.any():
+        return "no gradient"
+    return "steps" if compared.is_constant else "own backward"
 
 
-class _Comparison:
-    """Both sides of ⟨g_{l+1}, dh_{l+1}⟩ = ⟨g_l, dh_l⟩, for shifts of the stream."""
-
-    def __init__(self, net: OpenedNet, inputs: Any, seen: PulledBack) -> None:
-        self._net, self._inputs, self._seen = net, inputs, seen
-        self._above = (*seen.gradients[1:], seen.cotangent)
-        generator = _generator()
-        self._directions = [
-            _direction(state, gradient, generator)
-            for state, gradient in zip(seen.states, seen.gradients, strict=True)
-        ]
-
-    def run(self) -> tuple[list[float], list[int]]:
-        """The disagreements of blocks and readout, and which of them are wrong."""
-        tried = [self._local(STEPS[0])]
-        while len(tried) < len(STEPS) and _unsettled(tried):
-            tried.append(self._local(STEPS[len(tried)]))
-        worst = [min(one.disagreement for one in sides) for sides in zip(*tried, strict=True)]
-        wrong = []
-        for index in _unsettled(tried):
-            along_every_way = self._along_every_way(index)
-            if along_every_way is None:
-                wrong.append(index)
-            else:
-                worst[index] = along_every_way
-        return worst, wrong
-
-    def _local(self, step: float) -> list[_Sides]:
-        """One pair of passes for all boundaries: each is set anew, so none hears of the others."""
-        shifts = [step * direction for direction in self._directions]
-        ends = [
-            {i: h + sign * s for i, (h, s) in enumerate(zip(self._seen.states, shifts, strict=True))}
-            for sign in (1, -1)
-        ]
-        up, down = (arrivals(self._net, self._inputs, states) for states in ends)
-        return [
-            _Sides.of(self._above[i], up[i + 1], down[i + 1], self._seen.gradients[i], h, low)
-            for i, (h, low) in enumerate(zip(ends[0].values(), ends[1].values(), strict=True))
-        ]
-
-    def _along_every_way(self, index: int) -> float | None:
-        """Shift one boundary alone and look at the logits: a long skip is a way of its own.
-
-        Returns the disagreement, or None where they do not agree, or rounding hides whether they do.
-        """
-        state, gradient = self._seen.states[index], self._seen.gradients[index]
-        for step in STEPS:
-            high, low = (state + sign * step * self._directions[index] for sign in (1, -1))
-            up, down = (arrivals(self._net, self._inputs, {index: h})[-1] for h in (high, low))
-            sides = _Sides.of(self._seen.cotangent, up, down, gradient, high, low)
-            if sides.agree and sides.rounding <= RESOLVED * sides.size:
-                return sides.disagreement
-        return None
-
-    def faults(self, wrong: Sequence[int]) -> list[Fault]:
-        """What kind of fault each of these has."""
-        sides = self._local(STEPS[-1]) if wrong else []
-        return [self._fault(index, sides[index]) for index in wrong]
-
-    def _fault(self, index: int, sides: _Sides) -> Fault:
-        if not self._seen.gradients[index].any():
-            return "no gradient"
-        return "steps" if sides.is_constant else "own backward"
-
-
-@dataclass(frozen=True)
-class _Sides:
-    """⟨g_{l+1}, dh_{l+1}⟩ beside ⟨g_l, dh_l⟩.
-
-    Attributes:
-        above, below: the two.
-        rounding: what rounding may make of the first.
-        is_constant: whether the piece in between, or its branch, does not change at all.
-    """
-
-    above: float
-    below: float
-    rounding: float
-    is_constant: bool
-
-    @classmethod
-    def of(
-        cls, above: Tensor, up: Tensor, down: Tensor, below: Tensor, high: Tensor, low: Tensor
-    ) -> _Sides:
-        """Compare what arrives above, of a network that is given `high` and then `low` below."""
-        values, shift = up.nan_to_num(0.0, 0.0, 0.0), high - low
-        change = values - down.nan_to_num(0.0, 0.0, 0.0)
-        rounding = ROUNDING * float(values.norm())
-        moved = [change, change - shift] if change.shape == shift.shape else [change]
-        return cls(
-            above=float((above * change).sum()),
-            below=float((below * shift).sum()),
-            rounding=rounding * float(above.norm()),
-            is_constant=min(float(part.norm()) for part in moved) <= rounding,
-        )
-
-    @property
-    def size(self) -> float:
-        """The larger of the two."""
-        return max(abs(self.above), abs(self.below))
-
-    @property
-    def disagreement(self) -> float:
-        """By which share of the larger they differ."""
-        return abs(self.above - self.below) / self.size if self.size else 0.0
-
-    @property
-    def agree(self) -> bool:
-        """Whether they differ by rounding alone."""
-        return abs(self.above - self.below) <= TOLERANCE * self.size + self.rounding
-
-
-def _unsettled(tried: Sequence[Sequence[_Sides]]) -> list[int]:
-    """Where the two sides agree with no step that was tried."""
-    return [i for i, sides in enumerate(zip(*tried, strict=True)) if not any(s.agree for s in sides)]
-
-
-def _direction(state: Tensor, gradient: Tensor, generator: torch.Generator) -> Tensor:
-    """Half along the gradient, half random, as long as the stream.
-
-    Where the stream is exactly zero it stays so: kinks lie there, for instance behind a ReLU.
-    """
-    noise = torch.randn(state.shape, generator=generator, dtype=torch.float64).to(state.device)
-    direction = _unit(noise)
-    if gradient.any():
-        direction = direction + _unit(gradient)
-    if state.any():
-        direction = direction.where(state != 0, 0.0)
-    size = state.norm() if state.any() else torch.ones_like(state.norm())
-    return size * _unit(direction)
-
-
-def _unit(vector: Tensor) -> Tensor:
-    """The vector at length 1; divided by its largest entry first, so that no square underflows."""
-    scaled = vector / vector.abs().amax()
-    return scaled / scaled.norm()
+def _listed(names: Sequence[str]) -> str:
+    """The places in words: "blocks 0 to 3, 5 and the readout"."""
+    runs: list[list[int]] = []
+    for block in (int(name.split()[1]) for name in names if name != READOUT):
+        if runs and block == runs[-1][-1] + 1:
+            runs[-1].append(block)
+        else:
+            runs.append([block])
+    parts = [str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs]
+    if parts:
+        parts[0] = f"block{'s' if len(runs) > 1 or len(runs[0]) > 1 else ''} {parts[0]}"
+    parts += ["the readout"] if READOUT in names else []
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)

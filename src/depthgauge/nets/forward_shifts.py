@@ -36,9 +36,9 @@ class PulledBack:
     cotangent: Tensor
 
 
-def pull_back(net: OpenedNet, inputs: Any, generator: torch.Generator) -> PulledBack:
+def pull_back(net: OpenedNet, inputs: Any) -> PulledBack:
     """Hand a random vector back from the logits to every boundary of a float64 network."""
-    tape = Tape(net.blocks)
+    tape, generator = Tape(net.blocks), torch.Generator().manual_seed(0)
     with _own_code(net), tape:
         with tape.recording():
             logits = call(net.model, placed(inputs, net.device, torch.float64))
@@ -95,5 +95,5 @@ def _own_code(net: OpenedNet) -> Iterator[None]:
         stack.enter_context(untouched(net.model))
         if "torch._dynamo" in sys.modules:
             stack.enter_context(torch.compiler.set_stance("force_eager"))
-        stack.enter_context(InFloat64())
+        stack.enter_context(InFloat64())  # type: ignore[no-untyped-call]
         yield

@@ -12,13 +12,18 @@ from torch.utils._pytree import tree_map
 SMALLER = (torch.float16, torch.bfloat16, torch.float32)
 
 
-class InFloat64(TorchDispatchMode):
+class InFloat64(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Inside, every smaller floating type is float64: what is asked for, given, and made.
 
     Language models cast to float32 on the way, whatever their parameters are; what is lost there
     would be taken for a derivative that is not true. Tensors that an operation writes to keep their
     type.
     """
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Leave torch's compiler alone: asking it to skip this class imports it, for seconds."""
+        return False
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
