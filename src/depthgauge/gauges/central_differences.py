@@ -171,7 +171,7 @@ def _direction(state: Tensor, gradient: Tensor, axis: int, generator: torch.Gene
     direction = _unit(noise, axis) + _unit(gradient, axis)
     if not state.any():
         return direction
-    size = torch.linalg.vector_norm(state, dim=axis, keepdim=True)
+    size: Tensor = torch.linalg.vector_norm(state, dim=axis, keepdim=True)
     return size * _unit(direction.where(state != 0, 0.0), axis)
 
 

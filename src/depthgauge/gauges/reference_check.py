@@ -18,6 +18,7 @@ from depthgauge.nets.opened import OpenedNet
 
 SAMPLES = 8
 READOUT = "readout"
+ZERO = "the gradient is exactly zero"
 Fault = Literal["own backward", "no gradient", "steps"]
 
 
@@ -36,6 +37,11 @@ class ReferenceCheckReading(Reading):
     def is_true(self) -> bool:
         """Whether gradients may be compared with; also where it could not be checked."""
         return not self.faults
+
+    @property
+    def is_vacuous(self) -> bool:
+        """Whether the gradient is zero, so that nothing can be said of it."""
+        return self.is_true and self.note == ZERO
 
     @property
     def complaint(self) -> str:
@@ -104,7 +110,7 @@ def check_reference(net: OpenedNet, inputs: Any, count: int) -> ReferenceCheckRe
         unit=unit,
         convention=how,
         measured_on=f"{samples} samples",
-        note="" if any(g.any() for g in seen.gradients) else "the gradient is exactly zero",
+        note="" if any(g.any() for g in seen.gradients) else ZERO,
         faults=faults,
     )
 
