@@ -89,7 +89,7 @@ class Comparison:
         ]
 
     def _arrivals(self, states: Mapping[int, Tensor]) -> tuple[Tensor, ...]:
-        return arrivals(self._net, self._inputs, states)
+        return arrivals(self._net, self._inputs, states, self._seen.at_outputs)
 
     def _along_every_way(self, index: int) -> float | None:
         """Shift one boundary alone and look at the logits: a long skip is a way of its own.

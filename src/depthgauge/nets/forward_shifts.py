@@ -6,7 +6,7 @@ What is read here knows nothing of any backward pass, so backward passes can be 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -29,11 +29,14 @@ class PulledBack:
         states: h_0 … h_L.
         gradients: of ⟨cotangent, logits⟩ at h_0 … h_L; zero where none arrives.
         cotangent: random, and zero where a logit is not finite.
+        at_outputs: the boundaries where nothing lies between a block's output and the next input,
+            and the last.
     """
 
     states: tuple[Tensor, ...]
     gradients: tuple[Tensor, ...]
     cotangent: Tensor
+    at_outputs: frozenset[int]
 
 
 def pull_back(net: OpenedNet, inputs: Any) -> PulledBack:
@@ -46,37 +49,45 @@ def pull_back(net: OpenedNet, inputs: Any) -> PulledBack:
         cotangent = random.to(logits.device).where(logits.detach().isfinite(), 0.0)
         found = tape.gradients(logits, cotangent)
         net.note_what_blocks_return(tape, inputs, logits)
-    last = tape.outputs[-1] + tape.inputs[-1] if net.adds else tape.outputs[-1]
-    states = (*tape.inputs, last)
+    after = [
+        output + below if net.adds else output
+        for output, below in zip(tape.outputs, tape.inputs, strict=True)
+    ]
+    states = (*tape.inputs, after[-1])
     gradients = tuple(
         torch.zeros_like(state) if gradient is None else gradient.detach()
         for state, gradient in zip(states, found, strict=True)
     )
-    return PulledBack(states, gradients, cotangent)
+    at_outputs = {i for i in range(1, len(after)) if torch.equal(after[i - 1], states[i])}
+    return PulledBack(states, gradients, cotangent, frozenset({*at_outputs, len(after)}))
 
 
-def arrivals(net: OpenedNet, inputs: Any, states: Mapping[int, Tensor]) -> tuple[Tensor, ...]:
+def arrivals(
+    net: OpenedNet, inputs: Any, states: Mapping[int, Tensor], at_outputs: Collection[int]
+) -> tuple[Tensor, ...]:
     """What arrives at h_0 … h_L, and the logits, with h_l set to `states[l]` once it has arrived.
 
-    A skip past a block sees the new values too.
+    Whatever reads h_l, also past a block, reads the new values: they are set as soon as a block has
+    returned them (`at_outputs`), or else when the next is called.
     """
     found: list[Tensor] = []
     below = torch.empty(0)
 
     def before(index: int, stream: Tensor) -> None:
         nonlocal below
-        found.append(stream.clone())
-        if index in states:
-            overwrite(stream, states[index])
+        if index not in at_outputs:
+            found.append(stream.clone())
+            if index in states:
+                overwrite(stream, states[index])
         below = stream.clone()
 
     def after(index: int, output: Tensor) -> None:
-        if index < net.num_blocks - 1:
+        place = index + 1
+        if place not in at_outputs:
             return
         found.append(output + below if net.adds else output.clone())
-        if index + 1 in states:
-            value = states[index + 1]
-            overwrite(output, value - below if net.adds else value)
+        if place in states:
+            overwrite(output, states[place] - below if net.adds else states[place])
 
     with (
         _own_code(net),
