@@ -63,6 +63,15 @@ def test_a_readout_with_feedback_is_named():
     assert reading.complaint.startswith("the readout defines its own backward pass")
 
 
+def test_places_are_listed_as_people_would():
+    for wrong, head, places in (
+        ({0, 1, 2}, FeedbackLinear, "blocks 0 to 2 and the readout"),
+        ({0, 2}, nn.Linear, "blocks 0 and 2"),
+        ({1}, FeedbackLinear, "block 1 and the readout"),
+    ):
+        assert checked(make(FeedbackLinear, nn.Linear, wrong, head=head)).places == places
+
+
 def test_a_straight_through_estimator_is_named_as_what_it_is():
     for index in range(DEPTH):
         reading = checked(wrapped(straight_through, index))

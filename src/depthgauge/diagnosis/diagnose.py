@@ -99,7 +99,7 @@ def diagnose(  # noqa: PLR0917 – the order is part of the interface
         }
         gauges |= credit_gauges(credit, convention) if credit is not None else {}
     else:
-        reason = checked.used_check.complaint
+        reason = f"autograd's gradient is not the true one in {checked.used_check.places}"
         missing = readings_without_reference(reason, with_credit=credit is not None)
     labels = LabelWatch()
     measure(checked.net, batches, [*gauges.values(), labels])

@@ -72,7 +72,7 @@ def _numbers(report: Report) -> Iterator[str]:
 def _checked(check: ReferenceCheckReading) -> str:
     if check.value is None:
         return check.note
-    return f"{check.value:.1e}" + (f", {check.complaint}" if check.complaint else "")
+    return f"{check.value:.1e}" + ("" if check.is_true else f", not passed by {check.places}")
 
 
 def _line(label: str, reading: Reading) -> str:

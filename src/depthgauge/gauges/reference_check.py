@@ -44,6 +44,11 @@ class ReferenceCheckReading(Reading):
         return self.is_true and self.note == ZERO
 
     @property
+    def places(self) -> str:
+        """Where the gradient is not true: "blocks 0 to 3, 5 and the readout"."""
+        return _listed(list(self.faults))
+
+    @property
     def complaint(self) -> str:
         """What is wrong, as a sentence without its end."""
         told = []
@@ -136,7 +141,7 @@ def _fault(compared: Compared, gradient: Tensor) -> Fault:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """The places in words: "blocks 0 to 3, 5 and the readout"."""
+    """The places in words, blocks in a row as a range."""
     runs: list[list[int]] = []
     for block in (int(name.split()[1]) for name in names if name != READOUT):
         if runs and block == runs[-1][-1] + 1:
