@@ -90,7 +90,7 @@ def check_reference(net: OpenedNet, inputs: Any, count: int) -> ReferenceCheckRe
     vector at the logits, so that no confident sample is without one. Forward-mode differentiation
     would not do: it obeys `detach` and custom derivatives, and so confirms what is false.
     """
-    unit, how = "relative disagreement", "central differences in float64, best of three steps"
+    unit, how = "relative disagreement", "central differences in float64"
     name = "reference check"
     try:
         exact = net.in_precision(torch.float64)
