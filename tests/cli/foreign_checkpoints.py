@@ -38,6 +38,30 @@ def mlp(width=8, classes=10):
     return Stack(nn.Linear(64, width), layers, nn.Linear(width, classes))
 
 
+class SignFeedback(torch.autograd.Function):
+    """A product whose backward pass uses the signs of the weights."""
+
+    @staticmethod
+    def forward(ctx, x, weight):
+        ctx.save_for_backward(x, weight)
+        return x @ weight.T
+
+    @staticmethod
+    def backward(ctx, gradient):
+        x, weight = ctx.saved_tensors
+        return gradient @ weight.sign(), gradient.T @ x
+
+
+class SignLinear(nn.Linear):
+    def forward(self, x):
+        return SignFeedback.apply(x, self.weight) + self.bias
+
+
+def with_sign_feedback(width=8):
+    layers = [nn.Sequential(nn.LayerNorm(width), SignLinear(width, width)) for _ in range(3)]
+    return Stack(nn.Linear(64, width), layers, nn.Linear(width, 10))
+
+
 def few_classes():
     return mlp(classes=5)
 

@@ -76,6 +76,27 @@ def test_anybodys_network_by_a_path_to_its_blocks(factories):
         assert report[name] == pytest.approx(medians, rel=1e-5)
 
 
+def test_a_network_with_sign_feedback_is_named_and_its_plain_twin_is_read(factories):
+    path = save_weights(factories, "with_sign_feedback")
+    blocks = ("--blocks", "body.layers", "--task", "digits", "--batches", 8)
+    alone = diagnose(path, "--net", f"{factories}:with_sign_feedback", *blocks)
+    assert alone["readings"]["reference"]["value"] is None
+    assert alone["remarks"][0].startswith("Blocks 0 to 2 define their own backward pass")
+    assert alone["verdict"] == UNTESTED
+    pair = ("--net", f"{factories}:with_sign_feedback", "--plain", f"{factories}:mlp")
+    assert diagnose(path, *pair, *blocks)["bp_grad_norms"] == pytest.approx(
+        diagnose(path, "--net", f"{factories}:mlp", *blocks)["bp_grad_norms"], rel=1e-4
+    )
+
+
+def test_a_plain_twin_that_is_mistyped_or_of_our_own_network_is_refused(factories, healthy):
+    path = save_weights(factories, "with_sign_feedback")
+    net = ("--net", f"{factories}:with_sign_feedback", "--task", "digits")
+    assert "--plain 'mlp' must be written" in run("diagnose", path, *net, "--plain", "mlp").err
+    refused = run("diagnose", *healthy, "--plain", f"{factories}:mlp")
+    assert (refused.status, "--plain goes with --net" in refused.err) == (2, True)
+
+
 def test_a_factory_may_be_in_a_module_of_the_working_folder(factories):
     path = save_weights(factories, "mlp")
     options = ("--blocks", "body.layers", "--task", "digits", "--batches", 2)

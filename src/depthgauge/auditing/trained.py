@@ -150,7 +150,7 @@ def trained_module(path: Path, factory: str, blocks: str | None, seed: int) -> T
     weights = read_plain_checkpoint(path).state_dict
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        net = build_from(factory, seed)
+        net = build_from(factory, seed=seed)
     load_weights(net, weights, str(path))
     return _checked(Trained(net, None, None, str(path), path.name, blocks=blocks))
 

@@ -34,6 +34,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="FACTORY",
         help="module:function or file.py:function that makes the network; a ResidualMLP needs none",
     )
+    parser.add_argument(
+        "--plain",
+        metavar="FACTORY",
+        help="makes a twin of it with an ordinary backward pass, to be read in its place",
+    )
     parser.add_argument("--rule", help="its rule, where it cannot be seen: a name or file.py:Class")
     parser.add_argument("--blocks", metavar="PATH", help="dotted path to its blocks (blocks)")
     parser.add_argument("--task", help="a task's name or your .npz; a run knows its own")
@@ -73,6 +78,7 @@ def run(args: argparse.Namespace) -> int:
             method_name=args.name or subject.name,
             blocks=args.blocks,
             thresholds=thresholds,
+            plain=subject.plain,
         )
     except ForwardError as error:
         task = subject.task.name
@@ -91,6 +97,7 @@ class _Subject:
     task: Task
     name: str
     credit: CreditFunction | None = None
+    plain: nn.Module | None = None
 
 
 def _load(args: argparse.Namespace, config: StudyConfig) -> _Subject:
@@ -105,7 +112,13 @@ def _load(args: argparse.Namespace, config: StudyConfig) -> _Subject:
             raise UserError("--rule does not go with --net: its credit is not known")
         weights = read_plain_checkpoint(path).state_dict
         net = load_weights(build_from(args.net), weights, str(path))
-        return _Subject(net, named_task(path, task_named, config.validation), path.name)
+        plain = build_from(args.plain, "--plain") if args.plain is not None else None
+        task = named_task(path, task_named, config.validation)
+        return _Subject(net, task, path.name, plain=plain)
+    if args.plain is not None:
+        raise UserError(
+            "--plain goes with --net: the networks of this package have an ordinary backward pass"
+        )
     trained, task = load_trained(path, task_named, args.rule, config.validation)
     if trained.rule is None or trained.feedback is None:
         return _Subject(trained.net, task, trained.name)

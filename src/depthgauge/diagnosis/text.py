@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from depthgauge import __version__
 from depthgauge.gauges.reading import Reading
+from depthgauge.gauges.reference_check import ReferenceCheckReading
 from depthgauge.verdict.judge import Verdict
 from depthgauge.verdict.sensitivity import StableRange
 
@@ -51,6 +52,12 @@ def _numbers(report: Report) -> Iterator[str]:
     for precision, cosines in report.numerics.of_native.items():
         yield f"{f'  in {precision}':{LABEL}}{_cells(cosines)}"
     yield _line(report.stability.name, report.stability)
+    for name, check in (
+        ("reference check", report.reference_check),
+        ("  of the plain twin", report.plain_check),
+    ):
+        if check is not None:
+            yield f"{name:{LABEL}}{_checked(check)}"
     if report.null is not None:
         deep = report.null.deep
         yield (
@@ -60,6 +67,12 @@ def _numbers(report: Report) -> Iterator[str]:
             f"{deep.mean:+.4f} ± {deep.spread:.4f} over {report.null.draws} fresh feedbacks, "
             f"p = {deep.p_upper:.3g}"
         )
+
+
+def _checked(check: ReferenceCheckReading) -> str:
+    if check.value is None:
+        return check.note
+    return f"{check.value:.1e}" + ("" if check.is_true else f", not passed by {check.places}")
 
 
 def _line(label: str, reading: Reading) -> str:
@@ -122,11 +135,12 @@ def _conventions(report: Report) -> Iterator[str]:
         report.reference,
         report.numerics,
         report.stability,
+        report.reference_check,
         report.lesion,
         report.alignment,
         report.perturbation,
         report.nudging,
     )
     for reading in readings:
-        if reading is not None:
+        if reading is not None and reading.measured_on:
             yield f"{reading.name}: {reading.unit}; {reading.convention}; {reading.measured_on}."

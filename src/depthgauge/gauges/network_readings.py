@@ -11,12 +11,17 @@ from depthgauge.gauges.null import NullReading
 from depthgauge.gauges.numerics import NumericsReading
 from depthgauge.gauges.reading import Reading
 from depthgauge.gauges.reference import ReferenceReading
+from depthgauge.gauges.reference_check import ReferenceCheckReading
 from depthgauge.gauges.scale import ScaleReading
 
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkReadings:
-    """The reading of every gauge; None for those of credit where none was given."""
+    """The reading of every gauge; None for those of credit where none was given.
+
+    `reference_check` is that of the network itself, None in documents of earlier versions;
+    `plain_check` that of its plain twin, of which everything else was read, where one was given.
+    """
 
     scale: ScaleReading
     reference: ReferenceReading
@@ -30,4 +35,6 @@ class NetworkReadings:
     perturbation: Reading | None = None
     perturbation_published: Reading | None = None
     nudging: NudgingReading | None = None
+    reference_check: ReferenceCheckReading | None = None
+    plain_check: ReferenceCheckReading | None = None
     null: NullReading | None = None

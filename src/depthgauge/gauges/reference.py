@@ -36,13 +36,17 @@ class ReferenceReading(Reading):
     error: float = 0.0
 
     @property
-    def gradient(self) -> float:
-        """As verdicts take it: a gradient that is not finite is none."""
+    def gradient(self) -> float | None:
+        """As verdicts take it: a gradient that is not finite is none; None where it is not read."""
+        if not self.per_layer:
+            return None
         return self.value if self.value is not None and math.isfinite(self.value) else 0.0
 
     @property
-    def share(self) -> float:
+    def share(self) -> float | None:
         """‖g_L‖/‖e‖ as verdicts take it."""
+        if not self.per_layer:
+            return None
         return self.over_error if math.isfinite(self.over_error) else 0.0
 
     @property

@@ -20,14 +20,17 @@ LONGEST = 200
 """Of a complaint that lists every parameter, this much is enough."""
 
 
-def build_from(reference: str, seed: int | None = None) -> nn.Module:
+def build_from(reference: str, option: str = "--net", seed: int | None = None) -> nn.Module:
     """The network that `module:function` or `file.py:function` makes, called without arguments.
 
-    One that takes a `seed` is given it where there is one.
+    One that takes a `seed` is given it where there is one. `option` is what the user typed the
+    reference after.
     """
     module_name, _, function_name = reference.rpartition(":")
     if not module_name or not function_name:
-        raise UserError(f"--net {reference!r} must be written module:function or file.py:function")
+        raise UserError(
+            f"{option} {reference!r} must be written module:function or file.py:function"
+        )
     module = _module(module_name)
     if not hasattr(module, function_name):
         raise UserError(f"{module_name} has no {function_name}")

@@ -29,11 +29,15 @@ class Layout:
     feature_axis: int | None = None
     token: int | None = None
 
+    def features_of(self, stream: Tensor) -> int:
+        """The axis that features have in the stream."""
+        if self.feature_axis is not None:
+            return self.feature_axis
+        return 1 if stream.dim() >= IMAGE_DIMENSIONS else -1
+
     def arrange(self, stream: Tensor) -> Tensor:
         """The stream as (samples, positions, features); a view where that is possible."""
-        features = self.feature_axis
-        if features is None:
-            features = 1 if stream.dim() >= IMAGE_DIMENSIONS else -1
+        features = self.features_of(stream)
         try:
             ordered = stream.movedim((self.sample_axis, features), (0, -1))
         except (IndexError, RuntimeError) as error:

@@ -28,7 +28,8 @@ class SeenBatch:
         losses: each sample's own loss, float64.
         error: e = ∂loss_i/∂logits, float64.
         unit_gradients: g_l/‖e‖ for l = 0 … L: gradients of a loss whose error is a unit vector.
-            Unlike g_l they do not underflow where a sample is answered with confidence.
+            Unlike g_l they do not underflow where a sample is answered with confidence. Empty where
+            autograd's are not true.
     """
 
     net: OpenedNet
