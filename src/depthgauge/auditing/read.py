@@ -96,6 +96,7 @@ def _report(
         batches,
         headline_acc=network.accuracy,
         frozen_baseline_acc=network.frozen,
+        samples=len(task.evaluation),
         bp_depth_gain=bp_gain,
         method_name=network.label,
         blocks=trained.blocks,

@@ -51,6 +51,7 @@ def diagnose(  # noqa: PLR0917 – the order is part of the interface
     returns: Returns = "auto",
     convention: Convention = "depthgauge",
     plain: nn.Module | None = None,
+    samples: int | None = None,
 ) -> Report:
     """Read every gauge off `model` and say what they come to.
 
@@ -59,6 +60,8 @@ def diagnose(  # noqa: PLR0917 – the order is part of the interface
         eval_batches: pairs (inputs, labels), or mappings with `labels`; seen once, one at a time.
             The protocol uses 10 batches of 128 test samples; stability needs at least 8.
         headline_acc: its published accuracy, as a share; measured on the batches if left out.
+        samples: of how many evaluation samples the accuracies are; those that are seen, where the
+            accuracy is measured here. D3 then counts the noise of that choice.
         frozen_baseline_acc: accuracy of the same rule with the blocks frozen at initialisation;
             without it D3 is not measured and depth stays untested.
         bp_depth_gain: what backpropagation gains from depth on this task; where that is less than
@@ -84,10 +87,11 @@ def diagnose(  # noqa: PLR0917 – the order is part of the interface
     first, batches = with_first(eval_batches)
     checked = check_network(native, plain, first)
     del first  # no batch is kept
+    accuracy = AccuracyGauge()
     gauges: dict[str, Gauge] = {
         "scale": ScaleGauge(),
         "lesion": LesionGauge(),
-        "accuracy": AccuracyGauge(),
+        "accuracy": accuracy,
     }
     missing = {}
     if checked.used_check.is_true:
@@ -107,7 +111,9 @@ def diagnose(  # noqa: PLR0917 – the order is part of the interface
     measured = taken["accuracy"]
     headline = headline_acc if headline_acc is not None else measured.value
     where = measured.measured_on if headline_acc is None else "as given"
-    depth = read_depth(headline, frozen_baseline_acc, bp_depth_gain, where)
+    if headline_acc is None:
+        samples = accuracy.labels
+    depth = read_depth(headline, frozen_baseline_acc, bp_depth_gain, where, samples)
     read = NetworkReadings(
         depth=depth,
         reference_check=checked.reference_check,

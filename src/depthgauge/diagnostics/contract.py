@@ -79,7 +79,7 @@ class Quantity:
         something all the same.
         """
         center = self.show(found.center)
-        if found.n == 1:
+        if found.is_point:
             return center
         if not settled and self.says_nothing(found):
             return f"{center} {TOO_FEW_SEEDS}"

@@ -19,6 +19,6 @@ def in_points(quantity: Quantity, found: Interval, limit: float) -> str:
 
 
 def _after(quantity: Quantity, found: Interval, limit: float, ends: str) -> str:
-    if found.n == 1:
+    if found.is_point:
         return ""
     return f" {TOO_FEW_SEEDS if quantity.says_nothing(found, limit) else ends}"

@@ -60,7 +60,12 @@ class Verdict:
         """The verdict by the published protocol, which does not ask for a ladder."""
         if not self.findings or self.reason:
             return self
-        return replace(self, word=_published_word(self.findings), used_depth=None)
+        findings = tuple(
+            replace(finding, outcome=finding.published or finding.outcome, published=None)
+            for finding in self.findings
+        )
+        word = _published_word(findings)
+        return replace(self, word=word, findings=findings, used_depth=None)
 
     @property
     def sentence(self) -> str:

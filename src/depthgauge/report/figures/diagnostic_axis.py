@@ -63,7 +63,7 @@ class DiagnosticAxis:
         """The rule's interval over seeds; None where there is none that says anything."""
         finding = view.finding(self.diagnostic.id)
         found = finding.intervals.get(self.quantity.name) if finding else None
-        if finding is None or found is None or found.n == 1 or math.isinf(found.center):
+        if finding is None or found is None or found.is_point or math.isinf(found.center):
             return None
         if finding.straddles and self.quantity.says_nothing(found):
             return None

@@ -76,7 +76,7 @@ def bounds(
     limit: float | None = None,
 ) -> str:
     """`[low, high]`; of one seed there are none, and those of few may say nothing."""
-    if interval is None or interval.n == 1:
+    if interval is None or interval.is_point:
         return UNKNOWN
     if quantity.says_nothing(interval, limit):
         return TOO_FEW_SEEDS
