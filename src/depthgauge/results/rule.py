@@ -73,8 +73,7 @@ class RuleResult:
 
     def finding(self, name: str) -> Finding | None:
         """Return what one diagnostic found; None where it did not look."""
-        every = (*self.findings, *self.verdict.besides)
-        return next((found for found in every if found.id == name), None)
+        return self.verdict.finding(name)
 
     @property
     def blocks(self) -> int | None:

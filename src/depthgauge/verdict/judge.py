@@ -49,6 +49,11 @@ class Verdict:
         """The diagnostics whose interval straddles the threshold."""
         return tuple(finding.id for finding in self.findings if finding.straddles)
 
+    def finding(self, name: str) -> Finding | None:
+        """Return what one diagnostic found; None where it did not look."""
+        every = (*self.findings, *self.besides)
+        return next((found for found in every if found.id == name), None)
+
     @property
     def single_seed(self) -> bool:
         """Whether the word rests on point values somewhere."""
