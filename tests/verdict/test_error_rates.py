@@ -19,6 +19,8 @@ from verdict.simulated_seeds import (
     worst_at_the_threshold,
 )
 
+from depthgauge.verdict.judge import judge
+
 pytestmark = pytest.mark.slow
 
 ALLOWED, WANTED = 0.05, 0.80

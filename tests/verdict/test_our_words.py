@@ -1,4 +1,4 @@
-"""Our words, in the order of the protocol: depth is not vouched for that was not seen to be used."""
+"""Our words, in the order of the protocol: no depth is vouched for that was not seen in use."""
 
 from __future__ import annotations
 
