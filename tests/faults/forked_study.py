@@ -42,7 +42,17 @@ class Kind:
     def arguments(self, folder: Path) -> list[str]:
         return [
             *("ladder", "--rules", *self.rules, "--k", *self.ks, "--seeds", *self.seeds),
-            *("--width", "4", "--depth", "1", "--batch-size", "4000", "--threads", "1"),
+            *(
+                "--width",
+                "4",
+                "--depth",
+                "1",
+                "--batch-size",
+                "4000",
+                "--threads",
+                "1",
+                "--no-twins",
+            ),
             *("--epochs", str(self.epochs), "--save-every", "0", "--json", "--out", str(folder)),
         ]
 
