@@ -17,7 +17,7 @@ from depthgauge.diagnosis.report import Report
 from depthgauge.verdict.judge import judge
 from depthgauge.verdict.sensitivity import sensitivity
 
-ALWAYS = {"scale", "reference", "numerics", "stability", "depth", "lesion", "accuracy"}
+ALWAYS = {"scale", "reference", "numerics", "stability", "depth", "lesion", "rewind", "accuracy"}
 OF_CREDIT = {"alignment", "perturbation", "nudging"}
 
 

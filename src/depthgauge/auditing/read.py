@@ -99,6 +99,7 @@ def _report(
         bp_depth_gain=bp_gain,
         method_name=network.label,
         thresholds=thresholds,
+        initial=trained.initial(task),
     )
     if trained.in_bf16:
         report = replace(report, numerics=_numerics_with_bf16(trained, batches))

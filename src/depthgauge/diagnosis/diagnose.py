@@ -21,9 +21,11 @@ from depthgauge.gauges.measure import measure
 from depthgauge.gauges.network_readings import NetworkReadings
 from depthgauge.gauges.numerics import NumericsGauge
 from depthgauge.gauges.reference import ReferenceGauge
+from depthgauge.gauges.rewind import RewindGauge
 from depthgauge.gauges.scale import ScaleGauge
 from depthgauge.gauges.stability import StabilityGauge
 from depthgauge.nets.find_blocks import Blocks
+from depthgauge.nets.initial_weights import Initial, InitialWeights
 from depthgauge.nets.layout import Layout
 from depthgauge.nets.opened import OpenedNet, Returns
 from depthgauge.nets.sample_loss import Loss, cross_entropy
@@ -48,6 +50,7 @@ def diagnose(  # noqa: PLR0917 – the order is part of the interface
     layout: Layout | None = None,
     returns: Returns = "auto",
     convention: Convention = "depthgauge",
+    initial: Initial | None = None,
 ) -> Report:
     """Read every gauge off `model` and say what they come to.
 
@@ -70,6 +73,7 @@ def diagnose(  # noqa: PLR0917 – the order is part of the interface
         layout: which axes of the stream are what, where that is not the usual.
         returns: whether blocks return the stream or a branch, where it cannot be seen.
         convention: of Γ, ρ and nudging: ours, or the published one.
+        initial: the network before training, or a copy of its state dict from then; gives rewind.
     """
     headline_acc = _share("headline_acc", headline_acc, 0)
     frozen_baseline_acc = _share("frozen_baseline_acc", frozen_baseline_acc, 0)
@@ -78,12 +82,16 @@ def diagnose(  # noqa: PLR0917 – the order is part of the interface
     net, remarks = in_float32(native)
     scale, reference, stability = ScaleGauge(), ReferenceGauge(), StabilityGauge()
     numerics = NumericsGauge(native if net is not native else None)
+    rewind = RewindGauge(None if initial is None else InitialWeights(initial, native))
     lesion, accuracy, labels = LesionGauge(), AccuracyGauge(), LabelWatch()
     examined = credit_gauges(credit, convention) if credit is not None else {}
     measure(
         net,
         eval_batches,
-        [scale, reference, stability, numerics, lesion, accuracy, labels, *examined.values()],
+        [
+            *(scale, reference, stability, numerics, lesion, rewind, accuracy, labels),
+            *examined.values(),
+        ],
     )
     measured = accuracy.reading()
     headline = headline_acc if headline_acc is not None else measured.value
@@ -96,6 +104,7 @@ def diagnose(  # noqa: PLR0917 – the order is part of the interface
         stability=stability.reading(),
         depth=depth,
         lesion=lesion.reading(),
+        rewind=rewind.reading(),
         accuracy=measured,
         **readings_of(examined),
     )

@@ -16,7 +16,10 @@ from depthgauge.gauges.scale import ScaleReading
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkReadings:
-    """The reading of every gauge; None for those of credit where none was given."""
+    """The reading of every gauge; None for those of credit where none was given.
+
+    Readings that an earlier version took have no rewind.
+    """
 
     scale: ScaleReading
     reference: ReferenceReading
@@ -25,6 +28,7 @@ class NetworkReadings:
     depth: DepthReading
     lesion: Reading
     accuracy: Reading
+    rewind: Reading | None = None
     alignment: AlignmentReading | None = None
     alignment_published: AlignmentReading | None = None
     perturbation: Reading | None = None

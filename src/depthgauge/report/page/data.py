@@ -103,6 +103,7 @@ def _credit(report: Report | None) -> dict[str, Any]:
         "alignment": alignment.per_layer if alignment else None,
         "perturbation": perturbation.per_layer if perturbation else None,
         "lesion": report.lesion.per_layer if report else None,
+        "rewind": report.rewind.per_layer if report and report.rewind else None,
         "null": _null(report.null) if report and report.null else None,
     }
 
