@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from depthgauge.auditing.audit_study import audit_checkpoints, audit_study
+from depthgauge.auditing.linear_floor import with_linear_floor
 from depthgauge.auditing.selection import candidates, chosen_settings, selection_grid
 from depthgauge.errors import OptionError, UserError
 from depthgauge.report.documents import write_audit, write_ladder
@@ -51,6 +52,8 @@ def run_audit(
     study = replace(study, chance=used.chance, submitted=submitted)
     if submitted is not None:
         return study
+    if config.floors:
+        study = with_linear_floor(study, used, _say)
     study = audit_study(
         study,
         grid,
@@ -83,8 +86,11 @@ def run_ladder(config: StudyConfig, task: Task | None) -> StudyResult:
     grid, folder = build_grid(config, used), folder_of(config, used)
     prepared, submitted = train(grid, folder, execution_of(config))
     study = replace(load_prepared(prepared), submitted=submitted)
-    if submitted is None:
-        write_ladder(study)
+    if submitted is not None:
+        return study
+    if config.floors:
+        study = with_linear_floor(study, used, _say)
+    write_ladder(study)
     return study
 
 

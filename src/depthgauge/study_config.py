@@ -125,6 +125,11 @@ class StudyConfig(BaseModel):
         description="how many of the last blocks are trained: numbers, or all (a ladder: all; an "
         "audit: 0 and all blocks, which are always trained)",
     )
+    floors: bool = Field(
+        default=True,
+        description="compare with a linear classifier of the input, and with the network without "
+        "blocks trained by bp",
+    )
     seeds: Annotated[list[Seed], Several, Once, BeforeValidator(_some_seeds)] = Field(
         default=list(PUBLISHED_SEEDS),
         description="seeds; in Python and files a number of seeds, too",

@@ -39,13 +39,14 @@ def _settings(name: str, field: FieldInfo) -> dict[str, Any]:
     help_text, default = field.description or "", field.default
     if name == "thresholds":
         help_text += f"; {', '.join(Thresholds())}"
-    if default not in UNSET:
+    if default not in UNSET and default is not True:
         shown = " ".join(map(str, default)) if isinstance(default, list) else default
         help_text += f" ({shown})"
     settings: dict[str, Any] = {"help": help_text.replace("%", "%%")}
     kind = _kind(field.annotation)
     if kind is bool:
-        return settings | {"action": "store_true"}
+        action = argparse.BooleanOptionalAction if default else "store_true"
+        return settings | {"action": action}
     if get_origin(kind) is Literal:
         return settings | {"choices": get_args(kind)}
     if get_origin(kind) in (list, dict):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from depthgauge.diagnosis.text import in_words
+from depthgauge.report.floor_words import floor_words, not_above
 from depthgauge.report.recipe_words import recipe_words
 from depthgauge.results.audit import Audit
 from depthgauge.results.study import StudyResult
@@ -16,6 +17,7 @@ def audit_words(study: StudyResult) -> list[str]:
     for label, entry in audit.verdicts.items():
         if entry.control:
             continue
+        words += [first] if (first := not_above(study.floors, label)) else []
         words += [f"{label} {d.id} {d.outcome}: {d.sentence}." for d in entry.findings]
         ranges = [f"{stable.threshold} {in_words(stable)}" for stable in entry.sensitivity]
         if ranges:
@@ -32,7 +34,7 @@ def audit_words(study: StudyResult) -> list[str]:
             "Frozen baselines were given as one number for each rule, so gains from "
             "depth are not paired by seed, and their intervals leave out the baselines' spread."
         )
-    return [*words, *_untrained(audit), *recipe_words(audit)]
+    return [*words, *floor_words(study.floors), *_untrained(audit), *recipe_words(audit)]
 
 
 def _untrained(audit: Audit) -> list[str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from depthgauge.report.audit_table import Table, with_spread
+from depthgauge.report.audit_table import Table, percent, with_spread
 from depthgauge.report.sparkline import Signs, sparklines
+from depthgauge.results.floors import LINEAR
 from depthgauge.results.ladder import Ladder, Rung
 from depthgauge.scheduling.execution import counted
 
@@ -14,6 +15,9 @@ def ladder_rows(ladder: Ladder) -> Table:
     for label, rungs in ladder.rules.items():
         by_k = {rung.k: rung for rung in rungs}
         rows.append([label, *(_cell(by_k.get(k)) for k in ladder.ks)])
+    linear = ladder.floors.linear if ladder.floors else None
+    if linear is not None and linear.accuracy is not None and ladder.ks:
+        rows.append([LINEAR, percent(linear.accuracy), *["–"] * (len(ladder.ks) - 1)])
     return ["rule", *(f"k = {k}" for k in ladder.ks)], rows
 
 
@@ -29,6 +33,7 @@ def rows_with_curves(ladder: Ladder, signs: Signs) -> Table:
     for rungs in ladder.rules.values():
         by_k = {rung.k: rung.mean for rung in rungs}
         means.append([by_k.get(k) for k in ladder.ks])
+    means += [[None] * len(ladder.ks)] * (len(rows) - len(means))  # a floor has no rungs
     curves = sparklines(means, signs)
     drawn = [[rule, curve, *cells] for (rule, *cells), curve in zip(rows, curves, strict=True)]
     return [first, "ladder", *rest], drawn

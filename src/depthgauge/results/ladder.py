@@ -20,6 +20,7 @@ from pydantic import (
 from depthgauge.config import SharedConfig
 from depthgauge.diagnostics.intervals import Interval, interval
 from depthgauge.errors import UserError
+from depthgauge.results.floors import Floors
 from depthgauge.results.run import RunResult
 from depthgauge.results.spread import Spread
 from depthgauge.store.files import read_json
@@ -106,6 +107,8 @@ class Ladder(BaseModel):
     provenance: Provenance = {}
     rules: dict[str, tuple[Rung, ...]]
     """Rungs by label, k rising."""
+    floors: Floors | None = None
+    """What needs no depth; None where it was not asked for."""
 
     @model_validator(mode="wrap")
     @classmethod

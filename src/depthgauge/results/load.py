@@ -12,6 +12,7 @@ from pydantic_core import from_json
 from depthgauge.config import RunConfig
 from depthgauge.errors import UserError
 from depthgauge.results.audit import Audit
+from depthgauge.results.floors import FLOORS, LinearFloor, read_linear_floor
 from depthgauge.results.ladder import read_ladder
 from depthgauge.results.run import RunResult
 from depthgauge.results.study import StudyResult
@@ -85,12 +86,20 @@ class _Loader:
             audit=None if audit is None else audit.called_as_in(runs),
             device=file.device,
             threads=file.threads,
+            linear_floor=self._linear_floor(),
             problems=tuple(self._problems),
         )
 
     def _audit(self, path: Path) -> Audit | None:
         try:
             return _read_audit(path) if path.is_file() else None
+        except UserError as error:
+            self._problems.append(str(error))
+            return None
+
+    def _linear_floor(self) -> LinearFloor | None:
+        try:
+            return read_linear_floor(self._study.path / FLOORS)
         except UserError as error:
             self._problems.append(str(error))
             return None

@@ -14,13 +14,17 @@ OTHER_BLOCKS = ("shallow", "wide_block")
 
 @dataclass(frozen=True)
 class LadderPanel:
-    """A ladder: `curves[label][k]`, of those rules whose networks have all of the blocks."""
+    """A ladder: `curves[label][k]`, of those rules whose networks have all of the blocks.
+
+    `floors` has the accuracy of what needs no depth, by name.
+    """
 
     title: str
     blocks: int
     chance: float | None
     labels: tuple[str, ...]
     curves: dict[str, dict[int, Rung]]
+    floors: dict[str, float]
 
 
 def panel_of(ladder: Ladder) -> LadderPanel:
@@ -33,4 +37,5 @@ def panel_of(ladder: Ladder) -> LadderPanel:
     }
     begun = {label: rungs for label, rungs in curves.items() if rungs}
     title = study_title(ladder.config)
-    return LadderPanel(title, blocks, ladder.chance, tuple(ladder.rules), begun)
+    floors = ladder.floors.lines if ladder.floors else {}
+    return LadderPanel(title, blocks, ladder.chance, tuple(ladder.rules), begun, floors)

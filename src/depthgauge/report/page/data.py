@@ -31,6 +31,7 @@ def page_data(study: StudyResult) -> dict[str, Any]:
     document: dict[str, Any] = {
         "blocks": study.config.net.blocks if study.config.net else None,
         "chance": study.chance,
+        "floors": study.floors.lines if study.floors else {},
         "panels": panels(study.thresholds),
         "recorded": recorded(study.thresholds),
         "marks": {name: symbol for name, (symbol, _) in marks().items()},

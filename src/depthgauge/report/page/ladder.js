@@ -55,6 +55,10 @@ function ladderChart() {
   const blocks = data.blocks ?? Math.max(...traces.flatMap((t) => t.x));
   const lines = [];
   if (data.chance !== null) lines.push(line("y", 100 * data.chance, `chance ${percent(data.chance)} %`, { x: 0, xanchor: "left" }));
+  // Names stand on the right, where chance has none.
+  for (const [name, accuracy] of Object.entries(data.floors)) {
+    lines.push(line("y", 100 * accuracy, `${name} ${percent(accuracy)} %`));
+  }
   const last = data.blocks === null ? "" : ` of ${blocks}`;
   return {
     traces,
