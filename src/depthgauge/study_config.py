@@ -120,15 +120,15 @@ class StudyConfig(BaseModel):
         description="train every rule under these controls too: shallow, wide_block, "
         "random_targets, no_norm, no_skip",
     )
-    k: Annotated[list[NotNegative | Literal["all"]], Once] = Field(
-        default=[],
-        description="how many of the last blocks are trained: numbers, or all (a ladder: all; an "
-        "audit: 0 and all blocks, which are always trained)",
-    )
     floors: bool = Field(
         default=True,
         description="compare with a linear classifier of the input, and with the network without "
         "blocks trained by bp",
+    )
+    k: Annotated[list[NotNegative | Literal["all"]], Once] = Field(
+        default=[],
+        description="how many of the last blocks are trained: numbers, or all (a ladder: all; an "
+        "audit: 0 and all blocks, which are always trained)",
     )
     seeds: Annotated[list[Seed], Several, Once, BeforeValidator(_some_seeds)] = Field(
         default=list(PUBLISHED_SEEDS),

@@ -12,7 +12,7 @@ from pydantic.fields import FieldInfo
 from depthgauge.study_config import StudyConfig, study_config
 from depthgauge.verdict.thresholds import Thresholds
 
-UNSET: tuple[Any, ...] = (None, [], {}, False)
+UNSET: tuple[Any, ...] = (None, [], {}, False, True)
 """Defaults that a help text does not show."""
 
 
@@ -39,7 +39,7 @@ def _settings(name: str, field: FieldInfo) -> dict[str, Any]:
     help_text, default = field.description or "", field.default
     if name == "thresholds":
         help_text += f"; {', '.join(Thresholds())}"
-    if default not in UNSET and default is not True:
+    if default not in UNSET:
         shown = " ".join(map(str, default)) if isinstance(default, list) else default
         help_text += f" ({shown})"
     settings: dict[str, Any] = {"help": help_text.replace("%", "%%")}
