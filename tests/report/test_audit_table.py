@@ -14,6 +14,7 @@ from report.studies import (
 )
 from report.tables import columns
 
+from depthgauge.diagnostics.finding import Finding
 from depthgauge.report.audit_table import (
     TABLES,
     layer_table,
@@ -180,7 +181,8 @@ def test_shares_in_per_cent():
 
 
 def test_floors_are_the_last_rows_and_a_rule_below_says_so():
-    verdicts = {label: make_verdict() for label in ("bp", "dfa")}
+    fired = Finding("D1", "fires", {}, "scale: it grows")
+    verdicts = {label: make_verdict(findings=(fired,)) for label in ("bp", "dfa")}
     shallow = {
         label: ShallowRule(accuracy=spread(0.45), accuracies={1: 0.45}, runs={1: "0" * 16})
         for label in ("bp[shallow]", "dfa[shallow]")
@@ -190,8 +192,8 @@ def test_floors_are_the_last_rows_and_a_rule_below_says_so():
     )
     rows = {row["rule"]: row["verdict over seeds"] for row in columns(rule_table(of(audit)))}
     assert rows == {
-        "bp": "walk back",
-        "dfa": "walk back; not shown to beat the linear floor",
+        "bp": "walk back (D1)",
+        "dfa": "walk back (D1); not shown to beat the linear floor",
         "bp[shallow]": "floor: no blocks",
         "dfa[shallow]": "no blocks: nothing to judge",
         "linear classifier": "floor: no network",

@@ -48,7 +48,7 @@ function ladderChart() {
     if (rungs[0].k === 0 && rungs.length > 1) frozen.push([rule, rungs[0]]);
   }
   if (!traces.length) return { empty: "None of the chosen runs is done." };
-  const top = 1.08 * Math.max(...traces.flatMap((t) => t.y));
+  const top = 1.08 * Math.max(...traces.flatMap((t) => t.y), ...Object.values(data.floors).map((floor) => 100 * floor));
   const letters = Math.min(narrow.matches ? 9 : 26, Math.max(...ends.map(({ rule }) => rule.method.length)));
   const labelled = ends.length <= MOST_LABELS;
   if (labelled) traces.push(...endLabels(ends, top, letters));
