@@ -57,7 +57,7 @@ def audit_study(
         shallow=shallow_rules(runs),
         selection=selection,
     )
-    return study.with_audit(audit)
+    return study.with_audit(audit.model_copy(update={"floors": study.floors}))
 
 
 def runs_of(study: StudyResult, grid: Grid) -> list[RunResult]:

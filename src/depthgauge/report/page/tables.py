@@ -13,6 +13,7 @@ from depthgauge.diagnostics.contract import Quantity
 from depthgauge.report.audit_table import percent, utility_table
 from depthgauge.report.diagnostic_columns import columns, epoch_words, shown_readings, watched
 from depthgauge.report.ladder_table import TWINS
+from depthgauge.results.floors import LINEAR, Floors
 from depthgauge.results.ladder import Rung
 from depthgauge.results.rule import RuleResult
 from depthgauge.results.run import RunResult
@@ -48,10 +49,10 @@ class PageTable:
         return [all(NUMBER.match(cell.text) for cell in column) for column in columns]
 
 
-def ladder_table(views: Collection[RuleResult]) -> PageTable:
+def ladder_table(views: Collection[RuleResult], floors: Floors | None = None) -> PageTable:
     """Accuracy in per cent by rule and k; each mean leads to its runs.
 
-    Below a rule stand its swap twins; each mean leads to its first run.
+    Below a rule stand its swap twins; each mean leads to its first run. The linear floor is last.
     """
     ks = sorted({rung.k for view in views for rung in view.ladder})
     rows = []
@@ -62,6 +63,9 @@ def ladder_table(views: Collection[RuleResult]) -> PageTable:
         twins = {t.k: Cell(_mean(t), next(iter(t.runs.values()), None)) for t in _done(view.twins)}
         if twins:
             rows.append([Cell(f"{view.label}{TWINS}"), *(twins.get(k, Cell("–")) for k in ks)])
+    linear = floors.linear if floors else None
+    if linear is not None and linear.accuracy is not None and ks:
+        rows.append([Cell(LINEAR), Cell(percent(linear.accuracy)), *[Cell("–")] * (len(ks) - 1)])
     return PageTable(["rule", *(f"k = {k}" for k in ks)], rows)
 
 
