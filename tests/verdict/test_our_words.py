@@ -8,6 +8,8 @@ from verdict.simulated_seeds import DEGENERATE, HEALTHY, changed
 
 import depthgauge as dg
 from depthgauge.diagnostics.used_depth import UsedDepth, in_words
+from depthgauge.verdict.ladder_scores import LadderScores, scores_of
+from depthgauge.verdict.used_depth import find_used_depth
 from depthgauge.verdict.words import BAD_WORDS
 
 BP, BP_TWINS = (27.1, 55.7, 64.8, 69.2, 71.2), (29.3, 53.2, 61.5, 66.8)
@@ -112,3 +114,13 @@ def test_d3_counts_the_noise_of_the_evaluation_set():
     assert verdict.published.word == "walk back"
     clear = changed(HEALTHY, depth_gain=-0.05, depth_gain_noise=0.01)
     assert dg.judge([clear]).word == "walk back"
+
+
+def test_a_rule_without_backpropagation_beside_it_is_untested():
+    twins = {k: [x / 100] * 3 for k, x in enumerate(BP_TWINS, 1)}
+    ladder = LadderScores(
+        {k: scores_of([x / 100 + 0.001 * s for s in range(3)]) for k, x in enumerate(BP)},
+        {k: scores_of(values) for k, values in twins.items()},
+    )
+    assert word(find_used_depth(ladder)) == "trustworthy"
+    assert word(find_used_depth(ladder, is_bp=False)) == "no alarm, depth untested"

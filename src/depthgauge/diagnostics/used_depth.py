@@ -63,7 +63,9 @@ class UsedDepth:
         gaining: how many rungs are shown to gain more than `delta` over every lower one.
         worse_than: k of a rung that the whole network is shown to be worse than; None if none.
         is_idle: whether the blocks that do not earn are shown to be worth less than `delta`.
-        bp: the used depth of backpropagation on the same task; None for backpropagation itself.
+        bp: the used depth of backpropagation on the same task; None for backpropagation itself,
+            and where it was not trained.
+        is_bp: whether this is backpropagation itself.
     """
 
     value: int | None
@@ -80,6 +82,7 @@ class UsedDepth:
     worse_than: int | None
     is_idle: bool
     bp: UsedDepth | None = None
+    is_bp: bool = True
 
     @cached_property
     def earning_blocks(self) -> tuple[int, ...]:
@@ -99,7 +102,9 @@ class UsedDepth:
     @property
     def is_told(self) -> bool:
         """Whether the task tells depth: backpropagation is shown to use two rungs of it."""
-        bp = self.bp or self
+        bp = self if self.is_bp else self.bp
+        if bp is None:
+            return False
         used = bp.rungs_in_use if bp.seeds == 1 else bp.low
         return self.has_ladder and bp.has_ladder and used >= LEAST_OF_BP
 

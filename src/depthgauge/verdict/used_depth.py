@@ -22,8 +22,12 @@ FEW_SEEDS = 5
 """With so few seeds every single one must agree."""
 
 
-def find_used_depth(ladder: LadderScores, bp: UsedDepth | None = None) -> UsedDepth:
+def find_used_depth(
+    ladder: LadderScores, bp: UsedDepth | None = None, *, is_bp: bool | None = None
+) -> UsedDepth:
     """Return the used depth of a rule; `bp` is that of backpropagation on the same task.
+
+    Without one the rule is backpropagation itself, unless `is_bp` says otherwise.
 
     1. Rung k earns if it is above every lower rung and above its twin: paired by seed, one-sided,
        the largest p-value of these, by Holm's method over the rungs. With five seeds or fewer,
@@ -69,6 +73,7 @@ def find_used_depth(ladder: LadderScores, bp: UsedDepth | None = None) -> UsedDe
         worse_than=_worse_than(ladder),
         is_idle=is_idle,
         bp=bp,
+        is_bp=bp is None if is_bp is None else is_bp,
     )
 
 
