@@ -92,9 +92,7 @@ TRAINED = READ | {"config.json"}
 NETWORKS = {"metrics.jsonl", "checkpoint.safetensors"}
 NEEDED = {
     "half done, loaded": READ | {"audit.json", "metrics.jsonl"},
-    "half done, audited": TRAINED
-    | NETWORKS
-    | {"checkpoint.previous.safetensors", "audit.json"},
+    "half done, audited": TRAINED | NETWORKS | {"checkpoint.previous.safetensors", "audit.json"},
     "finished, loaded": READ | {"plan/3.json", "audit.json"},
     "finished, audited": TRAINED | {"plan/3.json", "audit.json"} | NETWORKS,
     "finished, ladder": TRAINED | {"plan/3.json", "audit.json"},

@@ -34,6 +34,7 @@ def test_a_row_for_each_rule_of_each_study(short, longer):
     first, second = columns(rule_table(compared(short, longer)))
     assert (first["study"], first["rule"], first["n"]) == ("short", "bp", "2")
     assert (first["acc"], first["frozen"], first["gain"]) == ("62.0 ± 2.8", "30.0", "+32.0")
+    assert first["used depth"] == "too few seeds"
     assert first["verdict"] == "inconclusive (D3: about 1 more seed needed), by metrics of training"
     assert (second["study"], second["acc"]) == ("long", "72.5 ± 3.5")
 
@@ -41,7 +42,8 @@ def test_a_row_for_each_rule_of_each_study(short, longer):
 def test_a_verdict_of_an_audit_stands_for_itself(short, tmp_path):
     audit = write_audit(tmp_path / "audit", {"bp": {1: (0.5, 0.3)}})
     row = columns(rule_table(compared(short, audit)))[1]
-    assert (row["acc"], row["verdict"]) == ("50.0", "trustworthy (single seed)")
+    assert (row["acc"], row["verdict"]) == ("50.0", "no alarm, depth untested (single seed)")
+    assert row["used depth"] == "–"
 
 
 def test_seeds_that_diverged_are_named(short, tmp_path):
