@@ -35,7 +35,7 @@ def test_a_row_for_each_rule_of_each_study(short, longer):
     assert (first["study"], first["rule"], first["n"]) == ("short", "bp", "2")
     assert (first["acc"], first["frozen"], first["gain"]) == ("62.0 ± 2.8", "30.0", "+32.0")
     assert first["used depth"] == "too few seeds"
-    assert first["verdict"] == "inconclusive (D3: about 1 more seed needed), by metrics of training"
+    assert first["verdict"] == "no alarm, depth untested (D3 open), by metrics of training"
     assert (second["study"], second["acc"]) == ("long", "72.5 ± 3.5")
 
 
