@@ -54,13 +54,13 @@ random = np.random.default_rng(1)
 x, y = random.normal(size=(60, 6)), np.arange(60) % 3
 study = dg.audit(
     rules=["bp", Scaled(ScaledOptions(strength=0.5))], task=(x, y, x, y), seeds=2,
-    width=6, depth=2, epochs=2, threads=1, out="study",
+    width=6, depth=2, epochs=2, threads=1, floors=False, out="study",
 )
 print(study["scaled[strength=0.5]"].verdict.word)
 """
 """Without a main guard: two worker processes must not run it again."""
 
-SMALL: dict[str, Any] = {"width": 6, "depth": 2, "epochs": 2, "threads": 1}
+SMALL: dict[str, Any] = {"width": 6, "depth": 2, "epochs": 2, "threads": 1, "floors": False}
 FRAMES = {"runs": "accuracy", "epochs": "epoch", "ladder": "k", "layers": "layer"}
 
 

@@ -87,7 +87,7 @@ for name, call in {
 One that is being written has a name with a dot, and is opened once more to have it on the disk.
 Workers are not counted: they are processes of their own, but for studies that need only one."""
 
-READ = {"study.json", "plan/1.json", "plan/2.json", "result.json"}
+READ = {"study.json", "plan/1.json", "plan/2.json", "result.json", "floors.json"}
 TRAINED = READ | {"config.json"}
 NETWORKS = {"metrics.jsonl", "checkpoint.safetensors"}
 NEEDED = {

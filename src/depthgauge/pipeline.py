@@ -9,6 +9,7 @@ from pathlib import Path
 
 from depthgauge.auditing.audit_study import audit_checkpoints, audit_study
 from depthgauge.auditing.ladder_stages import runs_called_for
+from depthgauge.auditing.linear_floor import with_linear_floor
 from depthgauge.auditing.selection import candidates, chosen_settings, selection_grid
 from depthgauge.errors import OptionError, UserError
 from depthgauge.report.documents import write_audit, write_ladder
@@ -61,6 +62,8 @@ def run_audit(
         study = _train_called_for(study, grid, execution_of(judged))
     if study.submitted is not None:
         return study
+    if config.floors:
+        study = with_linear_floor(study, used, _say)
     study = audit_study(
         study,
         grid,
@@ -96,8 +99,11 @@ def run_ladder(config: StudyConfig, task: Task | None) -> StudyResult:
     study = replace(load_prepared(prepared), submitted=submitted)
     if config.twins:
         study = _train_called_for(study, grid, execution_of(config))
-    if study.submitted is None:
-        write_ladder(study)
+    if study.submitted is not None:
+        return study
+    if config.floors:
+        study = with_linear_floor(study, used, _say)
+    write_ladder(study)
     return study
 
 

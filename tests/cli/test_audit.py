@@ -220,7 +220,7 @@ def test_a_dry_run_shows_the_runs_and_trains_nothing(trained, tmp_path):
     [((), {0, 3}), ((1,), {0, 1, 3}), ((0, 2), {0, 2, 3}), (("all",), {0, 1, 2, 3})],
 )
 def test_no_blocks_and_all_blocks_are_always_trained_and_more_rungs_if_asked(given, ks):
-    options = ("--k", *given) if given else ()
+    options = ("--no-floors", *(("--k", *given) if given else ()))
     grid = ("--depth", 3, "--rules", "dfa", "--seeds", 1)
     plan = run("audit", "--task", "digits", *grid, *options, "--dry-run", "--json").document
     assert sorted(entry["k"] for entry in plan["runs"]) == sorted(ks)
@@ -240,7 +240,7 @@ def test_its_page_is_written_and_named(audited):
 def test_the_defaults_are_three_rules_and_three_seeds():
     plan = run("audit", "--dry-run", "--json").document
     assert plan["config"]["task"]["name"] == "teacher"
-    assert {entry["label"] for entry in plan["runs"]} == {"bp", "fa", "dfa"}
+    assert {entry["label"] for entry in plan["runs"]} == {"bp", "fa", "dfa", "bp[shallow]"}
     assert {entry["seed"] for entry in plan["runs"]} == {42, 123, 456}
     assert {entry["k"] for entry in plan["runs"]} == {0, 4}
-    assert len(plan["runs"]) == 18
+    assert len(plan["runs"]) == 18 + 3  # the floor: one run for each seed

@@ -25,6 +25,7 @@ ALWAYS = {
     "stability",
     "depth",
     "lesion",
+    "rewind",
     "accuracy",
 }
 OF_CREDIT = {"alignment", "perturbation", "nudging"}

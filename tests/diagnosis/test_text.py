@@ -85,6 +85,17 @@ def test_every_layers_norms_are_in_its_column(full):
     assert row(full, "lost without block l−1") == ["–", *lost]
 
 
+def test_a_rewound_block_stands_beside_the_one_that_was_skipped():
+    net = make_net()
+    report = diagnose(net, shown(1), initial=make_net(seed=5))
+    lost = [f"{value:.3g}" for value in report.rewind.per_layer]
+    assert row(report, "lost, l−1 rewound") == ["–", *lost]
+    how = "accuracy lost; one block at its initial weights at a time; "
+    assert f"rewind: {how}{report.rewind.measured_on}." in paragraph(report, "Measured by")
+    without = str(diagnose(net, shown(1))).splitlines()
+    assert "rewind: n/a: the initial weights are not at hand." in without
+
+
 def test_columns_are_aligned(full):
     ends = {tuple(m.end() for m in re.finditer(r"\S+", line[22:])) for line in table(full)}
     assert len(ends) == 1

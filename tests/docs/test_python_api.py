@@ -115,7 +115,7 @@ def test_report_can_be_called_also_after_the_room_of_that_name_was_imported(
 
 def test_a_configuration_goes_with_a_class(tmp_path: Path) -> None:
     shared = dg.StudyConfig(seeds=2, width=8, depth=1, epochs=1, out=str(tmp_path / "study"))
-    planned = dg.plan(shared, rules=["bp", Mine])
+    planned = dg.plan(shared, rules=["bp", Mine], floors=False)
     assert {run.label for run in planned.runs} == {"bp", "mine"}
     assert len(planned.runs) == len({"bp", "mine"}) * len([0, 1]) * 2
 

@@ -43,7 +43,8 @@ class Kind:
         return [
             *("ladder", "--rules", *self.rules, "--k", *self.ks, "--seeds", *self.seeds),
             *("--width", "4", "--depth", "1", "--batch-size", "4000", "--threads", "1"),
-            *("--epochs", str(self.epochs), "--save-every", "0", "--json", "--out", str(folder)),
+            *("--epochs", str(self.epochs), "--save-every", "0", "--no-floors", "--json"),
+            *("--out", str(folder)),
         ]
 
 

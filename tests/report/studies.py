@@ -23,7 +23,8 @@ from depthgauge.gauges.depth import read_depth
 from depthgauge.gauges.null import Calibrated, NullReading
 from depthgauge.gauges.reading import Reading
 from depthgauge.results.audit import Audit
-from depthgauge.results.audit_parts import RuleVerdict, Source
+from depthgauge.results.audit_parts import RuleVerdict, ShallowRule, Source
+from depthgauge.results.floors import AboveLinear, Floors, LinearFloor
 from depthgauge.results.ladder import Ladder, Rung
 from depthgauge.results.run import RunResult, State
 from depthgauge.results.spread import Spread
@@ -317,6 +318,23 @@ def make_ladder(
         rules={
             label: tuple(_rung(k, rungs[k], blocks) for k in sorted(rungs))
             for label, rungs in accuracies.items()
+        },
+    )
+
+
+def make_floors(linear: float | None = 0.55, shallow: float | None = 0.45) -> Floors:
+    """Floors of a study, with a rule `dfa` that is not shown to beat the linear one."""
+    reason = "" if linear is not None else "n/a: all training samples have one class"
+    return Floors(
+        linear=LinearFloor(task=TASK, accuracy=linear, penalty=0.01, samples=900, reason=reason),
+        shallow=None
+        if shallow is None
+        else ShallowRule(
+            accuracy=Spread.of([shallow]), accuracies={1: shallow}, runs={1: "0" * 16}
+        ),
+        above_linear={
+            "dfa": AboveLinear(accuracy=0.3, seeds=3, p=0.9, is_shown=False),
+            "bp": AboveLinear(accuracy=0.7, seeds=3, p=0.001, is_shown=True),
         },
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from report.studies import (
     audit_of_verdicts,
     make_audit,
+    make_floors,
     make_network,
     make_null,
     make_study,
@@ -13,6 +14,7 @@ from report.studies import (
 )
 from report.tables import columns
 
+from depthgauge.diagnostics.finding import Finding
 from depthgauge.report.audit_table import (
     TABLES,
     layer_table,
@@ -176,3 +178,23 @@ def test_without_any_alignment_there_is_nothing_layer_by_layer():
 def test_shares_in_per_cent():
     for share, text in [(None, "–"), (0.0, "0.0"), (0.30451, "30.5"), (1.0, "100.0")]:
         assert percent(share) == text
+
+
+def test_floors_are_the_last_rows_and_a_rule_below_says_so():
+    fired = Finding("D1", "fires", {}, "scale: it grows")
+    verdicts = {label: make_verdict(findings=(fired,)) for label in ("bp", "dfa")}
+    shallow = {
+        label: ShallowRule(accuracy=spread(0.45), accuracies={1: 0.45}, runs={1: "0" * 16})
+        for label in ("bp[shallow]", "dfa[shallow]")
+    }
+    audit = audit_of_verdicts(verdicts, shallow=shallow).model_copy(
+        update={"floors": make_floors()}
+    )
+    rows = {row["rule"]: row["verdict over seeds"] for row in columns(rule_table(of(audit)))}
+    assert rows == {
+        "bp": "walk back (D1)",
+        "dfa": "walk back (D1); not shown to beat the linear floor",
+        "bp[shallow]": "floor: no blocks",
+        "dfa[shallow]": "no blocks: nothing to judge",
+        "linear classifier": "floor: no network",
+    }

@@ -6,6 +6,7 @@ from report.studies import (
     CONFIG,
     audit_of_verdicts,
     make_audit,
+    make_floors,
     make_network,
     make_report,
     make_study,
@@ -19,8 +20,9 @@ from depthgauge.rules.access import Access
 from depthgauge.verdict.sensitivity import StableRange
 
 
-def words_of(verdicts=None, **parts):
-    return audit_words(make_study(audit=audit_of_verdicts(verdicts or {}, **parts)))
+def words_of(verdicts=None, floors=None, **parts):
+    audit = audit_of_verdicts(verdicts or {}, **parts)
+    return audit_words(make_study(audit=audit.model_copy(update={"floors": floors})))
 
 
 def test_every_diagnostic_of_every_rule_but_controls_has_its_sentence():
@@ -105,3 +107,13 @@ def test_the_control_is_counted_with_what_it_came_to():
 def test_without_an_audit_there_is_nothing_to_say():
     assert audit_words(make_study()) == []
     assert audit_words(make_study(audit=make_audit(make_network()))) != []
+
+
+def test_a_rule_below_the_linear_floor_is_told_so_before_its_diagnostics():
+    d1 = Finding("D1", "passes", {}, "scale: it does not grow")
+    verdicts = {label: make_verdict(findings=(d1,)) for label in ("bp", "dfa")}
+    words = words_of(verdicts, floors=make_floors())
+    assert words[0].startswith("bp D1 passes")
+    assert words[1].startswith("dfa is not shown to beat a linear classifier")
+    assert words[2].startswith("dfa D1 passes")
+    assert sum(sentence.startswith("Floor:") for sentence in words) == 2

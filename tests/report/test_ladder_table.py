@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from report.studies import curve, make_ladder
+from report.studies import curve, make_floors, make_ladder
 
 from depthgauge.report.ladder_table import caption, ladder_rows, rows_with_curves
 from depthgauge.report.sparkline import BLOCKS, DIGITS
@@ -84,3 +84,12 @@ def test_rungs_that_are_missing_or_have_diverged_are_missing_in_the_curve():
 def test_one_rung_alone_and_none_at_all_have_no_curve():
     for ladder in (make_ladder({"bp": {0: [0.3]}, "fa": {0: [0.2]}}), make_ladder({})):
         assert rows_with_curves(ladder, BLOCKS) == ladder_rows(ladder)
+
+
+def test_the_linear_floor_is_the_last_row_and_has_no_curve():
+    ladder = make_ladder({"dfa": curve(0.349, 0.244)})
+    ladder = ladder.model_copy(update={"floors": make_floors()})
+    assert ladder_rows(ladder)[1][-1] == ["linear classifier", "55.0", "–"]
+    assert rows_with_curves(ladder, BLOCKS)[1][-1] == ["linear classifier", "··", "55.0", "–"]
+    missing = ladder.model_copy(update={"floors": make_floors(linear=None)})
+    assert [row[0] for row in ladder_rows(missing)[1]] == ["dfa"]

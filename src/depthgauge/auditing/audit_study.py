@@ -61,7 +61,7 @@ def audit_study(
         selection=selection,
         earlier=earlier.called_as_in(study.runs).verdicts if earlier else None,
     )
-    return study.with_audit(audit)
+    return study.with_audit(audit.model_copy(update={"floors": study.floors}))
 
 
 def runs_of(study: StudyResult, grid: Grid) -> list[RunResult]:

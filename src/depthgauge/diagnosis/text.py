@@ -105,6 +105,8 @@ def _layers(report: Report) -> Iterator[str]:
             rows[label] = reading.per_layer
     if report.lesion.per_layer:
         rows["lost without block l−1"] = (None, *report.lesion.per_layer)
+    if report.rewind is not None and report.rewind.per_layer:
+        rows["lost, l−1 rewound"] = (None, *report.rewind.per_layer)
     count = len(report.residual_norms)
     for start in range(0, count, SIDE_BY_SIDE):
         layers = range(start, min(start + SIDE_BY_SIDE, count))
@@ -146,10 +148,13 @@ def _conventions(report: Report) -> Iterator[str]:
         report.stability,
         report.reference_check,
         report.lesion,
+        report.rewind,
         report.alignment,
         report.perturbation,
         report.nudging,
     )
     for reading in readings:
         if reading is not None and reading.measured_on:
-            yield f"{reading.name}: {reading.unit}; {reading.convention}; {reading.measured_on}."
+            missing = reading.note if reading is report.rewind else ""
+            how = f"{reading.unit}; {reading.convention}; {reading.measured_on}"
+            yield f"{reading.name}: {missing or how}."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from depthgauge.diagnosis.text import in_words
 from depthgauge.report.depth_words import depth_sentences
+from depthgauge.report.floor_words import floor_words, not_above
 from depthgauge.report.recipe_words import recipe_words, tuning_words
 from depthgauge.results.audit import Audit
 from depthgauge.results.audit_parts import EarlierVerdict
@@ -19,6 +20,7 @@ def audit_words(study: StudyResult) -> list[str]:
     for label, entry in audit.verdicts.items():
         if entry.control:
             continue
+        words += [first] if (first := not_above(study.floors, label)) else []
         words += depth_sentences(label, entry.used_depth)
         words += [f"{label} {d.id} {d.outcome}: {d.sentence}." for d in entry.findings]
         words += [f"{label} {entry.access}."] if entry.access else []
@@ -40,7 +42,7 @@ def audit_words(study: StudyResult) -> list[str]:
     words += _earlier(audit)
     tuning = tuning_words(study)
     words += [tuning] if tuning else []
-    return [*words, *_untrained(audit), *recipe_words(audit)]
+    return [*words, *floor_words(study.floors), *_untrained(audit), *recipe_words(audit)]
 
 
 def _earlier(audit: Audit) -> list[str]:

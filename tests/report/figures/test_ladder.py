@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 import pytest
 from matplotlib.colors import to_hex
 from report.figures.drawn import draw, error_bars, legend, points
-from report.studies import curve, make_ladder, make_run, make_study
+from report.studies import curve, make_floors, make_ladder, make_run, make_study
 from scipy import stats
 
 from depthgauge.report.figures import ladder
@@ -163,3 +163,13 @@ def test_a_label_cannot_become_markup_in_the_svg(label):
     tags = {element.tag.rpartition("}")[2] for element in ET.fromstring(drawn).iter()}
     assert "script" not in tags
     assert b"<script" not in drawn
+
+
+def test_floors_are_lines_across_with_their_names_in_the_legend():
+    with_floors = LADDER.model_copy(update={"floors": make_floors(linear=0.55, shallow=0.45)})
+    figure = draw_ladders([with_floors])
+    (only,) = figure.axes
+    drawn = {line.get_label(): set(line.get_ydata()) for line in only.lines}
+    assert [*drawn["linear classifier"]] == [pytest.approx(55.0)]
+    assert [*drawn["bp[shallow]"]] == [pytest.approx(45.0)]
+    assert legend(figure)[2:5] == ["chance", "linear classifier", "bp[shallow]"]

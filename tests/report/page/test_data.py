@@ -121,6 +121,7 @@ def test_what_an_audit_read_of_a_network(whole, data):
     report = whole["dfa"].networks[0].report
     assert one["alignment"] == list(report.alignment.per_layer) == [None, 0.25]
     assert one["lesion"] == list(report.lesion.per_layer)
+    assert one["rewind"] == list(report.rewind.per_layer)
     read = one["read"]
     assert (read["growth"], read["stability"]) == (900.0, 0.1)
     assert read["depth_gain"] == pytest.approx(-0.05)

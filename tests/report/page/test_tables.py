@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from report.studies import make_floors, trained_study
 from report.study_folders import GOOD, write_whole_study
 from results.written_studies import put_plan, write_study
 from store.small_runs_on_disk import run_config, started
@@ -180,3 +181,10 @@ def test_columns_of_numbers_are_known():
     table = plain_table(list("abcdefghi"), rows)
     assert table.numeric == [False, True, True, True, True, True, True, False, True]
     assert plain_table(["a", "b"], []).numeric == [True, True]
+
+
+def test_the_linear_floor_is_the_last_row_of_the_ladder():
+    study = trained_study()
+    table = ladder_table(study.rules.values(), make_floors())
+    assert [cell.text for cell in table.rows[-1]] == ["linear classifier", "55.0", "–"]
+    assert len(table.rows) == len(study.rules) + 1

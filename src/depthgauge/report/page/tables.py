@@ -12,6 +12,7 @@ from typing import Any
 from depthgauge.diagnostics.contract import Quantity
 from depthgauge.report.audit_table import percent, utility_table
 from depthgauge.report.diagnostic_columns import columns, epoch_words, shown_readings, watched
+from depthgauge.results.floors import LINEAR, Floors
 from depthgauge.results.rule import RuleResult
 from depthgauge.results.run import RunResult
 from depthgauge.results.study import StudyResult
@@ -46,8 +47,8 @@ class PageTable:
         return [all(NUMBER.match(cell.text) for cell in column) for column in columns]
 
 
-def ladder_table(views: Collection[RuleResult]) -> PageTable:
-    """Accuracy in per cent by rule and k; each mean leads to its runs."""
+def ladder_table(views: Collection[RuleResult], floors: Floors | None = None) -> PageTable:
+    """Accuracy in per cent by rule and k; each mean leads to its runs. The linear floor is last."""
     ks = sorted({rung.k for view in views for rung in view.ladder})
     rows = []
     for view in views:
@@ -63,6 +64,9 @@ def ladder_table(views: Collection[RuleResult]) -> PageTable:
             spread = "" if rung.std is None else f" ± {percent(rung.std)}"
             cells.append(Cell(f"{text}{spread}{lost}", runs={"rule": view.label, "k": str(k)}))
         rows.append(cells)
+    linear = floors.linear if floors else None
+    if linear is not None and linear.accuracy is not None and ks:
+        rows.append([Cell(LINEAR), Cell(percent(linear.accuracy)), *[Cell("–")] * (len(ks) - 1)])
     return PageTable(["rule", *(f"k = {k}" for k in ks)], rows)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from report.page.browser.browser_studies import NAMES
 
-ON_PAGE = {"audited": 13, "half": 11, "deep": 11, "hostile": 13, "compared": 5}
+ON_PAGE = {"audited": 14, "half": 12, "deep": 12, "hostile": 14, "compared": 5}
 NEEDS_AUDIT = dict.fromkeys(
-    ("audit-D2s", "layers-gamma", "layers-rho", "layers-lesion"),
+    ("audit-D2s", "layers-gamma", "layers-rho", "layers-lesion", "layers-rewind"),
     "Not read: depthgauge audit reads it.",
 )
 NOT_DRAWN = {"half": NEEDS_AUDIT, "deep": NEEDS_AUDIT}
