@@ -12,7 +12,8 @@ import depthgauge as dg
 from depthgauge.report.audit_words import audit_words
 from depthgauge.training.threads import with_threads
 
-SMALL: dict[str, Any] = {"rules": ["bp"], "width": 6, "depth": 1, "epochs": 1, "twins": False}
+SMALL: dict[str, Any] = {"rules": ["bp"], "width": 6, "depth": 1, "epochs": 1}
+RUNGS_ALONE = {"twins": False, "floors": False}
 HERE = {"threads": 1, "cohort": 4}
 """In one cohort, so without other processes."""
 
@@ -25,7 +26,7 @@ def arrays() -> tuple[np.ndarray[Any, Any], ...]:
 
 def audit(folder: Path, *seeds: int) -> dg.StudyResult:
     with with_threads(1):
-        return dg.audit(task=arrays(), seeds=list(seeds), out=folder, **SMALL, **HERE)
+        return dg.audit(task=arrays(), seeds=list(seeds), out=folder, **SMALL, **RUNGS_ALONE, **HERE)
 
 
 @pytest.fixture(scope="module")
