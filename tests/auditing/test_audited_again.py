@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 import depthgauge as dg
+from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.report.audit_words import audit_words
 from depthgauge.training.threads import with_threads
 
@@ -26,7 +28,9 @@ def arrays() -> tuple[np.ndarray[Any, Any], ...]:
 
 def audit(folder: Path, *seeds: int) -> dg.StudyResult:
     with with_threads(1):
-        return dg.audit(task=arrays(), seeds=list(seeds), out=folder, **SMALL, **RUNGS_ALONE, **HERE)
+        return dg.audit(
+            task=arrays(), seeds=list(seeds), out=folder, **SMALL, **RUNGS_ALONE, **HERE
+        )
 
 
 @pytest.fixture(scope="module")
@@ -50,3 +54,21 @@ def test_an_earlier_audit_that_is_damaged_is_replaced(first):
     again = audit(first.folder, 1)
     assert (again.audit.verdicts["bp"].earlier, again.problems) == ((), ())
     assert dg.load(first.folder).audit == again.audit
+
+
+def test_checkpoints_of_more_seeds_are_a_second_look_too(tmp_path):
+    weights, out = tmp_path / "weights", tmp_path / "out"
+    weights.mkdir()
+    audits = []
+    for seed in (1, 2):
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            net = ResidualMLP(6, 6, 3, 1)
+        torch.save(net.state_dict(), weights / f"mine_s{seed}.pt")
+        audits.append(dg.audit(checkpoints=weights, task=arrays(), out=out))
+    first, second = (study.audit.verdicts["mine"] for study in audits)
+    assert (first.earlier, len(second.seeds)) == ((), 2)
+    assert [(one.seeds, one.word) for one in second.earlier] == [(1, first.word)]
+    (weights / "mine_s2.pt").unlink()
+    other = dg.audit(checkpoints=weights, task=arrays(), frozen_acc={"mine": 0.3}, out=out)
+    assert other.audit.verdicts["mine"].earlier == ()
