@@ -92,13 +92,13 @@ TRAINED = READ | {"config.json"}
 NETWORKS = {"metrics.jsonl", "checkpoint.safetensors"}
 NEEDED = {
     "half done, loaded": READ | {"audit.json", "metrics.jsonl"},
-    "half done, audited": TRAINED | NETWORKS | {"checkpoint.previous.safetensors"},
+    "half done, audited": TRAINED | NETWORKS | {"checkpoint.previous.safetensors", "audit.json"},
     "finished, loaded": READ | {"plan/3.json", "audit.json"},
-    "finished, audited": TRAINED | {"plan/3.json"} | NETWORKS,
+    "finished, audited": TRAINED | {"plan/3.json", "audit.json"} | NETWORKS,
     "finished, ladder": TRAINED | {"plan/3.json", "audit.json"},
     "finished, resumed": TRAINED | {"plan/3.json", "audit.json"},
 }
-"""What each call opens, and nothing besides: an audit does not read the one that it replaces."""
+"""What each call opens, and nothing besides: an audit reads what the one before it said."""
 
 FOLLOWED = "claims/"
 """Claims are opened again on purpose: they say whether their owners are still alive."""

@@ -16,7 +16,7 @@ from depthgauge.report.documents import write_audit, write_ladder
 from depthgauge.report.failures import failure_sentences
 from depthgauge.report.progress import show_progress
 from depthgauge.results.audit_parts import Selection
-from depthgauge.results.load import load_opened
+from depthgauge.results.load import load_earlier_audit, load_opened
 from depthgauge.results.study import StudyResult
 from depthgauge.rules.choice import RuleChoice
 from depthgauge.scheduling.dry_run import StudyPlan, plan_study
@@ -72,6 +72,7 @@ def run_audit(
         done=prepared.done,
         selection=selection,
         as_published=as_published,
+        earlier=load_earlier_audit(folder),
     )
     write_audit(study)
     return replace(study, problems=(*failures, *study.problems))

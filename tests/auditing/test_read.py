@@ -151,7 +151,17 @@ def test_depth_is_judged_by_what_bp_gains_from_it(bp_gain, outcome):
     trained = Trained(initial_net(NET, TASK, 1), None, None, "")
     dfa = under_audit("dfa", 1, 0.4, 0.4, trained=trained)
     (one,) = read_networks([dfa], TASK, Thresholds(), bp_gain)
-    assert {f.id: f.outcome for f in one.report.judgement.findings}["D3"] == outcome
+    assert one.report.judgement.published.finding("D3").outcome == outcome
+
+
+def test_a_gain_is_held_against_the_noise_of_the_samples_that_it_was_measured_on():
+    """On a few samples a gain of nothing may be one of two points, and is no alarm."""
+    trained = Trained(initial_net(NET, TASK, 1), None, None, "")
+    dfa = under_audit("dfa", 1, 0.4, 0.4, trained=trained)
+    (one,) = read_networks([dfa], TASK, Thresholds(), 0.3)
+    noise = math.sqrt(2 * 0.4 * 0.6 / len(TASK.evaluation))
+    assert one.report.seed_readings["depth_gain_noise"] == pytest.approx(noise)
+    assert one.report.judgement.finding("D3").straddles
 
 
 def test_of_networks_trained_in_bf16_the_gradient_is_looked_at_in_bf16_too():

@@ -42,6 +42,17 @@ def test_the_verdict_comes_first():
     assert str(report).splitlines()[0] == "mine: walk back (D3, single seed)"
 
 
+def test_the_published_word_stands_beside_ours_where_it_is_another():
+    """A network without a ladder is not vouched for; papers that say trustworthy can be matched."""
+    healthy = str(diagnose(make_net(), shown(1), 0.6, 0.5, method_name="net.pt"))
+    assert healthy.splitlines()[0] == (
+        "net.pt: no alarm, depth untested (single seed); by the published protocol: trustworthy"
+    )
+    few = diagnose(make_net(), shown(1), 0.53, 0.52, samples=400, method_name="net.pt")
+    assert (few.judgement.fired, few.judgement.published.fired) == ((), ("D3",))
+    assert str(few).splitlines()[0].endswith("; by the published protocol: walk back (D3)")
+
+
 def test_every_diagnostic_has_its_finding_and_sentence(full):
     lines, verdict = paragraph(full, "D1  "), full.judgement
     for line, found in zip(lines, (*verdict.findings, *verdict.besides), strict=True):

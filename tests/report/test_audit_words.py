@@ -15,6 +15,7 @@ from report.studies import (
 
 from depthgauge.diagnostics.finding import Finding
 from depthgauge.report.audit_words import audit_words
+from depthgauge.results.audit_parts import EarlierVerdict
 from depthgauge.rules.access import Access
 from depthgauge.verdict.sensitivity import StableRange
 
@@ -51,6 +52,24 @@ def test_how_far_each_threshold_may_move():
         "dfa keeps its verdict for any one threshold within: growth 0 to 694 (used: 50); gradient "
         "4.21e-09 to any value (used: 1.28e-05)."
     )
+
+
+def test_earlier_audits_are_one_sentence_whatever_they_said():
+    """A reader cannot know how often somebody looked, unless the audit says it."""
+    three = EarlierVerdict(seeds=3, word="inconclusive")
+    five = EarlierVerdict(seeds=5, word="shallow")
+    verdicts = {
+        "bp": make_verdict(earlier=(three,)),
+        "fa": make_verdict(earlier=(three, five)),
+        "dfa": make_verdict(earlier=(EarlierVerdict(seeds=3, word="walk back"),)),
+        "ep": make_verdict(),
+    }
+    assert [words for words in words_of(verdicts) if "earlier" in words] == [
+        "An earlier audit with 3 seeds said inconclusive (bp, fa) and walk back (dfa), one with 5 "
+        "seeds said shallow (fa); looking again and again makes a wrong word likelier: see "
+        "docs/verdict.md."
+    ]
+    assert not any("earlier" in words for words in words_of({"ep": make_verdict()}))
 
 
 def test_each_rule_is_said_to_see_what_it_sees():

@@ -34,6 +34,7 @@ def test_a_row_for_each_rule_of_each_study(short, longer):
     first, second = columns(rule_table(compared(short, longer)))
     assert (first["study"], first["rule"], first["n"]) == ("short", "bp", "2")
     assert (first["acc"], first["frozen"], first["gain"]) == ("62.0 ± 2.8", "30.0", "+32.0")
+    assert first["used depth"] == "too few seeds"
     assert first["verdict"] == "no alarm, depth untested (D3 open), by metrics of training"
     assert (second["study"], second["acc"]) == ("long", "72.5 ± 3.5")
 
@@ -42,6 +43,7 @@ def test_a_verdict_of_an_audit_stands_for_itself(short, tmp_path):
     audit = write_audit(tmp_path / "audit", {"bp": {1: (0.5, 0.3)}})
     row = columns(rule_table(compared(short, audit)))[1]
     assert (row["acc"], row["verdict"]) == ("50.0", "no alarm, depth untested (single seed)")
+    assert row["used depth"] == "–"
 
 
 def test_a_rule_that_is_shown_to_use_its_depth_is_trustworthy_here_too(short, tmp_path):

@@ -23,7 +23,7 @@ SIDE_BY_SIDE = 9
 def diagnosis_text(report: Report) -> str:
     """Verdict, diagnostics, readings layer by layer, thresholds, conventions."""
     parts = [
-        [f"{report.method_name}: {report.judgement}"],
+        [_heading(report)],
         [report.notes] if report.notes else [],
         list(_findings(report.judgement)),
         list(_numbers(report)),
@@ -33,6 +33,15 @@ def diagnosis_text(report: Report) -> str:
         list(_conventions(report)),
     ]
     return "\n\n".join("\n".join(part) for part in parts if part)
+
+
+def _heading(report: Report) -> str:
+    """Our verdict; that of the published protocol beside it where it has another word."""
+    ours, published = f"{report.method_name}: {report.judgement}", report.judgement.published
+    if published.word == report.verdict:
+        return ours
+    fired = f" ({', '.join(published.fired)})" if published.fired else ""
+    return f"{ours}; by the published protocol: {published.word}{fired}"
 
 
 def _findings(verdict: Verdict) -> Iterator[str]:

@@ -56,6 +56,15 @@ def load_opened(
     return replace(now, chance=before.chance, audit=before.audit, problems=problems)
 
 
+def load_earlier_audit(folder: Path) -> Audit | None:
+    """Return the audit that another one will replace; None where none is there, or none to read."""
+    path = folder / "audit.json"
+    try:
+        return _read_audit(path) if path.is_file() else None
+    except UserError:
+        return None
+
+
 def _load_audit(folder: Path) -> StudyResult:
     """Return the networks of an audit without a study."""
     path, name = folder / "audit.json", folder.resolve().name
