@@ -267,16 +267,23 @@ def simulate(
 
     A look is a number of seeds. Its seeds are also those of later looks.
     """
-    rng = np.random.default_rng([SEED, zlib.crc32(f"{task} {noise} {tuple(looks)}".encode())])
     everyone = ["t" * task.blocks, *rules]
+    for runs in simulate_runs(task, rules, noise, looks, studies):
+        yield [_look(task, everyone, runs, noise.samples, seeds) for seeds in looks]
+
+
+def simulate_runs(
+    task: Task, rules: Sequence[str], noise: Noise, looks: Sequence[int], studies: int
+) -> Iterator[list[Runs]]:
+    """Yield studies: the runs of backpropagation, then those of each rule."""
+    rng = np.random.default_rng([SEED, zlib.crc32(f"{task} {noise} {tuple(looks)}".encode())])
     slots = 2 * len(task.ks) + 1 + 2 * len(looks)
     for start in range(0, studies, TOGETHER):
-        shape = (min(TOGETHER, studies - start), len(everyone), slots)
+        shape = (min(TOGETHER, studies - start), len(rules) + 1, slots)
         by_seed = NOISE[noise.tails](rng, (*shape, max(looks)))
         by_samples = rng.standard_normal((*shape, 1))
         for study in np.concatenate([by_seed, by_samples], axis=-1).tolist():
-            runs = [Runs(task, noise, drawn) for drawn in study]
-            yield [_look(task, everyone, runs, noise.samples, seeds) for seeds in looks]
+            yield [Runs(task, noise, drawn) for drawn in study]
 
 
 def _look(
