@@ -48,25 +48,33 @@ TASKS: dict[str, tuple[Task, tuple[str, ...]]] = {
     "cifar": (CIFAR, ("tttt", ".ttt", "nttt")),
     "noise as good": (AS_GOOD, ("tttt", "nttt")),
     "noise nearly as good": (NEARLY, ("tttt", "nttt")),
-    "embedded": (EMBEDDED, ("tttt", ".ttt", "nttt", "...t", "nnnt", "nnnn")),
+    "embedded": (EMBEDDED, ("tttt", ".ttt", "nttt", "nnnt")),
     "heavy tails": (EMBEDDED, ("tttt", "nttt", "nnnn", "ssss")),
-    "positions": (EMBEDDED, ("..t.", ".t..", "t...", "t.t.", ".t.t", "tnnn", "hhht", "....")),
+    "positions": (
+        EMBEDDED,
+        ("...t", "..t.", ".t..", "t...", "t.t.", ".t.t", "tnnn", "hhht", "...."),
+    ),
     "again": (ADDING, ("tttt", "nttt", "nnnt")),
 }
 
 NORMAL, NARROW, HEAVY = Noise(), Noise(spread=0.3), Noise("t4", 0.1, 15)
 SAMPLED, HEAVY_SAMPLED = Noise(samples=SAMPLES), Noise("t4", 0.1, 15, SAMPLES)
-ERRORS = (
+FIRST = (
     ("noise adds", (NORMAL, HEAVY, SAMPLED)),
-    ("skipped rungs", (NORMAL, HEAVY)),
-    ("gain of delta", (NORMAL, HEAVY)),
-    ("cifar", (NARROW, HEAVY, SAMPLED)),
+    ("skipped rungs", (HEAVY,)),
+    ("gain of delta", (NORMAL,)),
     ("noise as good", (NORMAL,)),
-    ("noise nearly as good", (NORMAL,)),
-    ("noise adds", (Noise("exponential"),)),
 )
-MORE_ERRORS = (
+THEN = (
+    ("cifar", (NARROW, SAMPLED)),
+    ("noise nearly as good", (NORMAL,)),
+    ("noise adds", (Noise("exponential", 0.1, 15),)),
+)
+LAST = (
+    ("skipped rungs", (NORMAL,)),
     ("heavy tails", (HEAVY,)),
+    ("gain of delta", (HEAVY,)),
+    ("cifar", (HEAVY,)),
     ("noise adds", (HEAVY_SAMPLED, Noise(spread=0.1, factor=15), Noise("t4"))),
 )
 SPREADS = (0.4, 0.9)
@@ -89,14 +97,15 @@ class Setting:
 
 def list_settings() -> Iterator[Setting]:
     """Yield all settings, the most telling ones first."""
-    yield from _errors(ERRORS)
+    yield from _errors(FIRST)
+    for looks in ((3,), SEED_COUNTS):
+        yield Setting("again", NORMAL, looks)
     for spread in SPREADS:
         for n in POWER_COUNTS:
             yield Setting("embedded", Noise(spread=spread), (n,))
-    for looks in ((3,), SEED_COUNTS):
-        yield Setting("again", NORMAL, looks)
+    yield from _errors(THEN)
     yield Setting("positions", NORMAL, (3,))
-    yield from _errors(MORE_ERRORS)
+    yield from _errors(LAST)
 
 
 def _errors(given: Iterable[tuple[str, Iterable[Noise]]]) -> Iterator[Setting]:
