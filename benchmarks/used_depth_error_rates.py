@@ -43,18 +43,18 @@ SAMPLES = 6400
 
 TASKS: dict[str, tuple[Task, tuple[str, ...]]] = {
     "noise adds": (ADDING, ("nttt", "nntt", "nnnw")),
-    "skipped rungs": (LONG, ("t" * 8, "nnnntttt", "nnnnnntt", "n" * 8)),
+    "skipped rungs": (LONG, ("t" * 8, "nnnntttt", "n" * 8)),
     "gain of delta": (ONE_DELTA, ("tttt", ".ttt")),
-    "cifar": (CIFAR, ("tttt", ".ttt", "nttt")),
-    "noise as good": (AS_GOOD, ("tttt", "nttt")),
-    "noise nearly as good": (NEARLY, ("tttt", "nttt")),
+    "cifar": (CIFAR, ("tttt", ".ttt")),
+    "noise as good": (AS_GOOD, ("tttt",)),
+    "noise nearly as good": (NEARLY, ("tttt",)),
     "embedded": (EMBEDDED, ("tttt", ".ttt", "nttt", "nnnt")),
     "heavy tails": (EMBEDDED, ("tttt", "nttt", "nnnn", "ssss")),
     "positions": (
         EMBEDDED,
         ("...t", "..t.", ".t..", "t...", "t.t.", ".t.t", "tnnn", "hhht", "...."),
     ),
-    "again": (ADDING, ("tttt", "nttt", "nnnt")),
+    "again": (ADDING, ("tttt", "nttt")),
 }
 
 NORMAL, NARROW, HEAVY = Noise(), Noise(spread=0.3), Noise("t4", 0.1, 15)

@@ -78,7 +78,7 @@ def _print_looks(settings: Sequence[Measured]) -> None:
     print()
     _print_row(["rule", "seeds", "low too large", "shallow", "trustworthy", "inconclusive"])
     _print_row(["---"] * 6)
-    for rule in ("tttt", "nttt", "nnnt"):
+    for rule in ("tttt", "nttt"):
         for each in settings:
             looks = " then ".join(map(str, each["looks"]))
             said = (TOO_LARGE, ("shallow",), ("trustworthy",), ("inconclusive",))
