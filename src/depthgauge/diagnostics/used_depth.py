@@ -60,7 +60,8 @@ class UsedDepth:
         delta: a gain that matters, as a share of the samples.
         gain: what the whole network gains over frozen blocks in the mean.
         rungs: what each rung above k = 0 shows.
-        gaining: how many rungs are shown to gain more than `delta` over every lower one.
+        gaining: how many rungs are shown to gain more than `delta` over every lower one and over
+            noise.
         worse_than: k of a rung that the whole network is shown to be worse than; None if none.
         is_idle: whether the blocks that do not earn are shown to be worth less than `delta`.
         bp: the used depth of backpropagation on the same task; None for backpropagation itself,
@@ -127,14 +128,15 @@ class UsedDepth:
 
     @property
     def is_deep(self) -> bool:
-        """Whether at least as many rungs earn as backpropagation uses; with one seed, by estimates.
+        """Whether at least as many rungs earn as backpropagation may use.
 
-        Backpropagation itself is what depth is measured by.
+        With one seed, by the estimates. Backpropagation itself is what depth is measured by.
         """
         if self.bp is None:
             return True
-        used = self.rungs_in_use if self.seeds == 1 else self.low
-        return used >= self.bp.rungs_in_use
+        if self.seeds == 1:
+            return self.rungs_in_use >= self.bp.rungs_in_use
+        return self.low >= self.bp.rungs_possible
 
     @property
     def open_rungs(self) -> tuple[int, ...]:

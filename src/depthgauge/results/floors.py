@@ -17,7 +17,7 @@ from depthgauge.results.spread import Spread
 from depthgauge.scheduling.floor_runs import SHALLOW
 from depthgauge.store.files import read_json
 from depthgauge.store.right_answers import RightAnswers, unpack
-from depthgauge.verdict.paired_test import Right, Scores, p_greater
+from depthgauge.verdict.paired_test import Right, Scores, compare
 
 FLOORS = "floors.json"
 """The linear floor, in the study's folder: it is fitted once."""
@@ -135,9 +135,8 @@ def _above(
     named = None if linear.right is None else unpack(linear.right)
     rule = Scores(accuracies, _right_answers(runs, named), None if named is None else len(named))
     floors = dict.fromkeys(accuracies, floor)
-    p = p_greater(
-        rule, Scores(floors, {} if named is None else dict.fromkeys(floors, named)), MARGIN
-    )
+    beside = Scores(floors, {} if named is None else dict.fromkeys(floors, named))
+    p = compare(rule, beside).p_above(MARGIN)
     return AboveLinear(accuracy=mean, seeds=len(accuracies), p=p, is_shown=p <= ERROR_RATE)
 
 
