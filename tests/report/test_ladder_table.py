@@ -127,7 +127,8 @@ def test_one_rung_alone_and_none_at_all_have_no_curve():
 def test_the_linear_floor_is_the_last_row_and_has_no_curve():
     ladder = make_ladder({"dfa": curve(0.349, 0.244)})
     ladder = ladder.model_copy(update={"floors": make_floors()})
-    assert ladder_rows(ladder)[1][-1] == ["linear classifier", "55.0", "–"]
-    assert rows_with_curves(ladder, BLOCKS)[1][-1] == ["linear classifier", "··", "55.0", "–"]
+    assert ladder_rows(ladder)[1][-1] == ["linear classifier", "55.0", "–", ""]
+    drawn = rows_with_curves(ladder, BLOCKS)[1][-1]
+    assert drawn == ["linear classifier", "", "55.0", "–", ""]
     missing = ladder.model_copy(update={"floors": make_floors(linear=None)})
     assert [row[0] for row in ladder_rows(missing)[1]] == ["dfa"]
