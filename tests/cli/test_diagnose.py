@@ -146,7 +146,8 @@ def healthy(trained, tmp_path):
 
 def test_a_frozen_accuracy_and_a_headline_decide_on_depth(healthy):
     report = diagnose(*healthy, "--acc", 0.9, "--frozen-acc", 0.5)
-    assert report["verdict_in_words"] == "trustworthy (single seed)"
+    assert report["verdict_in_words"] == "no alarm, depth untested (single seed)"
+    assert report["fired"] == []
     fallen = diagnose(*healthy, "--acc", 0.5, "--frozen-acc", 0.5)
     assert fallen["fired"] == ["D3"]
     flat = diagnose(*healthy, "--acc", 0.5, "--frozen-acc", 0.5, "--bp-depth-gain", 0.001)

@@ -43,7 +43,11 @@ def test_standard_output_is_exactly_one_json_document(study):
 
 def test_the_document(trained):
     ladder = json.loads((trained / "ladder.json").read_text())
-    assert set(ladder) == {"schema_version", "config", "chance", "provenance", "rules"}
+    assert set(ladder) == {
+        *("schema_version", "config", "chance", "provenance", "rules", "twins", "used_depth")
+    }
+    assert ladder["twins"] == {}
+    assert list(ladder["used_depth"]) == ["bp", "dfa"]
     config = ladder["config"]
     assert config["task"]["name"] == "digits"
     assert config["net"]["width"] == 8
@@ -227,18 +231,20 @@ def test_a_dry_run_for_people(study):
     before = contents(study)
     done = run("ladder", *SMALL, "--rules", "bp", "--seeds", 1, 3, "--out", study, "--dry-run")
     assert done.status == 0
-    *runs, total, expected = done.out.splitlines()
+    *runs, total, expected, more = done.out.splitlines()
     assert len(runs) == 6
     assert sum(line.endswith(" waiting") for line in runs) == 3
     assert "6 runs" in total
     assert "3 finished" in total
     cost = r"3 runs of 1 epoch: 1 cohort, 1 process of 1 thread, \d+\.\d GB each"
     assert re.fullmatch(cost, expected)
+    assert "swap twins" in more
     assert contents(study) == before
 
 
 def test_a_dry_run_of_what_is_done_expects_nothing(study):
-    done = run("ladder", *SMALL, "--rules", "bp", "--seeds", 1, "--out", study, "--dry-run")
+    shared = (*SMALL, "--no-twins", "--rules", "bp", "--seeds", 1, "--out", study)
+    done = run("ladder", *shared, "--dry-run")
     assert done.out.splitlines()[-1].endswith(": 3 finished")
     assert run_ladder(study, "--dry-run").document["expected"]["cohorts"] == 0
 
