@@ -21,7 +21,7 @@ from depthgauge.tasks.registry import TaskEntry
 
 TASK, HELD_OUT = make_task(), 20
 SMALL = ("--task", "tiny", "--width", 8, "--depth", 2, "--epochs", 3, "--batch-size", 8)
-COMMAND = ("audit", *SMALL, "--seeds", 1, "--threads", 1, "--no-floors")
+COMMAND = ("audit", *SMALL, "--no-twins", "--no-floors", "--k", 0, 2, "--seeds", 1, "--threads", 1)
 VARY = ("--rules", "bp", "dfa", "--vary", "learning_rate=0.00001,0.03", "normalise=sample,batch")
 SELECT = (*VARY, "--select", "validation", "--validation", HELD_OUT)
 CONTROLS = ("--controls", "shallow", "wide_block", "random_targets")

@@ -23,7 +23,18 @@ PATIENCE = 300  # seconds until a test gives up; a busy machine may be slow
 def command(folder: Path, epochs: int) -> list[object]:
     """Small, several rules, and a checkpoint after every epoch."""
     return [
-        *("ladder", "--task", "digits", "--width", 8, "--depth", 2, "--rules", *RULES),
+        *(
+            "ladder",
+            "--task",
+            "digits",
+            "--width",
+            8,
+            "--depth",
+            2,
+            "--rules",
+            *RULES,
+            "--no-twins",
+        ),
         *("--k", *KS, "--seeds", *SEEDS, "--epochs", epochs, "--threads", 1),
         *("--save-every", 0, "--out", folder, "--json"),
     ]

@@ -95,6 +95,11 @@ class UsedDepth:
         return not are_last(self.earning_blocks, self.blocks)
 
     @property
+    def is_counted(self) -> bool:
+        """Whether there are seeds enough to say how many blocks; one seed has its estimate."""
+        return self.seeds >= LEAST_SEEDS or (self.seeds == 1 and self.value is not None)
+
+    @property
     def has_ladder(self) -> bool:
         """Whether there are enough rungs to tell anything."""
         return len(self.rungs) >= min(self.blocks, LEAST_RUNGS)
@@ -137,10 +142,10 @@ class UsedDepth:
         return () if self.is_idle else tuple(rung.k for rung in self.rungs if not rung.earns)
 
     def __str__(self) -> str:
-        if self.seeds == 1 and self.value is not None:
-            return f"{self.value} of {self.blocks} (single seed)"
-        if self.seeds < LEAST_SEEDS:
+        if not self.is_counted:
             return "too few seeds"
+        if self.seeds == 1:
+            return f"{self.value} of {self.blocks} (single seed)"
         if self.low == self.high:
             return f"{self.low} of {self.blocks}"
         if self.value == self.high:

@@ -61,6 +61,28 @@ def test_each_mean_leads_to_its_runs(whole):
             assert cell.runs == (leads if own else None)
 
 
+def test_below_a_rule_stand_its_swap_twins_each_with_its_run():
+    study = trained_study()
+    runs = {run.identity: run.config for run in study.runs}
+    bp, twins, dfa = ladder_table(study.rules.values()).rows
+    assert [cell.text for cell in twins] == [
+        *("bp, added on noise", "–", "33.7 ± 0.6", "56.1 ± 0.2")
+    ]
+    assert (bp[0].text, dfa[0].text) == ("bp", "dfa")
+    assert [runs[cell.run].rung for cell in twins[2:]] == [
+        "1 (block 1 on noise)",
+        "2 (block 0 on noise)",
+    ]
+
+
+def test_the_runs_say_which_blocks_are_on_noise():
+    table = runs_table(trained_study())
+    assert {row[2].text for row in table.rows if row[1].text == "bp"} == {
+        *("0", "1", "2", "1 (block 1 on noise)", "2 (block 0 on noise)")
+    }
+    assert {row[2].order for row in table.rows} == {0, 1, 2}
+
+
 def test_a_study_of_which_nothing_is_done_has_no_numbers(tmp_path):
     folder = write_study(tmp_path / "s", {})
     put_plan(StudyFolder(folder), [run_config("dfa", 2, 1)], 0.5)

@@ -42,7 +42,7 @@ def panel_of(ladder: Ladder) -> LadderPanel:
     twins = {
         label: {rung.k: rung for rung in rungs if rung.accuracies}
         for label, rungs in ladder.twins.items()
-        if label in begun
+        if label in begun and any(rung.accuracies for rung in rungs)
     }
     floors = ladder.floors.lines if ladder.floors else {}
     return LadderPanel(title, blocks, ladder.chance, tuple(ladder.rules), begun, twins, floors)
