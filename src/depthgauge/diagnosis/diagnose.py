@@ -88,6 +88,7 @@ def diagnose(  # noqa: PLR0917 – the order is part of the interface
     frozen_baseline_acc = _share("frozen_baseline_acc", frozen_baseline_acc, 0)
     bp_depth_gain = _share("bp_depth_gain", bp_depth_gain, -1)
     native = OpenedNet(model, blocks, loss=loss, layout=layout, returns=returns)
+    weights = None if initial is None else InitialWeights(initial, native)
     first, batches = with_first(eval_batches)
     checked = check_network(native, plain, first)
     del first  # no batch is kept
@@ -95,7 +96,7 @@ def diagnose(  # noqa: PLR0917 – the order is part of the interface
     gauges: dict[str, Gauge] = {
         "scale": ScaleGauge(),
         "lesion": LesionGauge(),
-        "rewind": RewindGauge(None if initial is None else InitialWeights(initial, native)),
+        "rewind": RewindGauge(weights),
         "accuracy": accuracy,
     }
     missing = {}
