@@ -64,7 +64,7 @@ import depthgauge as dg
 from depthgauge.errors import StoppedError
 
 OPTIONS = dict(task="digits", width=6, depth=1, seeds=[1, 2], epochs=3, batch_size=500)
-OPTIONS |= dict(threads=1, cohort=15, save_every=0, out=str(study))
+OPTIONS |= dict(twins=False, threads=1, cohort=15, save_every=0, out=str(study))
 dg.audit(rules=["bp"], **OPTIONS)
 os.environ["TEST_STOPS"] = "1"
 try:
