@@ -19,6 +19,7 @@ depth = 2
 epochs = 1
 threads = 1
 rules = ["bp", "dfa"]
+twins = false
 seeds = [1, 2]
 """
 
@@ -30,6 +31,7 @@ depth: 2
 epochs: 1
 threads: 1
 rules: [bp, dfa]
+twins: false
 seeds:
   - 1
   - 2
