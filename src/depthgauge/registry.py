@@ -205,6 +205,7 @@ GAUGES: Kind[type[Gauge]] = Kind(
         "numerics": "depthgauge.gauges.numerics:NumericsGauge",
         "perturbation": "depthgauge.gauges.perturbation:PerturbationGauge",
         "reference": "depthgauge.gauges.reference:ReferenceGauge",
+        "rewind": "depthgauge.gauges.rewind:RewindGauge",
         "scale": "depthgauge.gauges.scale:ScaleGauge",
         "stability": "depthgauge.gauges.stability:StabilityGauge",
     },

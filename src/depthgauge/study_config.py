@@ -123,6 +123,11 @@ class StudyConfig(BaseModel):
         description="train every rule under these controls too: shallow, wide_block, "
         "random_targets, no_norm, no_skip",
     )
+    floors: bool = Field(
+        default=True,
+        description="compare with a linear classifier of the input, and with the network without "
+        "blocks trained by bp",
+    )
     k: Annotated[list[NotNegative | Literal["all"]], Once] = Field(
         default=[],
         description="how many of the last blocks are trained: numbers, or all (a ladder: all; an "

@@ -19,7 +19,10 @@ from typing import Any
 import depthgauge
 from depthgauge.cli.main import main
 
-SMALL = ("--task", "digits", "--width", "8", "--depth", "2", "--epochs", "1", "--threads", "1")
+SMALL = (
+    *("--task", "digits", "--width", "8", "--depth", "2", "--epochs", "1", "--threads", "1"),
+    "--no-floors",
+)
 
 RULE_FILE = '''
 """Rules that somebody wrote for themselves."""

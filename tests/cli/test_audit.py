@@ -233,7 +233,7 @@ def test_used_depth_takes_the_whole_ladder_and_of_a_deep_network_some_rungs(dept
 
 def planned_rungs(*options: object) -> list[int]:
     """K of each run that an audit of one rule and one seed would train."""
-    shared = ("--task", "digits", "--width", 8, "--rules", "dfa", "--seeds", 1)
+    shared = ("--task", "digits", "--width", 8, "--rules", "dfa", "--seeds", 1, "--no-floors")
     plan = run("audit", *shared, *options, "--dry-run", "--json").document
     return sorted(entry["k"] for entry in plan["runs"])
 
@@ -252,7 +252,7 @@ def test_its_page_is_written_and_named(audited):
 def test_the_defaults_are_three_rules_and_three_seeds():
     plan = run("audit", "--dry-run", "--json").document
     assert plan["config"]["task"]["name"] == "teacher"
-    assert {entry["label"] for entry in plan["runs"]} == {"bp", "fa", "dfa"}
+    assert {entry["label"] for entry in plan["runs"]} == {"bp", "fa", "dfa", "bp[shallow]"}
     assert {entry["seed"] for entry in plan["runs"]} == {42, 123, 456}
     assert {entry["k"] for entry in plan["runs"]} == {0, 1, 2, 3, 4}
-    assert len(plan["runs"]) == 45
+    assert len(plan["runs"]) == 45 + 3  # the floor: one run for each seed

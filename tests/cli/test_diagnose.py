@@ -108,6 +108,21 @@ def test_a_factory_may_be_in_a_module_of_the_working_folder(factories):
     assert by_file["readings"]["scale"]["measured_on"].startswith("100 samples in 2 batches")
 
 
+def test_initial_weights_from_a_file_or_drawn_by_a_runs_seed(trained, factories, tmp_path):
+    path, initial = save_weights(factories, "mlp"), tmp_path / "before"
+    initial.mkdir()
+    before = save_weights(factories, "mlp", seed=9).rename(initial / "mlp.pt")
+    path = save_weights(factories, "mlp")
+    options = ("--net", f"{factories}:mlp", "--blocks", "body.layers", "--task", "digits")
+    lost = diagnose(path, *options, "--initial", before)["readings"]["rewind"]["per_layer"]
+    assert len(lost) == 3
+    assert any(lost)
+    unknown = diagnose(path, *options)["readings"]["rewind"]
+    assert unknown["note"] == "n/a: the initial weights are not at hand"
+    frozen = diagnose(find_run(trained, "dfa", k=1))["readings"]["rewind"]["per_layer"]
+    assert (len(frozen), frozen[0]) == (2, 0.0)
+
+
 def test_images_for_a_convolutional_network(factories, monkeypatch):
     images, labels = random_images(60), torch.arange(60) % 5
     task = Task("images", Split(images, labels), Split(images, labels), 5, PIXELS)

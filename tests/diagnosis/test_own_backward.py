@@ -75,7 +75,7 @@ def test_a_plain_twin_is_read_in_its_place(kind):
         found, wanted = getattr(report, name), getattr(expected, name)
         assert found.value == pytest.approx(wanted.value, rel=1e-4)
         assert found.per_layer == pytest.approx(wanted.per_layer, rel=1e-4)
-    assert report.verdict == expected.verdict == "trustworthy"
+    assert report.published_verdict == expected.published_verdict == "trustworthy"
     assert any(remark.endswith("read off the plain twin.") for remark in report.remarks)
 
 

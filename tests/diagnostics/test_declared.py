@@ -88,6 +88,7 @@ def test_a_network_that_diverged_has_grown_without_bound_and_has_no_gradient():
         "numerics": None,
         "stability": None,
         "depth_gain": None,
+        "depth_gain_noise": None,
     }
 
 

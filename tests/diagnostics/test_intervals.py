@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from depthgauge.diagnostics.depth_utility import GAIN
-from depthgauge.diagnostics.intervals import MOST_SEEDS, Interval, interval, seeds_to_settle
+from depthgauge.diagnostics.intervals import (
+    MOST_SEEDS,
+    Interval,
+    interval,
+    seeds_to_settle,
+    with_noise,
+)
 from depthgauge.diagnostics.reference import GRADIENT
 from depthgauge.diagnostics.scale import GROWTH
 from depthgauge.diagnostics.stability import COSINE
@@ -201,3 +207,17 @@ def test_a_sentence_says_so_too_unless_the_interval_settles_the_question():
     shares = judge([HEALTHY | {"error_share": share} for share in (1e-9, 1.0)]).findings[1]
     assert shares.passes
     assert "3.16e-05 [too few seeds] of the error" in shares.sentence
+
+
+def test_noise_of_the_evaluation_set_only_widens_an_interval():
+    values = [0.018, 0.020, -0.018]
+    alone, noisy = interval(values, 0.05 / 3), with_noise(values, [0.01] * 3, 0.05 / 3)
+    assert noisy.low <= alone.low
+    assert noisy.high >= alone.high
+    assert with_noise(values, [0.1] * 3, 0.05 / 3).high > 1.2 * alone.high
+
+
+def test_noise_alone_gives_the_normal_interval():
+    found = with_noise([0.3], [0.01], 0.05)
+    assert found.high - found.center == pytest.approx(0.0196, abs=1e-5)
+    assert with_noise([0.3, 0.3, 0.3], [0.01] * 3, 0.05).high == pytest.approx(0.3196, abs=1e-5)

@@ -50,7 +50,7 @@ class Kind:
         return [
             *(*self.command, "--rules", *self.rules, "--k", *self.ks, "--seeds", *self.seeds),
             *("--epochs", str(self.epochs), "--save-every", "0", "--threads", "1"),
-            *("--json", "--out", str(folder)),
+            *("--no-floors", "--json", "--out", str(folder)),
         ]
 
 

@@ -50,8 +50,11 @@ class Net(nn.Module):
 
 
 def encoder(norm_first: bool) -> Net:
-    layer = nn.TransformerEncoderLayer(D, 2, 2 * D, batch_first=True, norm_first=norm_first)
-    return Net(*[copy.deepcopy(layer) for _ in range(L)])
+    """The same each time: of random ones with such gains, one in 60 is not seen as pinned."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        layer = nn.TransformerEncoderLayer(D, 2, 2 * D, batch_first=True, norm_first=norm_first)
+        return Net(*[copy.deepcopy(layer) for _ in range(L)])
 
 
 def root_mean_square_one(z: Tensor) -> Tensor:

@@ -197,7 +197,7 @@ def test_a_run_that_failed_or_has_not_ended_is_missing_and_others_are_compared(t
     compared = [
         found.rungs[2].accuracies[seed] - found.rungs[0].accuracies[seed] for seed in (2, 3, 4)
     ]
-    assert found.rungs[2].mean_difference(found.rungs[0]) == pytest.approx(np.mean(compared))
+    assert found.over_lower[2][0].mean == pytest.approx(np.mean(compared))
 
 
 def test_twins_that_all_failed_are_no_twins(tmp_path):

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from depthgauge.auditing.trained import Trained, trained_run
 from depthgauge.gauges.epoch_metrics import EpochMetrics
 from depthgauge.results.audit_parts import ShallowRule, Source
+from depthgauge.results.floors import shallow_of
 from depthgauge.results.run import RunResult
-from depthgauge.results.spread import Spread
 from depthgauge.rules.access import Access, access_of
 from depthgauge.rules.contract import Rule
 from depthgauge.store.mending import DoneRun
@@ -109,11 +109,4 @@ def shallow_rules(runs: Sequence[RunResult]) -> dict[str, ShallowRule]:
     for run in runs:
         if run.config.net.blocks == 0 and run.is_done:
             by_label.setdefault(run.label, []).append(run)
-    return {
-        label: ShallowRule(
-            accuracy=Spread.of(run.accuracy for run in own),
-            accuracies={run.config.seed: run.accuracy for run in own},
-            runs={run.config.seed: run.identity for run in own},
-        )
-        for label, own in by_label.items()
-    }
+    return {label: shallow_of(own) for label, own in by_label.items()}

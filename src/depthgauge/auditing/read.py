@@ -101,6 +101,7 @@ def _report(
         method_name=network.label,
         blocks=trained.blocks,
         thresholds=thresholds,
+        initial=trained.initial(task),
     )
     if trained.in_bf16:
         report = replace(report, numerics=_numerics_with_bf16(trained, batches))

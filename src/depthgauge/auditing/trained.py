@@ -12,12 +12,12 @@ import torch
 from pydantic import ValidationError
 from torch import Tensor, nn
 
-from depthgauge.config import RuleConfig
+from depthgauge.config import NetConfig, RuleConfig
 from depthgauge.errors import UserError, one_line
 from depthgauge.gauges.norms import BATCH_READ, BATCHES_READ
 from depthgauge.nets.factory import build_from, load_weights
 from depthgauge.nets.from_state_dict import residual_mlp_from
-from depthgauge.nets.registry import build_net
+from depthgauge.nets.registry import build_net, initial_net
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.registry import RULES
 from depthgauge.rules.choice import choose_rule
@@ -48,6 +48,7 @@ class Trained:
         name: what to call it.
         blocks: dotted path to its blocks, where they are not its `blocks`.
         in_bf16: whether it was trained with products in bfloat16.
+        drawn: the configuration and the seed that its initial weights were drawn by, where known.
     """
 
     net: nn.Module
@@ -57,6 +58,11 @@ class Trained:
     name: str = ""
     in_bf16: bool = False
     blocks: str | None = None
+    drawn: tuple[NetConfig, int] | None = None
+
+    def initial(self, task: Task) -> ResidualMLP | None:
+        """Return the network as it was before training; None where that is not known."""
+        return None if self.drawn is None else initial_net(self.drawn[0], task, self.drawn[1])
 
 
 def rule_of(config: RuleConfig, study: Path) -> Rule | None:
@@ -92,7 +98,9 @@ def trained_run(
     rule = rule or rule_of(config.rule, folder.path.parent.parent)
     name = f"{config.rule.label}, k = {config.k}, seed {config.seed}"
     in_bf16 = config.recipe.dtype == "bf16"
-    return _checked(Trained(net, rule, state.feedback, str(folder.path), name, in_bf16))
+    drawn = (config.net, config.seed)
+    own = (net, rule, state.feedback, str(folder.path), name, in_bf16)
+    return _checked(Trained(*own, drawn=drawn))
 
 
 def _newest_state(folder: RunFolder) -> RunState:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
     from depthgauge.gauges.credit import CreditFunction
+    from depthgauge.nets.initial_weights import Initial
     from depthgauge.tasks.base import Task
 
 
@@ -38,6 +39,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--plain",
         metavar="FACTORY",
         help="makes a twin of it with an ordinary backward pass, to be read in its place",
+    )
+    parser.add_argument(
+        "--initial",
+        metavar="FILE",
+        help="its state dict before training, for rewind; a run draws its own by its seed",
     )
     parser.add_argument("--rule", help="its rule, where it cannot be seen: a name or file.py:Class")
     parser.add_argument("--blocks", metavar="PATH", help="dotted path to its blocks (blocks)")
@@ -79,6 +85,7 @@ def run(args: argparse.Namespace) -> int:
             blocks=args.blocks,
             thresholds=thresholds,
             plain=subject.plain,
+            initial=_initial(args, subject),
         )
     except ForwardError as error:
         task = subject.task.name
@@ -98,6 +105,7 @@ class _Subject:
     name: str
     credit: CreditFunction | None = None
     plain: nn.Module | None = None
+    initial: nn.Module | None = None
 
 
 def _load(args: argparse.Namespace, config: StudyConfig) -> _Subject:
@@ -120,10 +128,19 @@ def _load(args: argparse.Namespace, config: StudyConfig) -> _Subject:
             "--plain goes with --net: the networks of this package have an ordinary backward pass"
         )
     trained, task = load_trained(path, task_named, args.rule, config.validation)
-    if trained.rule is None or trained.feedback is None:
-        return _Subject(trained.net, task, trained.name)
-    credit = rule_credit(trained.rule, trained.feedback)
-    return _Subject(trained.net, task, trained.name, credit)
+    credit = None
+    if trained.rule is not None and trained.feedback is not None:
+        credit = rule_credit(trained.rule, trained.feedback)
+    return _Subject(trained.net, task, trained.name, credit, initial=trained.initial(task))
+
+
+def _initial(args: argparse.Namespace, subject: _Subject) -> Initial | None:
+    """The weights before training: those that were given, or those that a run's seed draws."""
+    from depthgauge.store.plain_checkpoint import read_plain_checkpoint
+
+    if args.initial is None:
+        return subject.initial
+    return read_plain_checkpoint(Path(args.initial)).state_dict
 
 
 def _batches(task: Task, count: int, images: bool) -> list[tuple[Tensor, Tensor]]:

@@ -23,9 +23,11 @@ from depthgauge.gauges.network_readings import NetworkReadings
 from depthgauge.gauges.numerics import NumericsGauge
 from depthgauge.gauges.reading import Gauge
 from depthgauge.gauges.reference import ReferenceGauge
+from depthgauge.gauges.rewind import RewindGauge
 from depthgauge.gauges.scale import ScaleGauge
 from depthgauge.gauges.stability import StabilityGauge
 from depthgauge.nets.find_blocks import Blocks
+from depthgauge.nets.initial_weights import Initial, InitialWeights
 from depthgauge.nets.layout import Layout
 from depthgauge.nets.opened import OpenedNet, Returns
 from depthgauge.nets.sample_loss import Loss, cross_entropy
@@ -52,6 +54,7 @@ def diagnose(  # noqa: PLR0917 – the order is part of the interface
     convention: Convention = "depthgauge",
     plain: nn.Module | None = None,
     samples: int | None = None,
+    initial: Initial | None = None,
 ) -> Report:
     """Read every gauge off `model` and say what they come to.
 
@@ -79,11 +82,13 @@ def diagnose(  # noqa: PLR0917 – the order is part of the interface
         plain: a twin of the network, for one whose layers define their own backward pass: a module
             with the same parameter names that computes the same, with an ordinary backward pass.
             It is given the network's weights, and everything is read off it.
+        initial: the network before training, or a copy of its state dict from then; gives rewind.
     """
     headline_acc = _share("headline_acc", headline_acc, 0)
     frozen_baseline_acc = _share("frozen_baseline_acc", frozen_baseline_acc, 0)
     bp_depth_gain = _share("bp_depth_gain", bp_depth_gain, -1)
     native = OpenedNet(model, blocks, loss=loss, layout=layout, returns=returns)
+    weights = None if initial is None else InitialWeights(initial, native)
     first, batches = with_first(eval_batches)
     checked = check_network(native, plain, first)
     del first  # no batch is kept
@@ -91,6 +96,7 @@ def diagnose(  # noqa: PLR0917 – the order is part of the interface
     gauges: dict[str, Gauge] = {
         "scale": ScaleGauge(),
         "lesion": LesionGauge(),
+        "rewind": RewindGauge(weights),
         "accuracy": accuracy,
     }
     missing = {}

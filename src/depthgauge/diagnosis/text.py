@@ -23,7 +23,7 @@ SIDE_BY_SIDE = 9
 def diagnosis_text(report: Report) -> str:
     """Verdict, diagnostics, readings layer by layer, thresholds, conventions."""
     parts = [
-        [f"{report.method_name}: {report.judgement}"],
+        [_heading(report)],
         [report.notes] if report.notes else [],
         list(_findings(report.judgement)),
         list(_numbers(report)),
@@ -33,6 +33,15 @@ def diagnosis_text(report: Report) -> str:
         list(_conventions(report)),
     ]
     return "\n\n".join("\n".join(part) for part in parts if part)
+
+
+def _heading(report: Report) -> str:
+    """Our verdict; that of the published protocol beside it where it has another word."""
+    ours, published = f"{report.method_name}: {report.judgement}", report.judgement.published
+    if published.word == report.verdict:
+        return ours
+    fired = f" ({', '.join(published.fired)})" if published.fired else ""
+    return f"{ours}; by the published protocol: {published.word}{fired}"
 
 
 def _findings(verdict: Verdict) -> Iterator[str]:
@@ -96,6 +105,8 @@ def _layers(report: Report) -> Iterator[str]:
             rows[label] = reading.per_layer
     if report.lesion.per_layer:
         rows["lost without block l−1"] = (None, *report.lesion.per_layer)
+    if report.rewind is not None and report.rewind.per_layer:
+        rows["lost, l−1 rewound"] = (None, *report.rewind.per_layer)
     count = len(report.residual_norms)
     for start in range(0, count, SIDE_BY_SIDE):
         layers = range(start, min(start + SIDE_BY_SIDE, count))
@@ -137,10 +148,13 @@ def _conventions(report: Report) -> Iterator[str]:
         report.stability,
         report.reference_check,
         report.lesion,
+        report.rewind,
         report.alignment,
         report.perturbation,
         report.nudging,
     )
     for reading in readings:
         if reading is not None and reading.measured_on:
-            yield f"{reading.name}: {reading.unit}; {reading.convention}; {reading.measured_on}."
+            missing = reading.note if reading is report.rewind else ""
+            how = f"{reading.unit}; {reading.convention}; {reading.measured_on}"
+            yield f"{reading.name}: {missing or how}."

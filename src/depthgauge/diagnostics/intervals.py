@@ -91,14 +91,15 @@ def with_noise(values: Sequence[float], noise: Sequence[float], error_rate: floa
 
     The variance is s²/n plus the mean square of the `noise`, each reading's own standard error:
     seeds that share the samples share it, so that more seeds do not take it away. Satterthwaite's
-    degrees of freedom.
+    degrees of freedom; never narrower than the interval over seeds alone.
     """
     center, n = statistics.fmean(values), len(values)
     over_seeds = statistics.variance(values) / n if n > 1 else 0.0
     over_samples = statistics.fmean(one**2 for one in noise)
     total = over_seeds + over_samples
     freedom = total**2 / (over_seeds**2 / (n - 1)) if over_seeds else math.inf
-    half = quantile(error_rate, freedom) * math.sqrt(total)
+    alone = _of_mean(values, error_rate)
+    half = max(quantile(error_rate, freedom) * math.sqrt(total), alone.high - alone.center)
     return Interval(center - half, center, center + half, n)
 
 

@@ -60,7 +60,8 @@ class UsedDepth:
         delta: a gain that matters, as a share of the samples.
         gain: what the whole network gains over frozen blocks in the mean.
         rungs: what each rung above k = 0 shows.
-        gaining: how many rungs are shown to gain more than `delta` over every lower one.
+        gaining: how many rungs are shown to gain more than `delta` over every lower one and over
+            noise.
         worse_than: k of a rung that the whole network is shown to be worse than; None if none.
         is_idle: whether the blocks that do not earn are shown to be worth less than `delta`.
         bp: the used depth of backpropagation on the same task; None for backpropagation itself,
@@ -95,6 +96,11 @@ class UsedDepth:
         return not are_last(self.earning_blocks, self.blocks)
 
     @property
+    def is_counted(self) -> bool:
+        """Whether there are seeds enough to say how many blocks; one seed has its estimate."""
+        return self.seeds >= LEAST_SEEDS or (self.seeds == 1 and self.value is not None)
+
+    @property
     def has_ladder(self) -> bool:
         """Whether there are enough rungs to tell anything."""
         return len(self.rungs) >= min(self.blocks, LEAST_RUNGS)
@@ -122,14 +128,15 @@ class UsedDepth:
 
     @property
     def is_deep(self) -> bool:
-        """Whether at least as many rungs earn as backpropagation uses; with one seed, by estimates.
+        """Whether at least as many rungs earn as backpropagation may use.
 
-        Backpropagation itself is what depth is measured by.
+        With one seed, by the estimates. Backpropagation itself is what depth is measured by.
         """
         if self.bp is None:
             return True
-        used = self.rungs_in_use if self.seeds == 1 else self.low
-        return used >= self.bp.rungs_in_use
+        if self.seeds == 1:
+            return self.rungs_in_use >= self.bp.rungs_in_use
+        return self.low >= self.bp.rungs_possible
 
     @property
     def open_rungs(self) -> tuple[int, ...]:
@@ -137,10 +144,10 @@ class UsedDepth:
         return () if self.is_idle else tuple(rung.k for rung in self.rungs if not rung.earns)
 
     def __str__(self) -> str:
-        if self.seeds == 1 and self.value is not None:
-            return f"{self.value} of {self.blocks} (single seed)"
-        if self.seeds < LEAST_SEEDS:
+        if not self.is_counted:
             return "too few seeds"
+        if self.seeds == 1:
+            return f"{self.value} of {self.blocks} (single seed)"
         if self.low == self.high:
             return f"{self.low} of {self.blocks}"
         if self.value == self.high:

@@ -19,8 +19,9 @@ from depthgauge.gauges.scale import ScaleReading
 class NetworkReadings:
     """The reading of every gauge; None for those of credit where none was given.
 
-    `reference_check` is that of the network itself, None in documents of earlier versions;
-    `plain_check` that of its plain twin, of which everything else was read, where one was given.
+    `reference_check` is that of the network itself; `plain_check` that of its plain twin, of which
+    everything else was read, where one was given. Readings that an earlier version took have no
+    reference check and no rewind.
     """
 
     scale: ScaleReading
@@ -30,6 +31,7 @@ class NetworkReadings:
     depth: DepthReading
     lesion: Reading
     accuracy: Reading
+    rewind: Reading | None = None
     alignment: AlignmentReading | None = None
     alignment_published: AlignmentReading | None = None
     perturbation: Reading | None = None

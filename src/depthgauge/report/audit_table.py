@@ -6,9 +6,11 @@ from typing import TypeAlias
 
 from depthgauge.diagnostics.used_depth import UsedDepth
 from depthgauge.report.diagnostic_columns import columns, epoch_words, shown_readings, watched
+from depthgauge.results.floors import LINEAR
 from depthgauge.results.network import NetworkResult
 from depthgauge.results.spread import Spread
 from depthgauge.results.study import StudyResult
+from depthgauge.scheduling.floor_runs import SHALLOW
 
 Table: TypeAlias = tuple[list[str], list[list[str]]]
 
@@ -64,16 +66,20 @@ def rule_table(study: StudyResult) -> Table:
             with_spread(rule.accuracy),
             with_spread(rule.frozen),
             depth_cell(rule.used_depth),
-            str(rule.verdict) + _diverged(rule.diverged_seeds),
+            str(rule.verdict) + _diverged(rule.diverged_seeds) + _floor(study, rule.label),
         ]
         for rule in study.rules.values()
         if rule.basis == "audit"
     ]
     shallow = study.audit.shallow if study.audit else {}
     rows += [
-        [label, with_spread(entry.accuracy), "–", "–", "no blocks: nothing to judge"]
+        [label, with_spread(entry.accuracy), "–", "–", _without_blocks(label)]
         for label, entry in shallow.items()
     ]
+    linear = study.floors.linear if study.floors else None
+    if linear is not None and rows:
+        why = linear.reason or "floor: no network"
+        rows.append([LINEAR, percent(linear.accuracy), "–", "–", why])
     return header, rows
 
 
@@ -140,6 +146,15 @@ def depth_cell(depth: UsedDepth | None) -> str:
 
 def _diverged(lost: list[int]) -> str:
     return f"; diverged: seed {', '.join(map(str, lost))}" if lost else ""
+
+
+def _floor(study: StudyResult, label: str) -> str:
+    above = study.floors.above_linear.get(label) if study.floors else None
+    return "" if above is None or above.is_shown else "; not shown to beat the linear floor"
+
+
+def _without_blocks(label: str) -> str:
+    return "floor: no blocks" if label == SHALLOW else "no blocks: nothing to judge"
 
 
 def _short(value: float | None) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from depthgauge.report.audit_table import Table, depth_cell, with_spread
+from depthgauge.report.audit_table import Table, depth_cell, percent, with_spread
 from depthgauge.report.sparkline import Signs, sparklines
+from depthgauge.results.floors import LINEAR
 from depthgauge.results.ladder import Ladder, Rung
 from depthgauge.scheduling.execution import counted
 
@@ -23,6 +24,9 @@ def ladder_rows(ladder: Ladder) -> Table:
         rows.append([label, *_cells(rungs, ladder.ks), depth])
         if label in ladder.twins:
             rows.append([f"{label}{TWINS}", *_cells(ladder.twins[label], ladder.ks), ""])
+    linear = ladder.floors.linear if ladder.floors else None
+    if linear is not None and linear.accuracy is not None and ladder.ks:
+        rows.append([LINEAR, percent(linear.accuracy), *["–"] * (len(ladder.ks) - 1), ""])
     return ["rule", *(f"k = {k}" for k in ladder.ks), "used depth"], rows
 
 

@@ -18,8 +18,8 @@ BASES = {"training": ", by metrics of training"}
 
 
 def rule_table(compared: Comparison) -> Table:
-    """Study, rule, seeds, accuracy, frozen baseline, gain from depth, verdict and its basis."""
-    header = ["study", "rule", "n", "acc", "frozen", "gain", "verdict"]
+    """Study, rule, seeds, accuracy, frozen baseline, gain, used depth, verdict and its basis."""
+    header = ["study", "rule", "n", "acc", "frozen", "gain", "used depth", "verdict"]
     return header, [_rule_row(rule) for rule in compared.rules]
 
 
@@ -80,6 +80,7 @@ def _rule_row(rule: ComparedRule) -> list[str]:
         with_spread(rule.accuracy),
         percent(rule.frozen.mean),
         "–" if rule.gain.mean is None else f"{100 * rule.gain.mean:+.1f}",
+        rule.used_depth or "–",
         rule.verdict_in_words
         + BASES.get(rule.basis, "")
         + (f"; diverged: seed {seeds}" if seeds else ""),

@@ -45,6 +45,7 @@ class LayerRow(NamedTuple):
     nudging: float | None
     null: str | None
     lesion: float | None
+    rewind: float | None
 
 
 NORMS: tuple[Literal["h_norm", "g_norm"], ...] = ("h_norm", "g_norm")
@@ -164,7 +165,8 @@ def _of_network(network: NetworkResult, last: EpochMetrics | None) -> Iterator[L
     alignment, perturbation, nudging = (one.per_layer if one else () for one in credit)
     null = [layer.word for layer in report.null.per_layer] if report and report.null else []
     lesion = (None, *report.lesion.per_layer) if report else ()
-    columns = (norms, gradients, alignment, perturbation, nudging, null, lesion)
+    rewind = (None, *report.rewind.per_layer) if report and report.rewind else ()
+    columns = (norms, gradients, alignment, perturbation, nudging, null, lesion, rewind)
     for layer in range(max(map(len, columns))):
         yield LayerRow(
             label=network.label,
@@ -178,6 +180,7 @@ def _of_network(network: NetworkResult, last: EpochMetrics | None) -> Iterator[L
             nudging=_at(layer, nudging),
             null=_at(layer, null),
             lesion=_at(layer, lesion),
+            rewind=_at(layer, rewind),
         )
 
 

@@ -22,6 +22,7 @@ from depthgauge.config import Intervention, SharedConfig
 from depthgauge.diagnostics.intervals import WIDEST_SHARE, Interval, interval
 from depthgauge.diagnostics.used_depth import UsedDepth
 from depthgauge.errors import UserError
+from depthgauge.results.floors import Floors
 from depthgauge.results.run import RunResult
 from depthgauge.results.spread import Spread
 from depthgauge.store.files import read_json
@@ -142,6 +143,8 @@ class Ladder(BaseModel):
     """Swap twins of the rungs that have one, by label: what the rung adds is trained on noise."""
     used_depth: dict[str, UsedDepth] = {}
     """How many blocks earn accuracy, by label, where there is a ladder."""
+    floors: Floors | None = None
+    """What needs no depth; None where it was not asked for."""
 
     @model_validator(mode="wrap")
     @classmethod

@@ -124,7 +124,7 @@ def judge(
        gains nothing either (`bp_gain`);
     3. *shallow* if fewer rungs may be in use than backpropagation is shown to gain from;
     4. *trustworthy* if every diagnostic passes, and at least as many rungs are shown to earn as
-       backpropagation uses;
+       backpropagation may use;
     5. *inconclusive*.
 
     The published protocol asks for no ladder: *inconclusive* comes before *untested*, and what is

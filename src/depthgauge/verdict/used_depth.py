@@ -12,7 +12,7 @@ from statistics import fmean
 
 from depthgauge.diagnostics.used_depth import LEAST_SEEDS, RungFinding, UsedDepth, are_last
 from depthgauge.verdict.ladder_scores import LadderScores
-from depthgauge.verdict.paired_test import Scores, holm, p_greater
+from depthgauge.verdict.paired_test import Scores, compare, holm
 
 ERROR_RATE = 0.05
 DELTA, SHARE_OF_GAIN = 0.005, 0.02
@@ -36,7 +36,7 @@ def find_used_depth(
        blocks trained alone, or than the same with noise for the rest.
     """
     blocks, ks = ladder.ks[-1], ladder.ks
-    gain = ladder.full.mean_difference(ladder.rungs[0])
+    gain = ladder.over_lower[blocks][0].mean
     delta = bp.delta if bp else _delta(gain)
     found = [_p_of_rung(ladder, k) for k in ks]
     seeds = len(ladder.full.accuracies)
@@ -69,7 +69,7 @@ def find_used_depth(
         delta=delta,
         gain=gain,
         rungs=rungs,
-        gaining=sum(holm([_p_above_lower(ladder, k, delta) for k in ks], ERROR_RATE)),
+        gaining=sum(holm([_p_above_all(ladder, k, delta) for k in ks], ERROR_RATE)),
         worse_than=_worse_than(ladder),
         is_idle=is_idle,
         bp=bp,
@@ -83,7 +83,7 @@ def twins_needed(ladder: LadderScores, delta: float | None = None) -> list[int]:
     That is a mean gain of δ, which counts for `value`, or a gain that is shown, which counts for
     `low`. The twins of other rungs would change nothing.
     """
-    least = _delta(ladder.full.mean_difference(ladder.rungs[0])) if delta is None else delta
+    least = _delta(ladder.over_lower[ladder.ks[-1]][0].mean) if delta is None else delta
     return [
         k
         for k in ladder.ks
@@ -99,35 +99,40 @@ def _p_of_rung(ladder: LadderScores, k: int) -> float | None:
     """Return the p-value of "rung k earns"; None without a twin."""
     if k not in ladder.twins:
         return None
-    rung, others = ladder.rungs[k], [*ladder.lower(k), ladder.twins[k]]
-    if len(rung.accuracies) <= FEW_SEEDS and not all(
-        difference > 0 for other in others for difference in rung.differences(other)
-    ):
+    if len(ladder.rungs[k].accuracies) <= FEW_SEEDS:
+        found = (ladder.over_noise[k], *ladder.over_lower[k].values())
+        if any(each.least is not None and each.least <= 0 for each in found):
+            return 1.0
+    return _p_above_all(ladder, k)
+
+
+def _p_above_all(ladder: LadderScores, k: int, margin: float = 0.0) -> float:
+    """Return the p-value of "rung k is so far above every lower one and its twin"."""
+    if k not in ladder.twins:
         return 1.0
-    return max(p_greater(rung, other) for other in others)
+    return max(_p_above_lower(ladder, k, margin), ladder.over_noise[k].p_above(margin))
 
 
 def _p_above_lower(ladder: LadderScores, k: int, margin: float = 0.0) -> float:
-    return max(p_greater(ladder.rungs[k], lower, margin) for lower in ladder.lower(k))
+    return max(gain.p_above(margin) for gain in ladder.over_lower[k].values())
 
 
 def _least_gain(ladder: LadderScores, k: int) -> float | None:
     """Return the mean gain of rung k over the best lower rung."""
-    found = [ladder.rungs[k].mean_difference(lower) for lower in ladder.lower(k)]
-    known = [gain for gain in found if gain is not None]
+    found = [gain.mean for gain in ladder.over_lower[k].values()]
+    known = [mean for mean in found if mean is not None]
     return min(known) if len(known) == len(found) else None
 
 
 def _over_noise(ladder: LadderScores, k: int) -> float | None:
-    twin = ladder.twins.get(k)
-    return None if twin is None else ladder.rungs[k].mean_difference(twin)
+    return ladder.over_noise[k].mean if k in ladder.twins else None
 
 
 def _is_idle(ladder: LadderScores, rungs: Sequence[RungFinding], delta: float) -> bool:
     """Say whether the rest is shown to be worth less than δ: twice the smaller p of two tests."""
     alone = [_earning_alone(ladder, rungs), ladder.rest_on_noise]
-    p = min((p_greater(run, ladder.full, -delta) for run in alone if run is not None), default=1.0)
-    return 2 * p <= ERROR_RATE
+    found = [compare(ladder.full, run).p_below(delta) for run in alone if run is not None]
+    return 2 * min(found, default=1.0) <= ERROR_RATE
 
 
 def _earning_alone(ladder: LadderScores, rungs: Sequence[RungFinding]) -> Scores | None:
@@ -139,19 +144,17 @@ def _earning_alone(ladder: LadderScores, rungs: Sequence[RungFinding]) -> Scores
 
 
 def _count_gaining(rungs: Sequence[RungFinding], delta: float) -> int:
-    """Count the rungs that gain δ over every lower one and something over noise, in the mean."""
+    """Count the rungs that gain δ over every lower one and over noise, in the mean."""
     return sum(
         rung.gain is not None
         and rung.gain >= delta
-        and (rung.over_noise is None or rung.over_noise > 0)
+        and (rung.over_noise is None or rung.over_noise >= delta)
         for rung in rungs
     )
 
 
 def _worse_than(ladder: LadderScores) -> int | None:
     """Return the best rung that the whole network is shown to be worse than, if there is one."""
-    lower = [k for k in (0, *ladder.ks) if k < ladder.ks[-1]]
-    shown = [
-        k for k in lower if len(ladder.ks) * p_greater(ladder.rungs[k], ladder.full) <= ERROR_RATE
-    ]
+    over_lower = ladder.over_lower[ladder.ks[-1]]
+    shown = [k for k, gain in over_lower.items() if len(ladder.ks) * gain.p_below() <= ERROR_RATE]
     return max(shown, key=lambda k: fmean(ladder.rungs[k].accuracies.values()), default=None)

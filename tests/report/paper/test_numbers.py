@@ -69,7 +69,8 @@ def test_intervals():
     several = Interval(233.7, 375.9, 604.8, 3)
     assert with_bounds(GROWTH, several) == "376 [234, 605]"
     assert (center(several), bounds(GROWTH, several)) == ("376", "[234, 605]")
-    assert with_bounds(GROWTH, replace(several, n=1)) == "376"
+    assert with_bounds(GROWTH, Interval(375.9, 375.9, 375.9, 1)) == "376"
+    assert with_bounds(GROWTH, replace(several, n=1)) == "376 [234, 605]"  # noise of evaluation
     nothing = Interval(8.83e-7, 22.6, 5.77e8, 2)
     assert with_bounds(GROWTH, nothing) == "22.6 [too few seeds]"
     assert bounds(GROWTH, nothing, limit=50.0) == "[too few seeds]"

@@ -1,4 +1,4 @@
-"""The ladder: accuracy over k, one curve for each rule with its interval; chance, and k = 0."""
+"""The ladder: accuracy over k, one curve for each rule with its interval; chance, k = 0, floors."""
 
 from __future__ import annotations
 
@@ -22,8 +22,10 @@ from depthgauge.report.figures.style import (
     styled,
 )
 from depthgauge.report.palette import Look, looks
+from depthgauge.results.floors import LINEAR
 from depthgauge.results.ladder import Ladder, Rung
 from depthgauge.results.study import StudyResult
+from depthgauge.scheduling.floor_runs import SHALLOW
 
 APART, SPREAD = 0.06, 0.15
 """Rules stand side by side at each k, so that their intervals can be told apart."""
@@ -35,6 +37,10 @@ SEED: dict[str, Any] = {"alpha": FAINT, "markersize": 3, "linestyle": "none"}
 CHANCE: dict[str, Any] = {"color": GREY, "linestyle": (0, (1, 1.5)), "linewidth": 1.2}
 FROZEN: dict[str, Any] = {"linestyle": (0, (1, 3)), "linewidth": 0.9}
 TWIN: dict[str, Any] = {"markerfacecolor": "none", "markersize": 5, "linestyle": "none"}
+FLOORS: dict[str, dict[str, Any]] = {
+    LINEAR: {"color": GREY, "linestyle": (0, (6, 2)), "linewidth": 1.0},
+    SHALLOW: {"color": GREY, "linestyle": (0, (6, 2, 1, 2)), "linewidth": 1.0},
+}
 LOST: dict[str, Any] = {"color": GREY, "marker": "x", "linestyle": "none", "markeredgewidth": 1.4}
 
 
@@ -70,6 +76,8 @@ def draw_ladders(several: Sequence[Ladder], labels: Sequence[str] = ()) -> Figur
     entries: list[tuple[str, Artist]] = [(rule, key_of(seen[rule])) for rule in drawn]
     if any(ladder.chance is not None for ladder in ladders):
         entries.append(("chance", Line2D([], [], **CHANCE)))
+    floors = dict.fromkeys(name for ladder in ladders for name in ladder.floors)
+    entries += [(name, Line2D([], [], **FLOORS[name])) for name in floors]
     if any(_has_frozen(curve) for ladder in ladders for curve in ladder.curves.values()):
         entries.append(("all blocks frozen", Line2D([], [], color=GREY, **FROZEN)))
     if any(ladder.twins for ladder in ladders):
@@ -89,6 +97,8 @@ def _draw_panel(axes: Axes, ladder: LadderPanel, seen: dict[str, Look]) -> None:
         _draw_twins(axes, ladder.twins.get(rule, {}), seen[rule], beside)
     if ladder.chance is not None:
         axes.axhline(100 * ladder.chance, label="chance", **CHANCE)
+    for name, accuracy in ladder.floors.items():
+        axes.axhline(100 * accuracy, label=name, **FLOORS[name])
     axes.set_xlim(-0.3, ladder.blocks + 0.3)
     axes.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
     axes.grid(visible=False, axis="x")

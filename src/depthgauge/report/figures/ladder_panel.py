@@ -14,7 +14,10 @@ OTHER_BLOCKS = ("shallow", "wide_block")
 
 @dataclass(frozen=True)
 class LadderPanel:
-    """A ladder: `curves[label][k]`, of those rules whose networks have all of the blocks."""
+    """A ladder: `curves[label][k]`, of those rules whose networks have all of the blocks.
+
+    `floors` has the accuracy of what needs no depth, by name.
+    """
 
     title: str
     blocks: int
@@ -23,6 +26,7 @@ class LadderPanel:
     curves: dict[str, dict[int, Rung]]
     twins: dict[str, dict[int, Rung]]
     """Rungs whose added block is trained on noise."""
+    floors: dict[str, float]
 
 
 def panel_of(ladder: Ladder) -> LadderPanel:
@@ -38,6 +42,7 @@ def panel_of(ladder: Ladder) -> LadderPanel:
     twins = {
         label: {rung.k: rung for rung in rungs if rung.accuracies}
         for label, rungs in ladder.twins.items()
-        if label in begun
+        if label in begun and any(rung.accuracies for rung in rungs)
     }
-    return LadderPanel(title, blocks, ladder.chance, tuple(ladder.rules), begun, twins)
+    floors = ladder.floors.lines if ladder.floors else {}
+    return LadderPanel(title, blocks, ladder.chance, tuple(ladder.rules), begun, twins, floors)

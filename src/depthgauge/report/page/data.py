@@ -32,6 +32,7 @@ def page_data(study: StudyResult) -> dict[str, Any]:
     document: dict[str, Any] = {
         "blocks": study.config.net.blocks if study.config.net else None,
         "chance": study.chance,
+        "floors": study.floors.lines if study.floors else {},
         "panels": panels(study.thresholds),
         "recorded": recorded(study.thresholds),
         "marks": {name: symbol for name, (symbol, _) in marks().items()},
@@ -115,6 +116,7 @@ def _credit(report: Report | None) -> dict[str, Any]:
         "alignment": alignment.per_layer if alignment else None,
         "perturbation": perturbation.per_layer if perturbation else None,
         "lesion": report.lesion.per_layer if report else None,
+        "rewind": report.rewind.per_layer if report and report.rewind else None,
         "null": _null(report.null) if report and report.null else None,
     }
 

@@ -26,6 +26,8 @@ AFTER = (
      "random step, and the true change."),
     ("lesion", "accuracy lost when one block is skipped. It shows that the network depends on the "
      "block, not that training the block was worth anything: frozen blocks tell that."),
+    ("rewind", "accuracy lost when one block goes back to its initial weights. A block that never "
+     "changed loses nothing; one that noise has moved does, as the others got used to it."),
 )  # fmt: skip
 
 

@@ -55,13 +55,17 @@ function ladderChart() {
     if (rungs[0].k === 0 && rungs.length > 1) frozen.push([rule, rungs[0]]);
   }
   if (!traces.length) return { empty: "None of the chosen runs is done." };
-  const top = 1.08 * Math.max(...traces.flatMap((t) => t.y));
+  const top = 1.08 * Math.max(...traces.flatMap((t) => t.y), ...Object.values(data.floors).map((floor) => 100 * floor));
   const letters = Math.min(narrow.matches ? 9 : 26, Math.max(...ends.map(({ rule }) => rule.method.length)));
   const labelled = ends.length <= MOST_LABELS;
   if (labelled) traces.push(...endLabels(ends, top, letters));
   const blocks = data.blocks ?? Math.max(...traces.flatMap((t) => t.x));
   const lines = [];
   if (data.chance !== null) lines.push(line("y", 100 * data.chance, `chance ${percent(data.chance)} %`, { x: 0, xanchor: "left" }));
+  // Names stand on the right, where chance has none.
+  for (const [name, accuracy] of Object.entries(data.floors)) {
+    lines.push(line("y", 100 * accuracy, `${name} ${percent(accuracy)} %`));
+  }
   const last = data.blocks === null ? "" : ` of ${blocks}`;
   return {
     traces,

@@ -55,8 +55,10 @@ def answer(views: Collection[RuleResult]) -> list[tuple[Meaning, str, list[str]]
 
 
 def _with_depth(view: RuleResult) -> str:
-    """A rule with how many blocks it trains, where that is known."""
-    return view.label if view.used_depth is None else f"{view.label} ({view.used_depth} blocks)"
+    """A rule with how many blocks it trains, where that can be told; the rest is in its card."""
+    if view.used_depth is None or not view.used_depth.is_counted:
+        return view.label
+    return f"{view.label} ({str(view.used_depth).partition(' (')[0]} blocks)"
 
 
 def shown_word(view: RuleResult) -> str:

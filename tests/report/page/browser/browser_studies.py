@@ -60,7 +60,8 @@ def train(folder: Path) -> Path:
     torch.set_num_threads(1)
     done = run(
         *("audit", "--task", "digits", "--width", 16, "--depth", BLOCKS, "--epochs", EPOCHS),
-        *("--rules", *RULES, "--k", "all", "--seeds", *SEEDS, "--threads", 1, "--out", folder),
+        *("--rules", *RULES, "--k", "all", "--seeds", *SEEDS, "--threads", 1),
+        *("--no-floors", "--out", folder),
     )
     torch.set_num_threads(before)
     assert done.status == 0, done.err
