@@ -24,6 +24,7 @@ NARROW = {
 RULES = [NARROW.get(name, name) for name in registry.RULES.built_in]
 LABELS = [choose_rule(rule).label for rule in RULES]
 GRID = ("--task", "teacher", "--width", 8, "--depth", 2, "--epochs", 2, "--batch-size", 1000)
+MORE = ("--seeds", 1, "--threads", 1, "--no-floors", "--json")
 WITHOUT_FEEDBACK = {"bp", "ep[steps=2]", "noise"}
 
 
@@ -31,7 +32,7 @@ WITHOUT_FEEDBACK = {"bp", "ep[steps=2]", "noise"}
 def audited(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """A ladder of all rules, then their audit in the same folder."""
     folder: Path = tmp_path_factory.mktemp("every") / "study"
-    more = ("--seeds", 1, "--threads", 1, "--out", folder, "--json", "--rules", *RULES)
+    more = (*MORE, "--out", folder, "--rules", *RULES)
     with pytest.MonkeyPatch.context() as patch, one_core():
         patch.setattr(read, "NULL_DRAWS", 3)
         patch.setattr(read, "SAMPLES", 256)

@@ -104,9 +104,8 @@ def test_table_and_figures_are_written_beside_it(trained):
 
 
 def test_without_json_people_get_a_table_and_words(study):
-    done = run(
-        "ladder", *SMALL, "--no-twins", "--rules", "bp", "dfa", "--seeds", 1, 2, "--out", study
-    )
+    shared = (*SMALL, "--no-twins", "--seeds", 1, 2, "--out", study)
+    done = run("ladder", *shared, "--rules", "bp", "dfa")
     assert (done.status, done.err) == (0, "")
     for part in ("rule", "k = 0", "k = 2", "bp", "dfa", "depth", str(study / "ladder.md")):
         assert part in done.out
@@ -118,9 +117,8 @@ def test_without_json_people_get_a_table_and_words(study):
 def test_an_audit_that_cannot_be_read_is_said_and_costs_neither_table_nor_page(study):
     (study / "report.html").write_text("old")
     (study / "audit.json").write_text("{}")
-    done = run(
-        "ladder", *SMALL, "--no-twins", "--rules", "bp", "dfa", "--seeds", 1, 2, "--out", study
-    )
+    shared = (*SMALL, "--no-twins", "--seeds", 1, 2, "--out", study)
+    done = run("ladder", *shared, "--rules", "bp", "dfa")
     assert done.status == 0
     assert "k = 2" in done.out
     assert "audit.json is not an audit of this version; audit the study again" in done.err

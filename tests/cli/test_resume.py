@@ -23,20 +23,9 @@ PATIENCE = 300  # seconds until a test gives up; a busy machine may be slow
 def command(folder: Path, epochs: int) -> list[object]:
     """Small, several rules, and a checkpoint after every epoch."""
     return [
-        *(
-            "ladder",
-            "--task",
-            "digits",
-            "--width",
-            8,
-            "--depth",
-            2,
-            "--rules",
-            *RULES,
-            "--no-twins",
-        ),
+        *("ladder", "--task", "digits", "--width", 8, "--depth", 2, "--rules", *RULES),
         *("--k", *KS, "--seeds", *SEEDS, "--epochs", epochs, "--threads", 1),
-        *("--save-every", 0, "--out", folder, "--json"),
+        *("--save-every", 0, "--no-twins", "--no-floors", "--out", folder, "--json"),
     ]
 
 

@@ -18,7 +18,10 @@ from depthgauge.cli.main import main
 from depthgauge.results.load import load
 from depthgauge.store.plan_files import PlanFiles
 
-STUDY = ("--task", "digits", "--width", 16, "--depth", 2, "--epochs", 3, "--threads", 1)
+STUDY = (
+    *("--task", "digits", "--width", 16, "--depth", 2, "--epochs", 3),
+    *("--threads", 1, "--no-floors"),
+)
 RULES, KS, SEEDS = ("bp", "dfa"), (0, 1, 2), (1, 2, 3)
 RUNGS = len(RULES) * len(KS) * len(SEEDS)
 NOT_HELD = "and was not held against noise"
