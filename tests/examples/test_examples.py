@@ -48,7 +48,7 @@ def test_a_notebook_shows_progress_while_it_trains_and_reads(cells) -> None:
     assert all(progress.startswith("training: 100 % done") for progress in training)
     assert "bp" in training[0]
     assert "sign_feedback" in training[0]
-    assert reading.startswith("reading sign_feedback, seed 123: 100 % done")
+    assert reading.startswith("reading sign_feedback, seed 456: 100 % done")
 
 
 def test_a_notebook_shows_the_study_by_itself(cells) -> None:
