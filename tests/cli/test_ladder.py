@@ -44,9 +44,10 @@ def test_standard_output_is_exactly_one_json_document(study):
 def test_the_document(trained):
     ladder = json.loads((trained / "ladder.json").read_text())
     assert set(ladder) == {
-        *("schema_version", "config", "chance", "provenance", "rules", "twins", "used_depth")
+        *("schema_version", "config", "chance", "provenance", "rules", "twins", "used_depth"),
+        "floors",
     }
-    assert ladder["twins"] == {}
+    assert (ladder["twins"], ladder["floors"]) == ({}, None)
     assert list(ladder["used_depth"]) == ["bp", "dfa"]
     config = ladder["config"]
     assert config["task"]["name"] == "digits"
