@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from depthgauge.diagnosis.watch import Watch, watch
     from depthgauge.diagnostics.contract import Diagnostic
     from depthgauge.diagnostics.finding import Finding
+    from depthgauge.diagnostics.used_depth import RungFinding, UsedDepth
     from depthgauge.errors import UserError
     from depthgauge.gauges.null import NullReading
     from depthgauge.gauges.reading import Reading
@@ -50,14 +51,13 @@ if TYPE_CHECKING:
     from depthgauge.results.rule import RuleResult
     from depthgauge.results.run import RunResult
     from depthgauge.results.study import StudyResult
-    from depthgauge.rules.contract import Context, Credit, Rule, RuleOptions
+    from depthgauge.rules.contract import Context, Credit, NormalisedOptions, Rule, RuleOptions
     from depthgauge.scheduling.dry_run import StudyPlan
     from depthgauge.study_config import StudyConfig
     from depthgauge.tasks.base import Split, Task
     from depthgauge.verdict.depth_of_arrays import used_depth
     from depthgauge.verdict.judge import Verdict, judge
     from depthgauge.verdict.thresholds import Thresholds
-    from depthgauge.verdict.used_depth import RungFinding, UsedDepth
 
 __version__ = "0.1.0"
 
@@ -73,6 +73,7 @@ _HOMES = {
     "depthgauge.diagnosis.watch": ("Watch", "watch"),
     "depthgauge.diagnostics.contract": ("Diagnostic",),
     "depthgauge.diagnostics.finding": ("Finding",),
+    "depthgauge.diagnostics.used_depth": ("RungFinding", "UsedDepth"),
     "depthgauge.errors": ("UserError",),
     "depthgauge.gauges.null": ("NullReading",),
     "depthgauge.gauges.reading": ("Reading",),
@@ -86,14 +87,13 @@ _HOMES = {
     "depthgauge.results.run": ("RunResult",),
     "depthgauge.results.ladder": ("Rung",),
     "depthgauge.results.study": ("StudyResult",),
-    "depthgauge.rules.contract": ("Context", "Credit", "Rule", "RuleOptions"),
+    "depthgauge.rules.contract": ("Context", "Credit", "NormalisedOptions", "Rule", "RuleOptions"),
     "depthgauge.scheduling.dry_run": ("StudyPlan",),
     "depthgauge.study_config": ("StudyConfig",),
     "depthgauge.tasks.base": ("Split", "Task"),
     "depthgauge.verdict.depth_of_arrays": ("used_depth",),
     "depthgauge.verdict.judge": ("Verdict", "judge"),
     "depthgauge.verdict.thresholds": ("Thresholds",),
-    "depthgauge.verdict.used_depth": ("RungFinding", "UsedDepth"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -106,6 +106,7 @@ __all__ = [
     "IdentityResult",
     "Layout",
     "NetworkResult",
+    "NormalisedOptions",
     "NullReading",
     "Plot",
     "PublishedComparison",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
@@ -137,6 +137,10 @@ class SharedConfig(BaseModel):
     """None for networks that were trained elsewhere."""
     checkpoints: str | None = None
     """The folder that networks from elsewhere were read from."""
+    factory: str | None = None
+    """What made the modules that checkpoints were loaded into: `file.py:function`."""
+    blocks: str | None = None
+    """The dotted path to their blocks."""
     frozen_acc: dict[str, float] = {}
     """Accuracies with frozen blocks that were given by label, not measured."""
 
@@ -146,8 +150,24 @@ class SharedConfig(BaseModel):
         return {name: value for name, value in written.items() if value not in (None, {})}
 
 
+class Intervention(_Config):
+    """Blocks among the last k that do not follow the rule, counted from the embedding."""
+
+    swapped: tuple[int, ...] = ()
+    """Their credit is noise of the same norm, sample by sample."""
+    frozen: tuple[int, ...] = ()
+    """They stay at their initial values."""
+    added = frozenset({"swapped", "frozen"})
+
+
+NO_INTERVENTION = Intervention()
+
+
 class RunConfig(_Config):
-    """One run: one network, one rule, one seed, its last k blocks trained."""
+    """One run: one network, one rule, one seed, its last k blocks trained.
+
+    A run without intervention is a rung of the rule's ladder; the others say what a rung is worth.
+    """
 
     schema_version: Literal[1] = SCHEMA_VERSION
     task: TaskConfig
@@ -156,12 +176,44 @@ class RunConfig(_Config):
     recipe: Recipe
     k: int = Field(ge=0)
     seed: int = Field(ge=0, lt=2**63)
+    intervention: Intervention = NO_INTERVENTION
+    added = frozenset({"intervention"})
 
     @cached_property
     def identity(self) -> str:
         """The name of the run's folder."""
-        parts = (self.task, self.net, self.rule, self.recipe)
-        return identity_of(*parts, k=self.k, seed=self.seed, schema_version=self.schema_version)
+        return identity_of(
+            self.task,
+            self.net,
+            self.rule,
+            self.recipe,
+            k=self.k,
+            seed=self.seed,
+            intervention=self.intervention,
+            schema_version=self.schema_version,
+        )
+
+    @property
+    def is_rung(self) -> bool:
+        """Whether the last k blocks all follow the rule."""
+        return self.intervention == NO_INTERVENTION
+
+    @property
+    def rung(self) -> str:
+        """k, and which blocks do not follow the rule: `4`, `4 (block 0 on noise)`."""
+        changed = self.intervention
+        named = ((changed.swapped, "on noise"), (changed.frozen, "frozen"))
+        words = [f"{_blocks(blocks)} {how}" for blocks, how in named if blocks]
+        return str(self.k) + (f" ({', '.join(words)})" if words else "")
+
+    @property
+    def is_full(self) -> bool:
+        """Whether all blocks follow the rule, and there are some."""
+        return self.is_rung and self.k == self.net.blocks > 0
+
+
+def _blocks(numbers: Sequence[int]) -> str:
+    return f"block{'s' if len(numbers) > 1 else ''} {' and '.join(map(str, numbers))}"
 
 
 def identity_of(
@@ -172,14 +224,16 @@ def identity_of(
     *,
     k: int,
     seed: int,
+    intervention: Intervention = NO_INTERVENTION,
     schema_version: int = SCHEMA_VERSION,
 ) -> str:
     """Hash of a run's whole configuration as JSON, keys sorted.
 
     The parts that many runs share are turned into text once.
     """
+    first = "" if intervention == NO_INTERVENTION else f'"intervention":{intervention.as_text},'
     text = (
-        f'{{"k":{k},"net":{net.as_text},"recipe":{recipe.as_text},"rule":{rule.as_text},'
+        f'{{{first}"k":{k},"net":{net.as_text},"recipe":{recipe.as_text},"rule":{rule.as_text},'
         f'"schema_version":{schema_version},"seed":{seed},"task":{task.as_text}}}'
     )
     return hashlib.sha256(text.encode()).hexdigest()[:IDENTITY_DIGITS]

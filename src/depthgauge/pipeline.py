@@ -8,18 +8,27 @@ from dataclasses import replace
 from pathlib import Path
 
 from depthgauge.auditing.audit_study import audit_checkpoints, audit_study
+from depthgauge.auditing.ladder_stages import runs_called_for
+from depthgauge.auditing.linear_floor import with_linear_floor
 from depthgauge.auditing.selection import candidates, chosen_settings, selection_grid
 from depthgauge.errors import OptionError, UserError
 from depthgauge.report.documents import write_audit, write_ladder
 from depthgauge.report.failures import failure_sentences
 from depthgauge.report.progress import show_progress
 from depthgauge.results.audit_parts import Selection
-from depthgauge.results.load import load_opened
+from depthgauge.results.load import load_earlier_audit, load_opened
 from depthgauge.results.study import StudyResult
 from depthgauge.rules.choice import RuleChoice
 from depthgauge.scheduling.dry_run import StudyPlan, plan_study
 from depthgauge.scheduling.execution import Execution, Prepared, train
-from depthgauge.scheduling.grid import build_grid, folder_of, given_rules, load_task_of
+from depthgauge.scheduling.grid import (
+    build_grid,
+    folder_of,
+    given_rules,
+    load_task_of,
+    usual_rungs,
+)
+from depthgauge.scheduling.plan import Grid
 from depthgauge.scheduling.variations import at_all_settings
 from depthgauge.store.files import make_folder
 from depthgauge.store.relative_paths import SELECTION
@@ -49,8 +58,12 @@ def run_audit(
     )
     study = load_prepared(prepared, audited=False)
     study = replace(study, chance=used.chance, submitted=submitted)
-    if submitted is not None:
+    if config.twins:
+        study = _train_called_for(study, grid, execution_of(judged))
+    if study.submitted is not None:
         return study
+    if config.floors:
+        study = with_linear_floor(study, used, _say)
     study = audit_study(
         study,
         grid,
@@ -59,6 +72,7 @@ def run_audit(
         done=prepared.done,
         selection=selection,
         as_published=as_published,
+        earlier=load_earlier_audit(folder),
     )
     write_audit(study)
     return replace(study, problems=(*failures, *study.problems))
@@ -83,19 +97,35 @@ def run_ladder(config: StudyConfig, task: Task | None) -> StudyResult:
     grid, folder = build_grid(config, used), folder_of(config, used)
     prepared, submitted = train(grid, folder, execution_of(config))
     study = replace(load_prepared(prepared), submitted=submitted)
-    if submitted is None:
-        write_ladder(study)
+    if config.twins:
+        study = _train_called_for(study, grid, execution_of(config))
+    if study.submitted is not None:
+        return study
+    if config.floors:
+        study = with_linear_floor(study, used, _say)
+    write_ladder(study)
     return study
 
 
-def run_checkpoint_audit(config: StudyConfig, thresholds: Thresholds) -> StudyResult:
+def _train_called_for(study: StudyResult, grid: Grid, execution: Execution) -> StudyResult:
+    """Train what the ladders call for, until they call for nothing more, or a cluster trains it."""
+    while study.submitted is None and (called := runs_called_for(study, grid)) is not None:
+        prepared, submitted = train(called, study.folder, execution)
+        study = replace(load_prepared(prepared, before=study), submitted=submitted)
+    return study
+
+
+def run_checkpoint_audit(
+    config: StudyConfig, task: Task | None, thresholds: Thresholds
+) -> StudyResult:
     """Read somebody's networks, conclude, and write where that was asked for."""
     for option in ("vary", "controls", "select"):
         if getattr(config, option):
             raise UserError(f"--{option} is for training; with --checkpoints nothing is trained")
     if config.out is not None:
         make_folder(Path(config.out))
-    study, missing = audit_checkpoints(config, load_task_of(config), thresholds, show_progress)
+    used = task or load_task_of(config)
+    study, missing = audit_checkpoints(config, used, thresholds, show_progress)
     for path in missing:
         _say(f"depthgauge: skipped, not there: {path}")
     if config.out is not None:
@@ -115,9 +145,11 @@ def plan_of(config: StudyConfig, task: Task | None) -> StudyPlan:
     return plan_study(grid, folder, execution_of(judged))
 
 
-def load_prepared(prepared: Prepared, *, audited: bool = True) -> StudyResult:
+def load_prepared(
+    prepared: Prepared, *, audited: bool = True, before: StudyResult | None = None
+) -> StudyResult:
     """Return the study that was trained; what was read before training is not read again."""
-    return load_opened(prepared.study, prepared.file, prepared.done, audited=audited)
+    return load_opened(prepared.study, prepared.file, prepared.done, audited=audited, before=before)
 
 
 def execution_of(config: StudyConfig) -> Execution:
@@ -136,7 +168,8 @@ def thresholds_of(config: StudyConfig) -> Thresholds:
 def with_both_ends(config: StudyConfig) -> StudyConfig:
     """Return the study with the frozen and the full rung, which an audit always trains."""
     need_blocks(config, "audit")
-    return config.changed(k=list(dict.fromkeys([0, config.depth, *config.k])))
+    rungs = config.k or usual_rungs(config.depth)
+    return config.changed(k=list(dict.fromkeys([0, config.depth, *rungs])))
 
 
 def need_blocks(config: StudyConfig, command: str) -> None:

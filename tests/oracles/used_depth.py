@@ -41,14 +41,16 @@ def rejected(p_values: list[float]) -> list[bool]:
 
 
 def used_depth(ladder: dict, twins: dict, confirming=None, noise=None, delta: float = 0.005):
-    """(value, low, high) of a ladder with every k, lists of accuracies in the order of seeds."""
+    """(value, low, high, gaining) of a ladder with every k, accuracies in the order of seeds."""
     blocks, seeds = max(ladder), len(ladder[0])
-    p_values = []
+    p_values, p_delta = [], []
     for k in range(1, blocks + 1):
         others = [ladder[j] for j in range(k)] + ([twins[k]] if k in twins else [])
         positive = all(x > y for other in others for x, y in zip(ladder[k], other, strict=True))
         found = max(p_above(ladder[k], other) for other in others)
         p_values.append(1.0 if k not in twins or (seeds <= 5 and not positive) else found)
+        by_delta = max(p_above(ladder[k], other, delta) for other in others)
+        p_delta.append(by_delta if k in twins else 1.0)
     earning = [k for k, holds in enumerate(rejected(p_values), start=1) if holds]
     alone = ladder[len(earning)] if earning == list(range(1, len(earning) + 1)) else confirming
     idle = min(
@@ -58,7 +60,7 @@ def used_depth(ladder: dict, twins: dict, confirming=None, noise=None, delta: fl
     high = len(earning) if len(earning) == blocks or 2 * idle <= ALPHA else blocks
     counted = 0
     for k in range(1, blocks + 1):
-        gains = [np.mean(ladder[k]) - np.mean(ladder[j]) for j in range(k)]
-        above = k not in twins or np.mean(ladder[k]) > np.mean(twins[k])
-        counted += min(gains) >= delta and above
-    return min(max(counted, len(earning)), high), len(earning), high
+        others = [ladder[j] for j in range(k)] + ([twins[k]] if k in twins else [])
+        counted += min(np.mean(ladder[k]) - np.mean(other) for other in others) >= delta
+    value = min(max(counted, len(earning)), high)
+    return value, len(earning), high, sum(rejected(p_delta))

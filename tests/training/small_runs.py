@@ -11,7 +11,15 @@ import torch
 from oracles.plain_loop import PlainRun, SampleBatch
 from torch import Tensor
 
-from depthgauge.config import NetConfig, Recipe, RuleConfig, RunConfig, TaskConfig
+from depthgauge.config import (
+    NO_INTERVENTION,
+    Intervention,
+    NetConfig,
+    Recipe,
+    RuleConfig,
+    RunConfig,
+    TaskConfig,
+)
 from depthgauge.rules.choice import choose_rule
 from depthgauge.rules.contract import Rule
 from depthgauge.tasks.base import Split, Task
@@ -54,11 +62,12 @@ class Setting:
 
 @dataclass(frozen=True)
 class Run:
-    """One run: a rule, or its text such as `dfa[normalise=batch]`; a seed; and k."""
+    """One run: a rule, or its text such as `dfa[normalise=batch]`; a seed; k; an intervention."""
 
     rule: str | Rule
     seed: int
     k: int
+    intervention: Intervention = NO_INTERVENTION
 
     def build_rule(self) -> Rule:
         return chosen(self.rule).build() if isinstance(self.rule, str) else self.rule
@@ -78,6 +87,7 @@ def run_config(run: Run, setting: Setting) -> RunConfig:
         recipe=setting.recipe,
         k=run.k,
         seed=run.seed,
+        intervention=run.intervention,
     )
 
 

@@ -10,10 +10,12 @@ from depthgauge.auditing.checkpoints import find_checkpoints, networks_in_files
 from depthgauge.auditing.conclude import conclude, depth_gain_of_bp
 from depthgauge.auditing.networks import NetworkUnderAudit, networks_of_runs, shallow_rules
 from depthgauge.auditing.read import read_networks, read_untrained
-from depthgauge.config import SharedConfig
+from depthgauge.config import RunConfig, SharedConfig
 from depthgauge.diagnosis.report import Report
 from depthgauge.results.audit import Audit
 from depthgauge.results.audit_parts import Selection
+from depthgauge.results.ladder_runs import used_depths
+from depthgauge.results.load import load_earlier_audit
 from depthgauge.results.run import RunResult
 from depthgauge.results.study import StudyResult
 from depthgauge.scheduling.execution import ShowProgress
@@ -34,13 +36,18 @@ def audit_study(
     done: Mapping[str, DoneRun],
     selection: Mapping[str, Selection],
     as_published: bool = False,
+    earlier: Audit | None = None,
 ) -> StudyResult:
     """Return the study with an audit of those of its runs that the grid has.
 
-    `done` has the networks that were read before anything was trained.
+    `done` has the networks that were read before anything was trained; `earlier` is the audit that
+    this one replaces.
     """
     runs = runs_of(study, grid)
     rules = {choice.label: choice.build() for choice in grid.rules}
+    by_label: dict[str, list[RunResult]] = {}
+    for run in runs:
+        by_label.setdefault(run.label, []).append(run)
     audit = _read_and_conclude(
         networks_of_runs(runs, grid.task, rules, done),
         grid.task,
@@ -49,16 +56,28 @@ def audit_study(
         show,
         untrained=read_untrained(grid.net, grid.task, grid.seeds, thresholds),
         as_published=as_published,
+        used_depths=used_depths(by_label, study.chance),
         shallow=shallow_rules(runs),
         selection=selection,
+        earlier=earlier.called_as_in(study.runs).verdicts if earlier else None,
     )
-    return study.with_audit(audit)
+    return study.with_audit(audit.model_copy(update={"floors": study.floors}))
 
 
 def runs_of(study: StudyResult, grid: Grid) -> list[RunResult]:
-    """Return the runs of a study that a grid has."""
-    wanted: Collection[str] = {run.identity for run in grid.runs()}
-    return [run for run in study.runs if run.identity in wanted]
+    """Return the runs of a study that a grid has, and those that its ladders call for."""
+    rungs = {run.identity for run in grid.runs()}
+    rules = {(run.kind.rule.as_text, run.kind.recipe.as_text) for run in grid.runs()}
+    return [
+        run
+        for run in study.runs
+        if run.identity in rungs
+        or (not run.config.is_rung and _is_of(run.config, rules, grid.seeds))
+    ]
+
+
+def _is_of(config: RunConfig, rules: Collection[tuple[str, str]], seeds: Sequence[int]) -> bool:
+    return (config.rule.as_text, config.recipe.as_text) in rules and config.seed in seeds
 
 
 def audit_checkpoints(
@@ -70,12 +89,24 @@ def audit_checkpoints(
     shared = SharedConfig(
         task=task.config,
         checkpoints=str(folder),
+        factory=config.own_net,
+        blocks=config.blocks,
         frozen_acc=config.frozen_acc,
     )
-    networks = networks_in_files(present, task, config.frozen_acc)
-    audit = _read_and_conclude(networks, task, shared, thresholds, show, untrained={})
-    own = Path(config.out) if config.out else folder
-    study = StudyResult(own.resolve().name, own, shared, task.chance, (), audit)
+    own = (config.own_net, config.blocks)
+    networks = networks_in_files(present, task, config.frozen_acc, *own)
+    written = Path(config.out) if config.out else folder
+    before = load_earlier_audit(written) if config.out else None
+    audit = _read_and_conclude(
+        networks,
+        task,
+        shared,
+        thresholds,
+        show,
+        untrained={},
+        earlier=before.verdicts if before is not None and before.config == shared else None,
+    )
+    study = StudyResult(written.resolve().name, written, shared, task.chance, (), audit)
     return study, missing
 
 

@@ -9,6 +9,7 @@ from depthgauge.auditing.read import ReadNetwork
 from depthgauge.config import SharedConfig
 from depthgauge.diagnosis.report import Report
 from depthgauge.diagnostics.readings import diverged_readings
+from depthgauge.diagnostics.used_depth import UsedDepth
 from depthgauge.results.audit import Audit
 from depthgauge.results.audit_parts import AuditedNetwork, RuleVerdict, Selection, ShallowRule
 from depthgauge.results.network import gain_of_most_accurate
@@ -29,10 +30,12 @@ def conclude(
     bp_gain: float | None,
     untrained: Mapping[str, Report],
     provenance: Provenance,
+    used_depths: Mapping[str, UsedDepth] | None = None,
     shallow: Mapping[str, ShallowRule] | None = None,
     selection: Mapping[str, Selection] | None = None,
+    earlier: Mapping[str, RuleVerdict] | None = None,
 ) -> Audit:
-    """Return the audit of networks that were read."""
+    """Return the audit of networks that were read, which remembers the `earlier` verdicts."""
     by_label: dict[str, list[ReadNetwork]] = {}
     for one in read:
         by_label.setdefault(one.network.label, []).append(one)
@@ -42,7 +45,12 @@ def conclude(
         bp_gain=bp_gain,
         thresholds=thresholds,
         provenance=dict(provenance),
-        verdicts={label: _verdict(own, thresholds, bp_gain) for label, own in by_label.items()},
+        verdicts={
+            label: _verdict(own, thresholds, bp_gain, (used_depths or {}).get(label)).following(
+                (earlier or {}).get(label)
+            )
+            for label, own in by_label.items()
+        },
         networks=tuple(map(_audited, read)),
         decision_utility=_utility(by_label, chance, thresholds, bp_gain),
         untrained=dict(untrained),
@@ -77,13 +85,16 @@ def _audited(one: ReadNetwork) -> AuditedNetwork:
 
 
 def _verdict(
-    read: Sequence[ReadNetwork], thresholds: Thresholds, bp_gain: float | None
+    read: Sequence[ReadNetwork],
+    thresholds: Thresholds,
+    bp_gain: float | None,
+    used_depth: UsedDepth | None,
 ) -> RuleVerdict:
     networks = [one.network for one in read]
     seeds = [
         diverged_readings() if one.report is None else one.report.seed_readings for one in read
     ]
-    verdict = judge(seeds, thresholds, bp_gain)
+    verdict = judge(seeds, thresholds, bp_gain, used_depth=used_depth)
     return RuleVerdict(
         rule=networks[0].rule,
         control=networks[0].control,
@@ -94,7 +105,9 @@ def _verdict(
         word=verdict.word,
         findings=verdict.findings,
         besides=verdict.besides,
-        sensitivity=tuple(sensitivity(seeds, thresholds, bp_gain)),
+        sensitivity=tuple(sensitivity(seeds, thresholds, bp_gain, used_depth=used_depth)),
+        used_depth=used_depth,
+        access=networks[0].access,
     )
 
 

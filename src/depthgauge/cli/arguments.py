@@ -12,7 +12,7 @@ from pydantic.fields import FieldInfo
 from depthgauge.study_config import StudyConfig, study_config
 from depthgauge.verdict.thresholds import Thresholds
 
-UNSET: tuple[Any, ...] = (None, [], {}, False)
+UNSET: tuple[Any, ...] = (None, [], {}, False, True)
 """Defaults that a help text does not show."""
 
 
@@ -45,7 +45,8 @@ def _settings(name: str, field: FieldInfo) -> dict[str, Any]:
     settings: dict[str, Any] = {"help": help_text.replace("%", "%%")}
     kind = _kind(field.annotation)
     if kind is bool:
-        return settings | {"action": "store_true"}
+        action = argparse.BooleanOptionalAction if default else "store_true"
+        return settings | {"action": action}
     if get_origin(kind) is Literal:
         return settings | {"choices": get_args(kind)}
     if get_origin(kind) in (list, dict):
@@ -58,6 +59,7 @@ METAVARS = {
     "thresholds": "NAME=VALUE",
     "frozen_acc": "LABEL=SHARE",
     "checkpoints": "DIR",
+    "blocks": "PATH",
     "out": "DIR",
     "save_every": "SECONDS",
     "validation": "N",

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from depthgauge.cli.arguments import add_study_options, config_of
 from depthgauge.cli.outcome import add_output_options, lost_runs, show_plan, show_study
 from depthgauge.study_config import StudyConfig
+from depthgauge.verdict.words import BAD_WORDS
 
 DESCRIPTION = (
     "Train each rule with all blocks and with frozen ones, read every diagnostic, and say whether "
@@ -56,5 +57,5 @@ def _show_checkpoints(config: StudyConfig, *, as_json: bool) -> int:
 
 
 def strict_status(words: Sequence[str], strict: bool) -> int:
-    """Return 3 if a verdict is *walk back* and that was asked for, else 0."""
-    return WALKED_BACK if strict and "walk back" in words else 0
+    """Return 3 if a verdict is *walk back* or *shallow* and that was asked for, else 0."""
+    return WALKED_BACK if strict and BAD_WORDS.intersection(words) else 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -41,8 +41,9 @@ class StackedTrace:
 class StackedResidualMLP:
     """Networks with a leading run axis, ordered so that frozen blocks cost nothing.
 
-    Run r trains its last `trained_blocks[r]` blocks. Runs come in falling order of that number,
-    so the runs that train block l are always the first ones, and a slice selects them.
+    Run r trains its last `trained_blocks[r]` blocks, but none of the `frozen` ones. Runs come in
+    falling order of that number, so the runs that train block l are always the first ones, and a
+    slice selects them.
 
     `template` is one of the networks, for its structure. `parameters` maps the names of
     `ResidualMLP.state_dict()` to stacked tensors; `trained_runs` says for each name how many runs
@@ -52,6 +53,7 @@ class StackedResidualMLP:
         nets: one initialised network for each run.
         groups: for each run, which input batch it sees (runs of one seed share theirs).
         trained_blocks: for each run its k, falling.
+        frozen: blocks that no run trains, whatever its k.
         dtype: of parameters and arithmetic.
         device: where they live.
         products: how the embedding's and the blocks' matrices are multiplied; the readout's, which
@@ -66,6 +68,7 @@ class StackedResidualMLP:
         dtype: torch.dtype = torch.float32,
         device: torch.device | str = "cpu",
         *,
+        frozen: Collection[int] = (),
         products: Products = FULL_PRECISION,
     ) -> None:
         if list(trained_blocks) != sorted(trained_blocks, reverse=True):
@@ -86,17 +89,22 @@ class StackedResidualMLP:
         stacked["embed.bias"] = self.embedding.bias
         self.parameters: dict[str, Tensor] = stacked
         self.terminal_norm = "out_ln.weight" in stacked
-        self.trained_runs = {name: self._count_trained(name, trained_blocks) for name in stacked}
+        self.trained_runs = {
+            name: self._count_trained(name, trained_blocks, frozen) for name in stacked
+        }
         self._blocks = [
             {name: stacked[f"blocks.{index}.{name}"] for name in PARAMETERS}
             for index in range(self.num_blocks)
         ]
 
-    def _count_trained(self, name: str, trained_blocks: Sequence[int]) -> int:
+    def _count_trained(
+        self, name: str, trained_blocks: Sequence[int], frozen: Collection[int]
+    ) -> int:
         if not name.startswith("blocks."):
             return self.num_runs
-        needed = self.num_blocks - int(name.split(".")[1])
-        return sum(k >= needed for k in trained_blocks)
+        block = int(name.split(".")[1])
+        needed = self.num_blocks - block
+        return 0 if block in frozen else sum(k >= needed for k in trained_blocks)
 
     def of_run(self, name: str, stacked: Tensor, run: int) -> Tensor:
         """The part of a stacked tensor (a parameter, its gradient or moment) that is `run`'s."""

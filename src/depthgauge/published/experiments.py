@@ -63,10 +63,14 @@ class Experiment:
                 f"or reproduce {memo_ladder.NAME}",
             )
         changes: dict[str, Any] = {"task": TASK}
+        if "twins" not in config.model_fields_set:
+            changes["twins"] = False
         if self.rules is not None and "rules" not in config.model_fields_set:
             changes["rules"] = list(self.rules)
         if self.epochs is not None and config.epochs is None:
             changes["epochs"] = self.epochs
+        if "floors" not in config.model_fields_set:
+            changes["floors"] = False
         if self.audits:
             changes["k"] = [0, config.depth]
         return config.changed(**changes)

@@ -24,9 +24,10 @@ from depthgauge.results.audit_parts import (
     StoredReport,
     StoredThresholds,
 )
+from depthgauge.results.floors import Floors
 from depthgauge.results.run import RunResult
 from depthgauge.store.provenance import Provenance
-from depthgauge.verdict.judge import Word
+from depthgauge.verdict.words import Word
 
 AUDIT_VERSION: Literal[2] = 2
 
@@ -50,6 +51,8 @@ class Audit(BaseModel):
     untrained: dict[str, StoredReport]
     """Networks at initialisation, by seed: a control that must raise no alarm."""
     shallow: dict[str, ShallowRule] = {}
+    floors: Floors | None = None
+    """What needs no depth; None where it was not asked for."""
     selection: dict[str, Selection] = {}
 
     @model_validator(mode="wrap")

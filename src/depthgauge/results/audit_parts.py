@@ -8,10 +8,13 @@ from pydantic import BaseModel, ConfigDict, PlainSerializer, PlainValidator, com
 
 from depthgauge.diagnosis.report import Report
 from depthgauge.diagnostics.finding import Finding
+from depthgauge.diagnostics.used_depth import UsedDepth
 from depthgauge.results.spread import Spread
-from depthgauge.verdict.judge import Verdict, Word
+from depthgauge.rules.access import Access
+from depthgauge.verdict.judge import Verdict
 from depthgauge.verdict.sensitivity import StableRange
 from depthgauge.verdict.thresholds import Thresholds
+from depthgauge.verdict.words import Word
 
 
 def _read_report(given: Any) -> Report:
@@ -69,6 +72,14 @@ class AuditedNetwork(_Part):
     """Every reading; None where training diverged."""
 
 
+class EarlierVerdict(_Part):
+    """What an earlier audit of the same study said of a rule."""
+
+    seeds: int
+    """How many seeds it had."""
+    word: Word
+
+
 class RuleVerdict(_Part):
     """The verdict on a rule over seeds, and what it rests on."""
 
@@ -84,17 +95,40 @@ class RuleVerdict(_Part):
     besides: tuple[Finding, ...] = ()
     """Findings of the diagnostics that are never a verdict by themselves."""
     sensitivity: tuple[StableRange, ...]
+    used_depth: UsedDepth | None = None
+    """How many blocks earn accuracy; None without a ladder, and in audits of earlier versions."""
+    access: Access | None = None
+    """What the rule sees; None where that is not known."""
+    earlier: tuple[EarlierVerdict, ...] = ()
+    """What audits of the same study with other seeds said, oldest first, each once."""
+
+    def following(self, before: RuleVerdict | None) -> RuleVerdict:
+        """Return this verdict with the one that it replaces, and those before, as earlier ones."""
+        if before is None:
+            return self
+        earlier = list(before.earlier)
+        if set(before.seeds) != set(self.seeds):
+            earlier.append(EarlierVerdict(seeds=len(before.seeds), word=before.word))
+        return self.model_copy(update={"earlier": tuple(dict.fromkeys(earlier))})
 
     @property
     def verdict(self) -> Verdict:
         """The verdict as an object."""
-        return Verdict(self.word, self.findings, len(self.seeds), self.besides)
+        return Verdict(
+            self.word, self.findings, len(self.seeds), self.besides, used_depth=self.used_depth
+        )
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def in_words(self) -> str:
         """The word, with what fired and whether it rests on one seed."""
         return str(self.verdict)
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def published_word(self) -> Word:
+        """The word by the published protocol, which asks for no ladder."""
+        return self.verdict.published.word
 
     @computed_field  # type: ignore[prop-decorator]
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,9 +18,11 @@ from pydantic import (
     model_validator,
 )
 
-from depthgauge.config import SharedConfig
-from depthgauge.diagnostics.intervals import Interval, interval
+from depthgauge.config import Intervention, SharedConfig
+from depthgauge.diagnostics.intervals import WIDEST_SHARE, Interval, interval
+from depthgauge.diagnostics.used_depth import UsedDepth
 from depthgauge.errors import UserError
+from depthgauge.results.floors import Floors
 from depthgauge.results.run import RunResult
 from depthgauge.results.spread import Spread
 from depthgauge.store.files import read_json
@@ -76,9 +79,39 @@ class Rung(BaseModel):
         values = list(self.accuracies.values())
         return interval(values, ERROR_RATE) if len(values) > 1 else None
 
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """The ends of the interval as they are shown; None where it says nothing, or is none."""
+        found = self.interval
+        if found is None or found.is_wider_than(WIDEST_SHARE):
+            return None
+        return found.low, found.high
+
 
 def rungs_of(runs: Sequence[RunResult]) -> tuple[Rung, ...]:
     """Return the ladder of a rule's runs, k rising."""
+    return _by_k([run for run in runs if run.config.is_rung])
+
+
+def swap_twins_of(runs: Sequence[RunResult]) -> tuple[Rung, ...]:
+    """Return the swap twins of a rule's rungs, k rising: what each adds is trained on noise."""
+    ladder = [run for run in runs if run.config.is_rung]
+    ks = sorted({run.config.k for run in ladder})
+    added = {
+        k: tuple(range(run.config.net.blocks - k, run.config.net.blocks - lower))
+        for run in ladder[:1]
+        for lower, k in pairwise(ks)
+    }
+    return _by_k([run for k, blocks in added.items() for run in twins_of(runs, k, blocks)])
+
+
+def twins_of(runs: Sequence[RunResult], k: int, blocks: Sequence[int]) -> list[RunResult]:
+    """Return the swap twins of rung k, which adds these blocks."""
+    twin = Intervention(swapped=tuple(blocks))
+    return [run for run in runs if run.config.k == k and run.config.intervention == twin]
+
+
+def _by_k(runs: Sequence[RunResult]) -> tuple[Rung, ...]:
     ks = sorted({run.config.k for run in runs})
     return tuple(_rung(k, [run for run in runs if run.config.k == k]) for k in ks)
 
@@ -106,6 +139,12 @@ class Ladder(BaseModel):
     provenance: Provenance = {}
     rules: dict[str, tuple[Rung, ...]]
     """Rungs by label, k rising."""
+    twins: dict[str, tuple[Rung, ...]] = {}
+    """Swap twins of the rungs that have one, by label: what the rung adds is trained on noise."""
+    used_depth: dict[str, UsedDepth] = {}
+    """How many blocks earn accuracy, by label, where there is a ladder."""
+    floors: Floors | None = None
+    """What needs no depth; None where it was not asked for."""
 
     @model_validator(mode="wrap")
     @classmethod
@@ -132,13 +171,13 @@ def _lifted(old: Mapping[str, Any]) -> Ladder:
         chance=old["config"]["chance"],
         provenance=old.get("provenance", {}),
         rules={
-            label: tuple(_lifted_rung(int(k), runs) for k, runs in sorted(rungs.items(), key=_by_k))
+            label: tuple(_lifted_rung(int(k), runs) for k, runs in sorted(rungs.items(), key=_k_of))
             for label, rungs in old["results"].items()
         },
     )
 
 
-def _by_k(rung: tuple[str, Any]) -> int:
+def _k_of(rung: tuple[str, Any]) -> int:
     return int(rung[0])
 
 

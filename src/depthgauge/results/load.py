@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from pydantic_core import from_json
 from depthgauge.config import RunConfig
 from depthgauge.errors import UserError
 from depthgauge.results.audit import Audit
+from depthgauge.results.floors import FLOORS, LinearFloor, read_linear_floor
 from depthgauge.results.ladder import read_ladder
 from depthgauge.results.run import RunResult
 from depthgauge.results.study import StudyResult
@@ -35,13 +37,32 @@ def load(folder: Path | str) -> StudyResult:
 
 
 def load_opened(
-    study: StudyFolder, file: StudyFile, done: Mapping[str, DoneRun], *, audited: bool = True
+    study: StudyFolder,
+    file: StudyFile,
+    done: Mapping[str, DoneRun],
+    *,
+    audited: bool = True,
+    before: StudyResult | None = None,
 ) -> StudyResult:
     """Return the study in a folder that was opened before; what was read then is not read again.
 
-    Without `audited`, an audit of the study is left where it is: it will be replaced.
+    Without `audited`, an audit of the study is left where it is: it will be replaced. Of the study
+    as it was loaded `before`, runs that had ended, the audit and what was wrong are kept.
     """
-    return _Loader(study, done).load(file, audited=audited)
+    if before is None:
+        return _Loader(study, done).load(file, audited=audited)
+    now = _Loader(study, done, before).load(file, audited=False)
+    problems = (*before.problems, *now.problems)
+    return replace(now, chance=before.chance, audit=before.audit, problems=problems)
+
+
+def load_earlier_audit(folder: Path) -> Audit | None:
+    """Return the audit that another one will replace; None where none is there, or none to read."""
+    path = folder / "audit.json"
+    try:
+        return _read_audit(path) if path.is_file() else None
+    except UserError:
+        return None
 
 
 def _load_audit(folder: Path) -> StudyResult:
@@ -68,8 +89,15 @@ def _read_audit(path: Path) -> Audit:
 class _Loader:
     """Reads one folder, and keeps what is wrong in it."""
 
-    def __init__(self, study: StudyFolder, done: Mapping[str, DoneRun]) -> None:
+    def __init__(
+        self,
+        study: StudyFolder,
+        done: Mapping[str, DoneRun],
+        before: StudyResult | None = None,
+    ) -> None:
         self._study, self._done, self._problems = study, done, list[str]()
+        self._before = before
+        self._ended = {run.identity: run for run in before.runs if run.has_ended} if before else {}
 
     def load(self, file: StudyFile, *, audited: bool = True) -> StudyResult:
         folder = self._study.path
@@ -85,12 +113,22 @@ class _Loader:
             audit=None if audit is None else audit.called_as_in(runs),
             device=file.device,
             threads=file.threads,
+            linear_floor=self._linear_floor(),
             problems=tuple(self._problems),
         )
 
     def _audit(self, path: Path) -> Audit | None:
         try:
             return _read_audit(path) if path.is_file() else None
+        except UserError as error:
+            self._problems.append(str(error))
+            return None
+
+    def _linear_floor(self) -> LinearFloor | None:
+        if self._before is not None:
+            return self._before.linear_floor
+        try:
+            return read_linear_floor(self._study.path / FLOORS)
         except UserError as error:
             self._problems.append(str(error))
             return None
@@ -158,6 +196,8 @@ class _Loader:
         }
 
     def _run(self, config: RunConfig, label: str, running: set[str]) -> RunResult:
+        if config.identity in self._ended:
+            return replace(self._ended[config.identity], label=label)
         folder = self._study.runs / config.identity
         result = self._result(config.identity)
         if result is not None:

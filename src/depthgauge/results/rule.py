@@ -10,8 +10,10 @@ from typing import Literal
 from depthgauge.controls import control_in
 from depthgauge.diagnostics.finding import Finding
 from depthgauge.diagnostics.registry import counting
+from depthgauge.diagnostics.used_depth import UsedDepth
 from depthgauge.results.audit import Audit
-from depthgauge.results.ladder import Rung, rungs_of
+from depthgauge.results.ladder import Rung, rungs_of, swap_twins_of
+from depthgauge.results.ladder_runs import used_depths
 from depthgauge.results.network import (
     NetworkResult,
     audited_network,
@@ -20,6 +22,7 @@ from depthgauge.results.network import (
 )
 from depthgauge.results.run import RunResult
 from depthgauge.results.spread import Spread
+from depthgauge.rules.access import Access
 from depthgauge.verdict.judge import Verdict, judge
 from depthgauge.verdict.sensitivity import StableRange
 from depthgauge.verdict.thresholds import Thresholds
@@ -42,7 +45,10 @@ class RuleResult:
         accuracy, frozen: with all blocks trained, and with frozen ones, over seeds.
         networks: with all blocks trained, one for each seed.
         ladder: accuracy by k.
+        twins: the swap twins of its rungs, by k: what the rung adds is trained on noise.
+        used_depth: how many blocks earn accuracy; None without a ladder.
         sensitivity: how far each threshold may move before the audit's word changes.
+        access: what the rule sees, and whether it transports weights; None where no audit says so.
         unread: how many networks have been trained since the audit.
     """
 
@@ -54,8 +60,11 @@ class RuleResult:
     frozen: Spread
     networks: tuple[NetworkResult, ...]
     ladder: tuple[Rung, ...]
+    twins: tuple[Rung, ...] = ()
+    used_depth: UsedDepth | None = None
     sensitivity: tuple[StableRange, ...] = ()
     unread: int = 0
+    access: Access | None = None
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -64,8 +73,7 @@ class RuleResult:
 
     def finding(self, name: str) -> Finding | None:
         """Return what one diagnostic found; None where it did not look."""
-        every = (*self.findings, *self.verdict.besides)
-        return next((found for found in every if found.id == name), None)
+        return self.verdict.finding(name)
 
     @property
     def blocks(self) -> int | None:
@@ -104,6 +112,7 @@ def rule_results(
     audit: Audit | None,
     thresholds: Thresholds,
     bp_gain: float | None,
+    chance: float | None,
 ) -> dict[str, RuleResult]:
     """Return every rule: judged by the audit where it was, else by what training wrote down.
 
@@ -114,7 +123,11 @@ def rule_results(
     for run in runs:
         by_label.setdefault(run.label, []).append(run)
     ordered = sorted(by_label, key=lambda label: control_in(label) is not None)
-    return {label: _rule(label, by_label[label], audit, thresholds, bp_gain) for label in ordered}
+    depths = used_depths(by_label, chance)
+    return {
+        label: _rule(label, by_label[label], audit, thresholds, bp_gain, depth=depths.get(label))
+        for label in ordered
+    }
 
 
 def _rule(
@@ -123,21 +136,26 @@ def _rule(
     audit: Audit | None,
     thresholds: Thresholds,
     bp_gain: float | None,
+    *,
+    depth: UsedDepth | None,
 ) -> RuleResult:
     networks: tuple[NetworkResult, ...] = ()
     sensitivity: tuple[StableRange, ...] = ()
+    access: Access | None = None
     basis, unread = TRAINING, 0
     if audit is not None and label in audit.verdicts:
         known = {run.identity for run in runs}
         networks = tuple(audited_network(one, known) for one in audit.of_label(label))
         entry = audit.verdicts[label]
         verdict, basis, sensitivity = entry.verdict, AUDIT, entry.sensitivity
+        depth = entry.used_depth or depth
+        access = entry.access
         unread = max(0, sum(run.is_full and run.is_done for run in runs) - len(networks))
     elif not runs[0].config.net.blocks:
         verdict = Verdict("no blocks", (), 0, reason="nothing to judge")
     else:
         networks = networks_of(runs, thresholds)
-        verdict = judge_by_training(networks, thresholds, bp_gain)
+        verdict = judge_by_training(networks, thresholds, bp_gain, depth)
     reached = [one.accuracy for one in networks or runs]
     return RuleResult(
         label=label,
@@ -148,8 +166,11 @@ def _rule(
         frozen=Spread.of(network.frozen for network in networks),
         networks=networks,
         ladder=rungs_of(runs),
+        twins=swap_twins_of(runs),
+        used_depth=depth,
         sensitivity=sensitivity,
         unread=unread,
+        access=access,
     )
 
 
@@ -164,7 +185,10 @@ def networks_of(runs: Sequence[RunResult], thresholds: Thresholds) -> tuple[Netw
 
 
 def judge_by_training(
-    networks: Sequence[NetworkResult], thresholds: Thresholds, bp_gain: float | None
+    networks: Sequence[NetworkResult],
+    thresholds: Thresholds,
+    bp_gain: float | None,
+    depth: UsedDepth | None = None,
 ) -> Verdict:
     """Judge by what training wrote down.
 
@@ -172,7 +196,8 @@ def judge_by_training(
     """
     if not networks:
         return Verdict("not judged", (), 0, reason="no run with all blocks trained is done")
-    verdict = judge([network.readings for network in networks], thresholds, bp_gain)
+    readings = [network.readings for network in networks]
+    verdict = judge(readings, thresholds, bp_gain, used_depth=depth)
     untold = [
         finding.id
         for finding, diagnostic in zip(verdict.findings, counting(), strict=True)

@@ -68,8 +68,8 @@ class RunResult:
 
     @property
     def is_full(self) -> bool:
-        """Whether all blocks are trained, and there are some."""
-        return self.config.k == self.config.net.blocks > 0
+        """Whether all blocks follow the rule, and there are some."""
+        return self.config.is_full
 
     @property
     def is_done(self) -> bool:

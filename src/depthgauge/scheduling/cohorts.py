@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from itertools import islice
 
 from depthgauge.registry import file_of, in_file
-from depthgauge.scheduling.plan import Grid, PlannedRun
+from depthgauge.scheduling.plan import Grid, PlannedRun, RunList
 from depthgauge.store.plan_files import CohortPlan, Plan, PlanFile, PlannedRule
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.training.engine import Position
@@ -17,7 +17,7 @@ LARGEST = 15
 
 def plan_runs(
     study: StudyFolder,
-    grid: Grid,
+    grid: Grid | RunList,
     task: str,
     validation: int,
     size: int = LARGEST,
@@ -44,7 +44,7 @@ def plan_runs(
             return known + new
 
 
-def cohorts_left(study: StudyFolder, grid: Grid, size: int = LARGEST) -> list[CohortPlan]:
+def cohorts_left(study: StudyFolder, grid: Grid | RunList, size: int = LARGEST) -> list[CohortPlan]:
     """The cohorts that `plan_runs` would give, nothing written; those that have ended left out."""
     runs = _not_done(study, grid)
     known, new = _known_and_new(study, runs, study.plan_files.read(), size)
@@ -52,7 +52,7 @@ def cohorts_left(study: StudyFolder, grid: Grid, size: int = LARGEST) -> list[Co
 
 
 def _not_done(
-    study: StudyFolder, grid: Grid, done: Collection[str] | None = None
+    study: StudyFolder, grid: Grid | RunList, done: Collection[str] | None = None
 ) -> list[PlannedRun]:
     if done is None:
         return [run for run in grid.runs() if not study.is_done(run.identity)]
@@ -89,13 +89,15 @@ def partition(
 def alike(runs: Sequence[PlannedRun], begun: Begun = lambda run: None) -> list[list[PlannedRun]]:
     """Runs that can be trained together.
 
-    They share their rule's class, their network's shape, their recipe, and where in training they
-    stand: runs that were begun without a plan go on from there.
+    They share their rule's class, their network's shape, their recipe, the blocks that are frozen
+    whatever k, and where in training they stand: runs that were begun without a plan go on from
+    there.
     """
     groups: dict[tuple[object, ...], list[PlannedRun]] = {}
     for run in runs:
         kind = run.kind
-        shared = (run.choice.rule_class, kind.net.as_text, kind.recipe.as_text, begun(run))
+        frozen = kind.intervention.frozen
+        shared = (run.choice.rule_class, kind.net.as_text, kind.recipe.as_text, frozen, begun(run))
         groups.setdefault(shared, []).append(run)
     return list(groups.values())
 
@@ -122,16 +124,24 @@ def _wherever_typed(rule: str) -> str:
 
 
 def _cohort(runs: Sequence[PlannedRun]) -> CohortPlan:
-    kinds = {run.kind.rule.label: run.kind for run in runs}
-    labels = list(kinds)
+    kinds = {_rule_key(run): run.kind for run in runs}
+    keys = list(kinds)
     shared = runs[0].kind
     return CohortPlan(
         task=shared.task,
         net=shared.net,
         recipe=shared.recipe,
         rules=tuple(
-            PlannedRule(config=kind.rule, typed=_wherever_typed(kind.choice.text))
+            PlannedRule(
+                config=kind.rule,
+                typed=_wherever_typed(kind.choice.text),
+                intervention=kind.intervention,
+            )
             for kind in kinds.values()
         ),
-        runs=tuple((labels.index(run.kind.rule.label), run.k, run.seed) for run in runs),
+        runs=tuple((keys.index(_rule_key(run)), run.k, run.seed) for run in runs),
     )
+
+
+def _rule_key(run: PlannedRun) -> tuple[str, str]:
+    return run.kind.rule.label, run.kind.intervention.as_text

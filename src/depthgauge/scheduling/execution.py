@@ -17,7 +17,7 @@ from depthgauge.scheduling.job import Job
 from depthgauge.scheduling.live import LiveReader, LiveRule
 from depthgauge.scheduling.local import run_locally
 from depthgauge.scheduling.memory_estimate import planned_bytes
-from depthgauge.scheduling.plan import Grid
+from depthgauge.scheduling.plan import Grid, RunList
 from depthgauge.scheduling.progress import ProgressReader
 from depthgauge.scheduling.resources import choose_device
 from depthgauge.scheduling.sizing import Sizing, processes_for, size_cohorts
@@ -97,7 +97,7 @@ def check_executor(executor: str) -> None:
 
 
 def train(
-    grid: Grid,
+    grid: Grid | RunList,
     folder: Path,
     execution: Execution,
     *,
@@ -116,11 +116,13 @@ def train(
         memory = max(planned_bytes(cohort, grid.task) for cohort in prepared.cohorts)
         return prepared, write_job(prepared.job, memory, config.submit)
     tasks = {(task_reference(config), config.validation): grid.task}
-    train_job(prepared, execution, tasks=tasks, thresholds=thresholds)
+    train_job(prepared, execution, tasks=tasks, thresholds=thresholds, noun=grid.noun)
     return prepared, None
 
 
-def prepare(grid: Grid, folder: Path, execution: Execution, *, networks: bool) -> Prepared:
+def prepare(
+    grid: Grid | RunList, folder: Path, execution: Execution, *, networks: bool
+) -> Prepared:
     """Open the study's folder, put what is damaged aside, and plan what is not planned yet."""
     config, device, study = execution.config, execution.device, StudyFolder(folder)
     kind = device.partition(":")[0]
@@ -146,7 +148,7 @@ def task_reference(config: StudyConfig) -> str:
 
 
 def choose_sizes(
-    study: StudyFolder, grid: Grid, execution: Execution, begun: StudyFile | None
+    study: StudyFolder, grid: Grid | RunList, execution: Execution, begun: StudyFile | None
 ) -> Sizing:
     """Choose sizes for what is neither planned nor done; a study that was begun has its threads."""
     config, planned = execution.config, study.plan_files.read().cohort_of
@@ -166,8 +168,11 @@ def train_job(
     *,
     tasks: Tasks | None = None,
     thresholds: Thresholds | None = None,
+    noun: str = Grid.noun,
 ) -> None:
     """Train until all has ended, showing how far it is; `tasks` are those that are loaded.
+
+    A run of the job is called by the `noun`.
 
     Raises:
         StoppedError: a signal asked to stop, and everything is saved.
@@ -175,7 +180,7 @@ def train_job(
     study, cohorts = prepared.study, prepared.cohorts
     if not cohorts:
         return
-    run = _executor(prepared, execution, tasks or {})
+    run = _executor(prepared, execution, tasks or {}, noun)
     reader = ProgressReader(study, cohorts)
     before, live = reader.read(), LiveReader(study, thresholds).read
     with (
@@ -195,7 +200,7 @@ def train_job(
 
 
 def _executor(
-    prepared: Prepared, execution: Execution, tasks: Tasks
+    prepared: Prepared, execution: Execution, tasks: Tasks, noun: str
 ) -> Callable[[Interrupt, Callable[[], None]], None]:
     """Choose where the job is trained, and say so in a line."""
     study, cohorts, job = prepared.study, prepared.cohorts, prepared.job
@@ -207,7 +212,7 @@ def _executor(
             tasks[named] = load_task(*named)
         needs = [planned_bytes(cohort, tasks[task_of(cohort)]) for cohort in cohorts]
         processes = processes_for(needs, job.threads, job.device)
-    execution.say(start_line(study, cohorts, job.threads, executor, processes))
+    execution.say(start_line(study, cohorts, job.threads, executor, processes, noun=noun))
     if executor == "ray":
         from depthgauge.scheduling.on_ray.cluster import run_on_ray  # noqa: PLC0415
 
@@ -216,7 +221,13 @@ def _executor(
 
 
 def start_line(
-    study: StudyFolder, cohorts: list[CohortPlan], threads: int, executor: str, processes: int
+    study: StudyFolder,
+    cohorts: list[CohortPlan],
+    threads: int,
+    executor: str,
+    processes: int,
+    *,
+    noun: str = Grid.noun,
 ) -> str:
     """Return what is trained: `45 runs of 30 epochs: 6 cohorts, 2 processes of 1 thread`."""
     runs = sum(len(study.open_runs(cohort)) for cohort in cohorts)
@@ -224,7 +235,7 @@ def start_line(
     where = f"{counted(processes, 'process', 'processes')} of {counted(threads, 'thread')}"
     if executor != "local":
         where = f"tasks of {counted(threads, 'thread')} for {executor.capitalize()}"
-    what = f"{counted(runs, 'run')} of {counted(epochs, 'epoch')}"
+    what = f"{counted(runs, noun)} of {counted(epochs, 'epoch')}"
     return f"{what}: {counted(len(cohorts), 'cohort')}, {where}"
 
 

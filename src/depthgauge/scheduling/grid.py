@@ -11,6 +11,7 @@ from depthgauge.config import NetConfig, Recipe
 from depthgauge.errors import OptionError, UserError
 from depthgauge.registry import NETS
 from depthgauge.rules.choice import RuleChoice, choose_rule
+from depthgauge.scheduling.floor_runs import with_floor
 from depthgauge.scheduling.plan import Grid, base_of
 from depthgauge.scheduling.variations import at_all_settings, with_controls
 from depthgauge.study_config import StudyConfig
@@ -18,6 +19,9 @@ from depthgauge.tasks.base import Task
 from depthgauge.tasks.registry import find_task, load_task
 
 FOLDER_DIGITS = 6
+
+SMALL_LADDER = 8
+"""Up to so many blocks, an audit trains every rung."""
 
 
 def load_task_of(config: StudyConfig) -> Task:
@@ -33,6 +37,8 @@ def build_grid(config: StudyConfig, task: Task, rules: Sequence[RuleChoice] | No
     if rules is None:
         rules = at_all_settings(given_rules(config), config.variations)
     controlled = with_controls(rules, config.controls)
+    if config.floors and config.depth:
+        controlled = with_floor(controlled)
     return Grid(task, net_of(config), recipe_of(config), controlled, ks_of(config), config.seeds)
 
 
@@ -65,6 +71,14 @@ def ks_of(config: StudyConfig) -> Sequence[int]:
     if "all" in config.k or not config.k:
         return list(range(config.depth + 1))
     return [k for k in config.k if isinstance(k, int)]
+
+
+def usual_rungs(depth: int) -> list[int]:
+    """Return the rungs that an audit trains where it was not said: all, or 0, 1, 2, 4, … L."""
+    if depth <= SMALL_LADDER:
+        return list(range(depth + 1))
+    doubling = [2**power for power in range(depth.bit_length()) if 2**power < depth]
+    return [0, *doubling, depth]
 
 
 def folder_of(config: StudyConfig, task: Task) -> Path:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from depthgauge.config import NO_INTERVENTION
 from depthgauge.scheduling.metrics_tail import MetricsTail
 from depthgauge.store.labels import distinct_labels
 from depthgauge.store.plan_files import Plan
@@ -77,10 +78,10 @@ class LiveRule:
 
 
 class _Run:
-    """One run; when it is finished it is read for the last time."""
+    """One run; when it is finished it is read for the last time. A k of None is no rung."""
 
     def __init__(
-        self, study: StudyFolder, identity: str, k: int, blocks: int, thresholds: Thresholds
+        self, study: StudyFolder, identity: str, k: int | None, blocks: int, thresholds: Thresholds
     ) -> None:
         self._study, self._identity = study, identity
         self.full, self.frozen = k == blocks, k == 0 < blocks
@@ -133,7 +134,9 @@ class LiveReader:
         for cohort in cohorts:
             blocks = cohort.net.blocks
             for identity, (rule, k, _) in zip(cohort.identities, cohort.runs, strict=True):
-                new_run = _Run(self._study, identity, k, blocks, self._thresholds)
+                is_rung = cohort.rules[rule].intervention == NO_INTERVENTION
+                place = k if is_rung else None
+                new_run = _Run(self._study, identity, place, blocks, self._thresholds)
                 run = self._runs.setdefault(identity, new_run)
                 name = names[cohort.rules[rule].config.as_text]
                 new = _Rule(name, cohort.recipe.epochs, blocks, [])

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 from depthgauge.config import (
+    NO_INTERVENTION,
+    Intervention,
     NetConfig,
     Recipe,
     RuleConfig,
@@ -42,6 +45,7 @@ class RunKind:
     rule: RuleConfig
     recipe: Recipe
     choice: RuleChoice
+    intervention: Intervention = NO_INTERVENTION
 
 
 @dataclass(frozen=True)
@@ -59,14 +63,22 @@ class PlannedRun:
 
     @property
     def is_full(self) -> bool:
-        """Whether all blocks are trained, and there are some."""
-        return self.k == self.kind.net.blocks > 0
+        """Whether all blocks follow the rule, and there are some."""
+        return self.config.is_full
 
     @cached_property
     def identity(self) -> str:
         """The name of its folder; takes less than its configuration does."""
         kind = self.kind
-        return identity_of(kind.task, kind.net, kind.rule, kind.recipe, k=self.k, seed=self.seed)
+        return identity_of(
+            kind.task,
+            kind.net,
+            kind.rule,
+            kind.recipe,
+            k=self.k,
+            seed=self.seed,
+            intervention=kind.intervention,
+        )
 
     @cached_property
     def config(self) -> RunConfig:
@@ -79,7 +91,23 @@ class PlannedRun:
             recipe=kind.recipe,
             k=self.k,
             seed=self.seed,
+            intervention=kind.intervention,
         )
+
+
+@dataclass(frozen=True)
+class RunList:
+    """Runs of a study that are trained because of what others came to."""
+
+    task: Task
+    base: SharedConfig
+    listed: Sequence[PlannedRun]
+    noun: str
+    """What one of them is called."""
+
+    def runs(self) -> Sequence[PlannedRun]:
+        """Every run."""
+        return self.listed
 
 
 @dataclass(frozen=True)
@@ -96,6 +124,7 @@ class Grid:
     rules: Sequence[RuleChoice]
     ks: Sequence[int]
     seeds: Sequence[int]
+    noun: ClassVar[str] = "run"
 
     def __post_init__(self) -> None:
         labels = [choice.label for choice in self.rules]
@@ -132,6 +161,14 @@ class Grid:
             kind, ks = RunKind(task, net, choice.config, recipe, choice), self._ks(net)
             planned += [PlannedRun(kind, k, seed) for seed in self.seeds for k in ks]
         return planned
+
+    def with_intervention(
+        self, choice: RuleChoice, k: int, intervention: Intervention
+    ) -> list[PlannedRun]:
+        """Return a rung of a rule with an intervention, for every seed."""
+        parts = (self.task.config, choice.net(self.net), choice.config, choice.recipe(self.recipe))
+        kind = RunKind(*parts, choice, intervention)
+        return [PlannedRun(kind, k, seed) for seed in self.seeds]
 
     def _ks(self, net: NetConfig) -> list[int]:
         """Falling; a control with another number of blocks has its frozen and its full run."""

@@ -15,7 +15,9 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from depthgauge.config import (
+    NO_INTERVENTION,
     SCHEMA_VERSION,
+    Intervention,
     NetConfig,
     Recipe,
     RuleConfig,
@@ -33,12 +35,13 @@ FEW_LABELS = 2
 
 
 class PlannedRule(BaseModel):
-    """A rule as it stands in a run's configuration, and as it was typed."""
+    """A rule as it stands in a run's configuration, as it was typed, and who does not follow it."""
 
     model_config = ConfigDict(frozen=True)
 
     config: RuleConfig
     typed: str
+    intervention: Intervention = NO_INTERVENTION
 
 
 class CohortPlan(BaseModel):
@@ -64,6 +67,7 @@ class CohortPlan(BaseModel):
                 recipe=self.recipe,
                 k=k,
                 seed=seed,
+                intervention=self.rules[rule].intervention,
             )
             for rule, k, seed in self.runs
         ]
@@ -72,7 +76,15 @@ class CohortPlan(BaseModel):
     def identities(self) -> list[str]:
         """The identity of each run; takes less than their configurations do."""
         return [
-            identity_of(self.task, self.net, self.rules[rule].config, self.recipe, k=k, seed=seed)
+            identity_of(
+                self.task,
+                self.net,
+                self.rules[rule].config,
+                self.recipe,
+                k=k,
+                seed=seed,
+                intervention=self.rules[rule].intervention,
+            )
             for rule, k, seed in self.runs
         ]
 
@@ -84,7 +96,7 @@ class CohortPlan(BaseModel):
     @property
     def label(self) -> str:
         """What it is called in progress bars and messages."""
-        labels = [rule.config.label for rule in self.rules]
+        labels = list(dict.fromkeys(rule.config.label for rule in self.rules))
         if len(labels) > FEW_LABELS:
             return f"{self.rules[0].config.name} at {len(labels)} settings"
         return ", ".join(labels)

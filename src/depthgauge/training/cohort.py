@@ -18,6 +18,7 @@ from depthgauge.tasks.base import Task
 from depthgauge.training.batches import Batch
 from depthgauge.training.credit import LiftedRule, Step
 from depthgauge.training.optimizer import CohortAdamW
+from depthgauge.training.swapped import SwappedCredit
 
 DTYPES = {"float32": torch.float32, "float64": torch.float64, "bf16": torch.float32}
 """What parameters are kept in; bf16 is how the matrices are multiplied."""
@@ -38,7 +39,7 @@ class Cohort:
     """Runs that share task, network shape, recipe and rule class.
 
     Args:
-        configs: the runs, in falling order of k.
+        configs: the runs, in falling order of k; all keep the same blocks frozen.
         rules: each run's rule, with its options.
         task: what they learn.
         device: where they live.
@@ -63,9 +64,11 @@ class Cohort:
             [c.k for c in configs],
             self.dtype,
             device,
+            frozen=configs[0].intervention.frozen,
             products=products_for(self.recipe.dtype, device),
         )
         self.end_to_end = rules[0].end_to_end
+        self.swapped = SwappedCredit(configs)
         self._lifted = self._lift(rules, [feedback for _, feedback in started])
         self.optimizer = CohortAdamW(self.net, self.recipe)
 
@@ -109,9 +112,13 @@ class Cohort:
             for run in lifted.runs:
                 lifted.continue_noise(run, states[run])
 
-    def start_epoch(self, epoch: int) -> None:
-        """Set what changes from epoch to epoch: the learning rate, and the streams of noise."""
+    def start_epoch(self, epoch: int, step: int = 0) -> None:
+        """Set what changes from epoch to epoch: the learning rate, and the streams of noise.
+
+        In an epoch that goes on, so many steps are done.
+        """
         self.optimizer.start_epoch(epoch)
+        self.swapped.start(epoch, step)
         for lifted in self._lifted:
             lifted.start_epoch(epoch)
 
@@ -126,6 +133,7 @@ class Cohort:
         else:
             self._apply_local_credit(Step(trace, error, labels, progress), batch)
         self.optimizer.step()
+        self.swapped.next_step()
         return loss.mean(1)
 
     def _backpropagate(self, trace: StackedTrace, batch: Batch, error: Tensor) -> None:
@@ -133,8 +141,23 @@ class Cohort:
         d_branches = None
         if self.recipe.penalty:
             d_branches = [self._penalty_gradient(f) / samples for f in trace.branches]
-        gradient = self.net.stream_backward(trace, error / samples, out, d_branches)[0]
-        self.net.embedding.backward(batch.inputs, gradient, out["embed.weight"], out["embed.bias"])
+        along = self.net.stream_backward(trace, error / samples, out, d_branches)
+        self.net.embedding.backward(batch.inputs, along[0], out["embed.weight"], out["embed.bias"])
+        for block, runs in self.swapped.runs_of.items():
+            upstream = self.swapped.of_block(block, along[block + 1])
+            if d_branches is not None:
+                upstream = upstream + d_branches[block]
+            self._replace_gradients(trace, block, runs, upstream)
+
+    def _replace_gradients(
+        self, trace: StackedTrace, block: int, runs: Sequence[int], upstream: Tensor
+    ) -> None:
+        """Give a block of some runs the gradients of Σ ⟨f_l, upstream⟩ instead of the true ones."""
+        out = self.optimizer.gradients
+        local = {name: out[name].clone() for name in out if name.startswith(f"blocks.{block}.")}
+        self.net.block_local_backward(trace, block, upstream, local)
+        for name, gradient in local.items():
+            out[name][runs] = gradient[runs]
 
     def _penalty_gradient(self, branch: Tensor) -> Tensor:
         """∂(λ·Σ f²)/∂f of each sample."""
@@ -146,9 +169,9 @@ class Cohort:
         self.net.readout_local_backward(step.trace, step.error * share, out)
         blocks, embed = self._credit(step)
         for index, credit in enumerate(blocks):
-            upstream = credit
+            upstream = self.swapped.of_block(index, credit)
             if self.recipe.penalty:
-                upstream = credit + self._penalty_gradient(step.trace.branches[index])
+                upstream = upstream + self._penalty_gradient(step.trace.branches[index])
             self.net.block_local_backward(step.trace, index, upstream, out, share)
         self.net.embedding.backward(
             batch.inputs, embed, out["embed.weight"], out["embed.bias"], share

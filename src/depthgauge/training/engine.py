@@ -115,7 +115,7 @@ class Epoch:
     def __init__(self, cohort: Cohort, number: int, step: int = 0) -> None:
         self.cohort, self.number, self.step = cohort, number, step
         self.losses = torch.zeros(len(cohort.configs), dtype=torch.float64, device=cohort.device)
-        cohort.start_epoch(number)
+        cohort.start_epoch(number, step)
 
     def train(self, batch: Batch, batches: int) -> None:
         """One step on one batch of `batches`."""

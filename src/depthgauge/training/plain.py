@@ -93,6 +93,7 @@ class PlainCohort(Cohort):
             for run, loss in zip(lifted.runs, self._losses(lifted, batch, progress), strict=True):
                 losses[run] = loss
         self.optimizer.step()
+        self.swapped.next_step()
         return losses
 
     def _losses(self, lifted: LiftedRule, batch: Batch, progress: float) -> list[Tensor]:
@@ -129,19 +130,36 @@ class PlainCohort(Cohort):
         """The true loss of the whole network, with its penalty."""
         trace = self._nets[run].trace(x)
         loss = cross_entropy(trace.logits, labels)
-        self._differentiate(run, loss + self._penalty(trace.branches))
+        whole, swapped = loss + self._penalty(trace.branches), self._blocks_swapped(run)
+        outputs = [trace.states[block + 1] for block in swapped]
+        gradients = torch.autograd.grad(whole, outputs, retain_graph=True) if outputs else ()
+        self._differentiate(run, whole)
+        for block, gradient in zip(swapped, gradients, strict=True):
+            branch = self._nets[run].blocks[block](trace.states[block].detach())
+            noise = self.swapped.of_run(run, block, gradient)
+            self._differentiate(run, (branch * noise).sum() + self._penalty([branch]), block)
         return loss.detach()
+
+    def _blocks_swapped(self, run: int) -> tuple[int, ...]:
+        return self.configs[run].intervention.swapped
 
     def _follow_credit(self, run: int, rule: Rule, trace: Trace, context: Context) -> Tensor:
         """Each part's own loss, and the readout's true one; then the rule learns."""
         with torch.no_grad():
-            credit = applied_credit(rule, context)
+            credit = self._with_swapped(run, applied_credit(rule, context))
             learned = dict(rule.learn(context))
         loss = cross_entropy(trace.logits, context.target)
         penalty = self._penalty(trace.branches)
         self._differentiate(run, loss + local_loss(trace, credit) + penalty)
         _take(context.feedback, learned)
         return loss.detach()
+
+    def _with_swapped(self, run: int, credit: Credit) -> Credit:
+        """The credit that a run is given: noise for the blocks that its intervention names."""
+        blocks = list(credit.blocks)
+        for block in self._blocks_swapped(run):
+            blocks[block] = self.swapped.of_run(run, block, blocks[block])
+        return Credit(blocks, credit.embed)
 
     def _penalty(self, branches: Sequence[Tensor]) -> Tensor | float:
         """λ·mean over samples of Σ f², of all blocks."""
@@ -150,10 +168,18 @@ class PlainCohort(Cohort):
         sums = [branch.square().sum(-1).mean() for branch in branches]
         return self.recipe.penalty * torch.stack(sums).sum()
 
-    def _differentiate(self, run: int, loss: Tensor) -> None:
-        """Put the gradients of what this run trains where the optimizer looks for them."""
+    def _differentiate(self, run: int, loss: Tensor, block: int | None = None) -> None:
+        """Put the gradients of what this run trains where the optimizer looks for them.
+
+        Those of one `block` only, if one is given.
+        """
         own = dict(self._nets[run].named_parameters())
-        names = [name for name, runs in self.net.trained_runs.items() if run < runs]
+        prefix = "" if block is None else f"blocks.{block}."
+        names = [
+            name
+            for name, runs in self.net.trained_runs.items()
+            if run < runs and name.startswith(prefix)
+        ]
         found = torch.autograd.grad(loss, [own[name] for name in names])
         for name, gradient in zip(names, found, strict=True):
             self.net.of_run(name, self.optimizer.gradients[name], run).copy_(gradient)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from depthgauge.errors import UserError
-from depthgauge.verdict.paired_test import Scores
+from depthgauge.verdict.paired_test import Comparison, Scores, compare
 
 BySeed: TypeAlias = Sequence[float] | Mapping[int, float]
 """Accuracies as shares: one for each seed, in the same order everywhere, or by seed."""
@@ -46,9 +47,16 @@ class LadderScores:
         """The whole network."""
         return self.rungs[self.ks[-1]]
 
-    def lower(self, k: int) -> list[Scores]:
-        """Return every rung below k."""
-        return [self.rungs[below] for below in sorted(self.rungs) if below < k]
+    @cached_property
+    def over_lower(self) -> Mapping[int, Mapping[int, Comparison]]:
+        """Each rung held against every lower one."""
+        rungs = self.rungs
+        return {k: {j: compare(rungs[k], rungs[j]) for j in rungs if j < k} for k in self.ks}
+
+    @cached_property
+    def over_noise(self) -> Mapping[int, Comparison]:
+        """Each rung that has a twin held against it."""
+        return {k: compare(self.rungs[k], twin) for k, twin in self.twins.items()}
 
     def added(self, k: int) -> tuple[int, ...]:
         """Return the blocks that rung k adds to the one below it."""

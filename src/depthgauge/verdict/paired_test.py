@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,46 +33,70 @@ class Scores:
     right: Mapping[int, Right] = field(default_factory=dict)
     samples: int | None = None
 
-    def seeds_with(self, other: Scores) -> list[int]:
-        """Return the seeds that both have."""
-        return [seed for seed in self.accuracies if seed in other.accuracies]
 
-    def differences(self, other: Scores) -> list[float]:
-        """Return what this one has more than the other, seed by seed."""
-        mine, others = self.accuracies, other.accuracies
-        return [mine[seed] - others[seed] for seed in self.seeds_with(other)]
+class Comparison(NamedTuple):
+    """What is known of a mean difference of accuracies, paired by seed.
 
-    def mean_difference(self, other: Scores) -> float | None:
-        """Return the mean over the seeds that both have; None where there is none."""
-        found = self.differences(other)
-        return math.fsum(found) / len(found) if found else None
+    Attributes:
+        mean: over the seeds that both have; None where there is none.
+        least: the smallest difference of a seed.
+        error: the standard error of the mean; None with too few seeds to tell.
+        freedom: the degrees of freedom of the error.
+    """
+
+    mean: float | None = None
+    least: float | None = None
+    error: float | None = None
+    freedom: float = math.inf
+
+    def p_above(self, margin: float = 0.0) -> float:
+        """Return the p-value of "the difference is more than `margin`".
+
+        Without any variance the numbers speak for themselves: 0 or 1. With fewer than two seeds
+        nothing is shown: 1.
+        """
+        return self._p(1, margin)
+
+    def p_below(self, margin: float = 0.0) -> float:
+        """Return the p-value of "the difference is less than `margin`"."""
+        return self._p(-1, margin)
+
+    def _p(self, sign: int, margin: float) -> float:
+        if self.mean is None or self.error is None:
+            return 1.0
+        beyond = sign * (self.mean - margin)
+        if self.error < NOTHING:
+            return 0.0 if beyond > NOTHING else 1.0
+        return float(stdtr(self.freedom, -beyond / self.error))
 
 
-def p_greater(one: Scores, other: Scores, margin: float = 0.0) -> float:
-    """Return the p-value of "`one` is more than `margin` above `other`".
+def compare(one: Scores, other: Scores) -> Comparison:
+    """Return what `one` has more than `other`.
 
     The variance of the mean difference has two parts: s²/n over n seeds, and v/M over M evaluation
-    samples, which all seeds share. The degrees of freedom are Satterthwaite's. Without any variance
-    the numbers speak for themselves: 0 or 1. With fewer than two seeds nothing is shown: 1.
+    samples, which all seeds share. The degrees of freedom are Satterthwaite's.
     """
-    seeds = one.seeds_with(other)
+    mine, others = one.accuracies, other.accuracies
+    seeds = [seed for seed in mine if seed in others]
     n = len(seeds)
+    if not n:
+        return Comparison()
+    differences = [mine[seed] - others[seed] for seed in seeds]
+    mean, least = math.fsum(differences) / n, min(differences)
     if n < LEAST_SEEDS:
-        return 1.0
-    above = [difference - margin for difference in one.differences(other)]
-    mean = math.fsum(above) / n
-    over_seeds = math.fsum((value - mean) ** 2 for value in above) / (n - 1) / n
+        return Comparison(mean, least)
+    over_seeds = math.fsum([(each - mean) ** 2 for each in differences]) / (n - 1) / n
     over_samples, samples = _over_samples(one, other, seeds)
     total = over_seeds + over_samples
     if total < NOTHING**2:
-        return 0.0 if mean > NOTHING else 1.0
+        return Comparison(mean, least, 0.0)
     freedom = total**2 / (over_seeds**2 / (n - 1) + over_samples**2 / max(samples - 1, 1))
-    return float(stdtr(freedom, -mean / math.sqrt(total)))
+    return Comparison(mean, least, math.sqrt(total), freedom)
 
 
 def _over_samples(one: Scores, other: Scores, seeds: Sequence[int]) -> tuple[float, int]:
     """Return the variance that the choice of evaluation samples adds, and how many there are."""
-    if all(seed in one.right and seed in other.right for seed in seeds):
+    if one.right and all(seed in one.right and seed in other.right for seed in seeds):
         first, second = ([scores.right[seed] for seed in seeds] for scores in (one, other))
         mean = np.mean(first, axis=0) - np.mean(second, axis=0)
         return float(mean.var(ddof=1)) / len(mean), len(mean)

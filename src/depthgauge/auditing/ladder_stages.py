@@ -1,0 +1,102 @@
+"""Which runs the ladders of a study call for: swap twins first, then those that confirm them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from depthgauge.config import Intervention
+from depthgauge.diagnostics.used_depth import LEAST_SEEDS, UsedDepth
+from depthgauge.results.ladder_runs import ladder_scores, most_accurate_bp
+from depthgauge.results.run import RunResult
+from depthgauge.results.study import StudyResult
+from depthgauge.rules.choice import RuleChoice
+from depthgauge.scheduling.plan import Grid, PlannedRun, RunList
+from depthgauge.verdict.ladder_scores import LadderScores
+from depthgauge.verdict.used_depth import find_used_depth, twins_needed
+
+
+def runs_called_for(study: StudyResult, grid: Grid) -> RunList | None:
+    """Return the runs that the ladders trained so far call for; None if they call for nothing.
+
+    In this order, each for all rules together: the swap twins of rungs that are above every lower
+    one; runs that train the earning blocks alone; where those do not show that the rest is idle,
+    the whole network with the rest on noise. Runs that have ended are not called for again.
+    """
+    runs = {choice.label: _runs_of(study, grid, choice) for choice in grid.rules}
+    ladders = {label: ladder_scores(own, study.chance) for label, own in runs.items()}
+    ended = {run.identity for run in study.runs if run.has_ended}
+    stages = (_twins, _confirming, _rest_on_noise)
+    names = ("swap twin", "confirming run", "noise run")
+    for stage, noun in zip(stages, names, strict=True):
+        wanted: list[PlannedRun] = []
+        for choice in grid.rules:
+            ladder = ladders[choice.label]
+            if ladder is not None:
+                reference = _reference(grid, ladders, choice)
+                wanted += stage(grid, choice, ladder, reference)
+        left = [run for run in wanted if run.identity not in ended]
+        if left:
+            return RunList(grid.task, grid.base, left, noun)
+    return None
+
+
+def _runs_of(study: StudyResult, grid: Grid, choice: RuleChoice) -> list[RunResult]:
+    """Return the runs of a rule at its setting, rungs and others, with the seeds of the grid."""
+    kind = (grid.task.config, choice.net(grid.net), choice.config, choice.recipe(grid.recipe))
+    return [
+        run
+        for run in study.runs
+        if (run.config.task, run.config.net, run.config.rule, run.config.recipe) == kind
+        and run.config.seed in grid.seeds
+    ]
+
+
+def _reference(
+    grid: Grid, ladders: dict[str, LadderScores | None], choice: RuleChoice
+) -> UsedDepth | None:
+    """Return backpropagation's used depth under the same control; None for itself."""
+    if choice.rule_class.name == "bp":
+        return None
+    same = {
+        other.label: ladder
+        for other in grid.rules
+        if other.rule_class.name == "bp" and other.control == choice.control
+        if (ladder := ladders[other.label]) is not None
+    }
+    return find_used_depth(most_accurate_bp(same)) if same else None
+
+
+def _twins(
+    grid: Grid, choice: RuleChoice, ladder: LadderScores, bp: UsedDepth | None
+) -> list[PlannedRun]:
+    needed = twins_needed(ladder, bp.delta if bp else None)
+    return [
+        run
+        for k in needed
+        for run in grid.with_intervention(choice, k, Intervention(swapped=ladder.added(k)))
+    ]
+
+
+def _confirming(
+    grid: Grid, choice: RuleChoice, ladder: LadderScores, bp: UsedDepth | None
+) -> list[PlannedRun]:
+    depth = find_used_depth(ladder, bp)
+    if not depth.low or not depth.needs_confirming:
+        return []
+    k = depth.blocks - depth.earning_blocks[0]
+    rest = _rest(depth, range(depth.earning_blocks[0], depth.blocks))
+    return grid.with_intervention(choice, k, Intervention(frozen=rest))
+
+
+def _rest_on_noise(
+    grid: Grid, choice: RuleChoice, ladder: LadderScores, bp: UsedDepth | None
+) -> list[PlannedRun]:
+    depth = find_used_depth(ladder, bp)
+    if depth.seeds < LEAST_SEEDS or depth.is_idle or len(depth.earning_blocks) == depth.blocks:
+        return []
+    rest = _rest(depth, range(depth.blocks))
+    return grid.with_intervention(choice, depth.blocks, Intervention(swapped=rest))
+
+
+def _rest(depth: UsedDepth, blocks: Sequence[int]) -> tuple[int, ...]:
+    return tuple(block for block in blocks if block not in depth.earning_blocks)

@@ -1,0 +1,126 @@
+"""The runs of a rule's ladder, its swap twins and its confirming runs, and what they come to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+
+import numpy as np
+
+from depthgauge.diagnostics.used_depth import UsedDepth
+from depthgauge.results.ladder import twins_of
+from depthgauge.results.run import RunResult
+from depthgauge.verdict.ladder_scores import LadderScores
+from depthgauge.verdict.paired_test import Scores
+from depthgauge.verdict.used_depth import find_used_depth
+
+
+def used_depths(
+    rules: Mapping[str, Sequence[RunResult]], chance: float | None
+) -> dict[str, UsedDepth]:
+    """Return the used depth of every rule that has a ladder, from its runs.
+
+    Each is held against backpropagation under the same control, at its most accurate setting.
+    """
+    ladders = {label: ladder_scores(runs, chance) for label, runs in rules.items() if runs}
+    known = {label: ladder for label, ladder in ladders.items() if ladder is not None}
+    bp = {
+        label: ladder for label, ladder in known.items() if rules[label][0].config.rule.name == "bp"
+    }
+    controls = {rules[label][0].control for label in bp}
+    references = {
+        control: find_used_depth(
+            most_accurate_bp(
+                {label: one for label, one in bp.items() if rules[label][0].control == control}
+            )
+        )
+        for control in controls
+    }
+    return {
+        label: find_used_depth(
+            ladder,
+            None if label in bp else references.get(rules[label][0].control),
+            is_bp=label in bp,
+        )
+        for label, ladder in known.items()
+    }
+
+
+def ladder_scores(runs: Sequence[RunResult], chance: float | None) -> LadderScores | None:
+    """Return the accuracies of a rule's runs as used depth needs them; None without a ladder.
+
+    A ladder has frozen blocks, the whole network, and each seed's accuracy at both.
+    """
+    if not runs:
+        return None
+    blocks, rungs = runs[0].config.net.blocks, [run for run in runs if run.config.is_rung]
+    by_k = {
+        k: scores_of_runs([run for run in rungs if run.config.k == k], chance)
+        for k in sorted({run.config.k for run in rungs})
+    }
+    by_k = {k: scores for k, scores in by_k.items() if scores.accuracies}
+    if not blocks or not {0, blocks} <= by_k.keys():
+        return None
+    ks = sorted(by_k)
+    added = {k: tuple(range(blocks - k, blocks - ks[i])) for i, k in enumerate(ks[1:])}
+    twins = {k: scores_of_runs(twins_of(runs, k, own), chance) for k, own in added.items()}
+    twins = {k: scores for k, scores in twins.items() if scores.accuracies}
+    earning = find_used_depth(LadderScores(by_k, twins)).earning_blocks
+    confirming, on_noise = (
+        scores_of_runs(found, chance)
+        for found in (confirming_runs(runs, earning), runs_on_noise(runs, earning))
+    )
+    return LadderScores(
+        by_k,
+        twins,
+        confirming if confirming.accuracies else None,
+        on_noise if on_noise.accuracies else None,
+    )
+
+
+def confirming_runs(runs: Sequence[RunResult], earning: Sequence[int]) -> list[RunResult]:
+    """Return the runs that train these blocks alone, where those are not the last ones."""
+    return [
+        run
+        for run in runs
+        if run.config.intervention.frozen
+        and not run.config.intervention.swapped
+        and set(earning) == _trained(run)
+    ]
+
+
+def runs_on_noise(runs: Sequence[RunResult], earning: Sequence[int]) -> list[RunResult]:
+    """Return the runs of the whole network in which every other block is trained on noise."""
+    return [
+        run
+        for run in runs
+        if run.config.intervention.swapped
+        and not run.config.intervention.frozen
+        and run.config.k == run.config.net.blocks
+        and set(earning) == _trained(run) - set(run.config.intervention.swapped)
+    ]
+
+
+def _trained(run: RunResult) -> set[int]:
+    blocks = run.config.net.blocks
+    return {*range(blocks - run.config.k, blocks)} - {*run.config.intervention.frozen}
+
+
+def scores_of_runs(runs: Sequence[RunResult], chance: float | None) -> Scores:
+    """Return the accuracies of runs by seed; one that diverged counts as chance, all wrong."""
+    finished = {run.config.seed: run for run in runs if run.accuracy is not None}
+    right = {seed: run.right_answers for seed, run in finished.items()}
+    known = {seed: flags for seed, flags in right.items() if flags is not None}
+    samples = len(next(iter(known.values()))) if known else None
+    accuracies = {s: run.accuracy for s, run in finished.items() if run.accuracy is not None}
+    for run in runs:
+        if run.state == "diverged" and chance is not None:
+            accuracies[run.config.seed] = chance
+            if samples is not None:
+                known[run.config.seed] = np.zeros(samples, dtype=bool)
+    return Scores(accuracies, known, samples)
+
+
+def most_accurate_bp(settings: Mapping[str, LadderScores]) -> LadderScores:
+    """Return the ladder of backpropagation's most accurate setting."""
+    return max(settings.values(), key=lambda ladder: fmean(ladder.full.accuracies.values()))
