@@ -13,7 +13,6 @@ class TwoBlocks(Rule):
     needs = frozenset({"gradient"})
 
     def credit(self, context: Context) -> Credit:
-        """Nothing goes to the other blocks."""
         embed, *gradients = context.gradient
-        kept = [g if block in (0, 2) else torch.zeros_like(g) for block, g in enumerate(gradients)]
+        kept = [g if l in (0, 2) else torch.zeros_like(g) for l, g in enumerate(gradients)]
         return Credit(blocks=kept, embed=embed)
