@@ -56,7 +56,7 @@ TASKS: dict[str, tuple[Task, tuple[str, ...]]] = {
 }
 
 NORMAL, NARROW, SAMPLED = Noise(), Noise(spread=0.3), Noise(samples=SAMPLES)
-HEAVY, SKEWED = Noise("t4", 0.1, 15), Noise("exponential", 0.1, 15)
+HEAVY, SKEWED = Noise("t4", 0.1, 15), Noise("skewed down", 0.1, 15)
 FIRST = (
     ("noise adds", (NORMAL, HEAVY, SAMPLED)),
     ("skipped rungs", (HEAVY,)),
