@@ -84,13 +84,13 @@ def _print_power(settings: Sequence[Measured]) -> None:
 
 def _print_looks(settings: Sequence[Measured]) -> None:
     print()
-    _print_row(["rule", "seeds", "low too large", "shallow", "trustworthy", "inconclusive"])
+    _print_row(["rule uses", "seeds", "low too large", "shallow", "trustworthy", "inconclusive"])
     _print_row(["---"] * 6)
-    for rule in ("tttt", "nttt"):
+    for rule, text in (("tttt", "four blocks, as backpropagation"), ("nttt", "three blocks")):
         for each in settings:
             looks = " then ".join(map(str, each["looks"]))
             said = (TOO_LARGE, ("shallow",), ("trustworthy",), ("inconclusive",))
-            _print_row([rule, looks, *(f"{_share(each, rule, *names):.1f}" for names in said)])
+            _print_row([text, looks, *(f"{_share(each, rule, *names):.1f}" for names in said)])
 
 
 def _share(measured: Measured, rule: str, *names: str) -> float:
