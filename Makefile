@@ -10,7 +10,7 @@ export PYTHONDONTWRITEBYTECODE =
 .PHONY: demo test test-all faults check bench screenshots clean browser
 
 demo: $(READY)
-	$(BIN)/depthgauge audit --k all
+	$(BIN)/depthgauge audit
 
 test: $(READY) browser
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto --dist worksteal
@@ -36,7 +36,7 @@ bench: $(READY)
 
 # Pictures of reports for the README and the docs.
 screenshots: $(READY) browser
-	$(BIN)/depthgauge audit --k all --out build/screenshots/teacher
+	$(BIN)/depthgauge audit --out build/screenshots/teacher
 	$(BIN)/python docs/make_screenshots.py build/screenshots/teacher
 
 # The report's pages are tested in Debian's Chromium; without it those tests are skipped.

@@ -36,7 +36,7 @@ def main() -> None:
     study = dg.audit(
         rules=["bp", SignFeedback],
         task=(x_train, y_train, x_test, y_test),
-        seeds=2,
+        seeds=3,
         width=16,
         depth=2,
         epochs=3,

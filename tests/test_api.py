@@ -54,13 +54,15 @@ random = np.random.default_rng(1)
 x, y = random.normal(size=(60, 6)), np.arange(60) % 3
 study = dg.audit(
     rules=["bp", Scaled(ScaledOptions(strength=0.5))], task=(x, y, x, y), seeds=2,
-    width=6, depth=2, epochs=2, threads=1, out="study",
+    width=6, depth=2, epochs=2, threads=1, k=[0, 2], twins=False, floors=False,
+    out="study",
 )
 print(study["scaled[strength=0.5]"].verdict.word)
 """
 """Without a main guard: two worker processes must not run it again."""
 
-SMALL: dict[str, Any] = {"width": 6, "depth": 2, "epochs": 2, "threads": 1}
+SMALL: dict[str, Any] = {"width": 6, "depth": 2, "epochs": 2, "threads": 1, "floors": False}
+NO_LADDER: dict[str, Any] = {"k": [0, 2], "twins": False}
 FRAMES = {"runs": "accuracy", "epochs": "epoch", "ladder": "k", "layers": "layer"}
 
 
@@ -76,7 +78,12 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> dg.StudyResult:
     folder = tmp_path_factory.mktemp("api")
     with with_threads(1):
         return dg.audit(
-            rules=["bp", scaled(folder)], task=arrays(), seeds=2, out=folder / "study", **SMALL
+            rules=["bp", scaled(folder)],
+            task=arrays(),
+            seeds=2,
+            out=folder / "study",
+            **SMALL,
+            **NO_LADDER,
         )
 
 
@@ -138,10 +145,12 @@ def test_a_plan_knows_what_is_done_and_writes_nothing(audited, tmp_path):
     plan = dg.plan(**options)
     assert [(run.label, run.k, run.state) for run in plan.runs] == [
         ("bp", 2, "waiting"),
+        ("bp", 1, "waiting"),
         ("bp", 0, "waiting"),
     ]
+    assert [run.k for run in dg.plan(**options, **NO_LADDER).runs] == [2, 0]
     assert not (tmp_path / "new").exists()
-    own = dg.plan(rules=["bp"], task=arrays(), seeds=2, out=audited.folder, **SMALL)
+    own = dg.plan(rules=["bp"], task=arrays(), seeds=2, out=audited.folder, **SMALL, **NO_LADDER)
     assert {run.state for run in own.runs} == {"finished"}
     rungs = dg.plan(kind="ladder", **options)
     assert [run.k for run in rungs.runs] == [2, 1, 0]

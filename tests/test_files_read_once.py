@@ -64,7 +64,7 @@ import depthgauge as dg
 from depthgauge.errors import StoppedError
 
 OPTIONS = dict(task="digits", width=6, depth=1, seeds=[1, 2], epochs=3, batch_size=500)
-OPTIONS |= dict(threads=1, cohort=15, save_every=0, out=str(study))
+OPTIONS |= dict(twins=False, threads=1, cohort=15, save_every=0, out=str(study))
 dg.audit(rules=["bp"], **OPTIONS)
 os.environ["TEST_STOPS"] = "1"
 try:
@@ -87,18 +87,18 @@ for name, call in {
 One that is being written has a name with a dot, and is opened once more to have it on the disk.
 Workers are not counted: they are processes of their own, but for studies that need only one."""
 
-READ = {"study.json", "plan/1.json", "plan/2.json", "result.json"}
+READ = {"study.json", "plan/1.json", "plan/2.json", "result.json", "floors.json"}
 TRAINED = READ | {"config.json"}
 NETWORKS = {"metrics.jsonl", "checkpoint.safetensors"}
 NEEDED = {
     "half done, loaded": READ | {"audit.json", "metrics.jsonl"},
-    "half done, audited": TRAINED | NETWORKS | {"checkpoint.previous.safetensors"},
+    "half done, audited": TRAINED | NETWORKS | {"checkpoint.previous.safetensors", "audit.json"},
     "finished, loaded": READ | {"plan/3.json", "audit.json"},
-    "finished, audited": TRAINED | {"plan/3.json"} | NETWORKS,
+    "finished, audited": TRAINED | {"plan/3.json", "audit.json"} | NETWORKS,
     "finished, ladder": TRAINED | {"plan/3.json", "audit.json"},
     "finished, resumed": TRAINED | {"plan/3.json", "audit.json"},
 }
-"""What each call opens, and nothing besides: an audit does not read the one that it replaces."""
+"""What each call opens, and nothing besides: an audit reads what the one before it said."""
 
 FOLLOWED = "claims/"
 """Claims are opened again on purpose: they say whether their owners are still alive."""

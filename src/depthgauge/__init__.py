@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from depthgauge.results.rule import RuleResult
     from depthgauge.results.run import RunResult
     from depthgauge.results.study import StudyResult
-    from depthgauge.rules.contract import Context, Credit, Rule, RuleOptions
+    from depthgauge.rules.contract import Context, Credit, NormalisedOptions, Rule, RuleOptions
     from depthgauge.scheduling.dry_run import StudyPlan
     from depthgauge.study_config import StudyConfig
     from depthgauge.tasks.base import Split, Task
@@ -87,7 +87,7 @@ _HOMES = {
     "depthgauge.results.run": ("RunResult",),
     "depthgauge.results.ladder": ("Rung",),
     "depthgauge.results.study": ("StudyResult",),
-    "depthgauge.rules.contract": ("Context", "Credit", "Rule", "RuleOptions"),
+    "depthgauge.rules.contract": ("Context", "Credit", "NormalisedOptions", "Rule", "RuleOptions"),
     "depthgauge.scheduling.dry_run": ("StudyPlan",),
     "depthgauge.study_config": ("StudyConfig",),
     "depthgauge.tasks.base": ("Split", "Task"),
@@ -106,6 +106,7 @@ __all__ = [
     "IdentityResult",
     "Layout",
     "NetworkResult",
+    "NormalisedOptions",
     "NullReading",
     "Plot",
     "PublishedComparison",

@@ -66,7 +66,7 @@ def audit(config: StudyConfig | None = None, /, **options: Any) -> StudyResult:
     config, task = asked_for(config, options)
     thresholds = thresholds_of(config)
     if config.checkpoints is not None:
-        return run_checkpoint_audit(config, thresholds)
+        return run_checkpoint_audit(config, task, thresholds)
     return run_audit(with_both_ends(config), task, thresholds)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
@@ -137,6 +137,10 @@ class SharedConfig(BaseModel):
     """None for networks that were trained elsewhere."""
     checkpoints: str | None = None
     """The folder that networks from elsewhere were read from."""
+    factory: str | None = None
+    """What made the modules that checkpoints were loaded into: `file.py:function`."""
+    blocks: str | None = None
+    """The dotted path to their blocks."""
     frozen_acc: dict[str, float] = {}
     """Accuracies with frozen blocks that were given by label, not measured."""
 
@@ -195,9 +199,21 @@ class RunConfig(_Config):
         return self.intervention == NO_INTERVENTION
 
     @property
+    def rung(self) -> str:
+        """k, and which blocks do not follow the rule: `4`, `4 (block 0 on noise)`."""
+        changed = self.intervention
+        named = ((changed.swapped, "on noise"), (changed.frozen, "frozen"))
+        words = [f"{_blocks(blocks)} {how}" for blocks, how in named if blocks]
+        return str(self.k) + (f" ({', '.join(words)})" if words else "")
+
+    @property
     def is_full(self) -> bool:
         """Whether all blocks follow the rule, and there are some."""
         return self.is_rung and self.k == self.net.blocks > 0
+
+
+def _blocks(numbers: Sequence[int]) -> str:
+    return f"block{'s' if len(numbers) > 1 else ''} {' and '.join(map(str, numbers))}"
 
 
 def identity_of(

@@ -56,8 +56,10 @@ def config_from(options: Mapping[str, Any]) -> tuple[StudyConfig, Task | None]:
     plain = {name: value for name, value in given.items() if name not in ("rules", "task")}
     if own_task is None and "task" in given:
         plain["task"] = str(given["task"])
-    if "out" in plain:
-        plain["out"] = str(plain["out"])
+    plain |= {name: str(plain[name]) for name in ("out", "checkpoints") if name in plain}
+    if own_task is not None and "checkpoints" in plain:
+        config = study_config(plain if rules is None else plain | {"rules": rules})
+        return config, _held_out(own_task, config)
     if own_task is None and all(isinstance(rule, str) for rule in rules or ()):
         return study_config(plain if rules is None else plain | {"rules": rules}), None
     return _with_saved(plain, rules, own_task)
@@ -100,7 +102,7 @@ def _with_saved(
     named = f"{own_task.name}.npz" if own_task else draft.task
     sized = draft.changed(task=named)
     task = own_task or load_task(draft.task)
-    used = hold_out_validation(task, draft.validation) if draft.validation else task
+    used = _held_out(task, draft)
     folder = folder_of(sized, used).resolve()
     changes: dict[str, Any] = {"out": str(folder)}
     if rules is not None:
@@ -108,6 +110,10 @@ def _with_saved(
     if own_task is not None:
         changes["task"] = str(save_task(own_task, folder / TASKS))
     return draft.changed(**changes), used
+
+
+def _held_out(task: Task, config: StudyConfig) -> Task:
+    return hold_out_validation(task, config.validation) if config.validation else task
 
 
 def reference_of(rule: Any, sources: Path) -> str:

@@ -9,13 +9,14 @@ from pathlib import Path
 
 from depthgauge.auditing.audit_study import audit_checkpoints, audit_study
 from depthgauge.auditing.ladder_stages import runs_called_for
+from depthgauge.auditing.linear_floor import with_linear_floor
 from depthgauge.auditing.selection import candidates, chosen_settings, selection_grid
 from depthgauge.errors import OptionError, UserError
 from depthgauge.report.documents import write_audit, write_ladder
 from depthgauge.report.failures import failure_sentences
 from depthgauge.report.progress import show_progress
 from depthgauge.results.audit_parts import Selection
-from depthgauge.results.load import load_opened
+from depthgauge.results.load import load_earlier_audit, load_opened
 from depthgauge.results.study import StudyResult
 from depthgauge.rules.choice import RuleChoice
 from depthgauge.scheduling.dry_run import StudyPlan, plan_study
@@ -61,6 +62,8 @@ def run_audit(
         study = _train_called_for(study, grid, execution_of(judged))
     if study.submitted is not None:
         return study
+    if config.floors:
+        study = with_linear_floor(study, used, _say)
     study = audit_study(
         study,
         grid,
@@ -69,6 +72,7 @@ def run_audit(
         done=prepared.done,
         selection=selection,
         as_published=as_published,
+        earlier=load_earlier_audit(folder),
     )
     write_audit(study)
     return replace(study, problems=(*failures, *study.problems))
@@ -95,8 +99,11 @@ def run_ladder(config: StudyConfig, task: Task | None) -> StudyResult:
     study = replace(load_prepared(prepared), submitted=submitted)
     if config.twins:
         study = _train_called_for(study, grid, execution_of(config))
-    if study.submitted is None:
-        write_ladder(study)
+    if study.submitted is not None:
+        return study
+    if config.floors:
+        study = with_linear_floor(study, used, _say)
+    write_ladder(study)
     return study
 
 
@@ -108,14 +115,17 @@ def _train_called_for(study: StudyResult, grid: Grid, execution: Execution) -> S
     return study
 
 
-def run_checkpoint_audit(config: StudyConfig, thresholds: Thresholds) -> StudyResult:
+def run_checkpoint_audit(
+    config: StudyConfig, task: Task | None, thresholds: Thresholds
+) -> StudyResult:
     """Read somebody's networks, conclude, and write where that was asked for."""
     for option in ("vary", "controls", "select"):
         if getattr(config, option):
             raise UserError(f"--{option} is for training; with --checkpoints nothing is trained")
     if config.out is not None:
         make_folder(Path(config.out))
-    study, missing = audit_checkpoints(config, load_task_of(config), thresholds, show_progress)
+    used = task or load_task_of(config)
+    study, missing = audit_checkpoints(config, used, thresholds, show_progress)
     for path in missing:
         _say(f"depthgauge: skipped, not there: {path}")
     if config.out is not None:

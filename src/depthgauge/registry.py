@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from depthgauge.errors import UserError, one_line
 from depthgauge.sources.definition import file_of_definition
-from depthgauge.sources.python_file import import_file, read_summary
+from depthgauge.sources.python_file import import_file, read_literals
 from depthgauge.sources.standalone import standalone_source
 
 if TYPE_CHECKING:
@@ -105,9 +105,15 @@ class Kind(Generic[T]):
 
     def summary(self, name: str) -> str:
         """Return the line that says what `name` is, read off the source of a built-in class."""
+        return str(self.attribute(name, "summary", ""))
+
+    def attribute(self, name: str, attribute: str, default: object) -> object:
+        """Return an attribute of what `name` is, read off the source of a built-in class."""
         where = self.built_in.get(name)
-        written = read_summary(where) if isinstance(where, str) else None
-        return written if written is not None else str(getattr(self.find(name)[0], "summary", ""))
+        literals = read_literals(where) if isinstance(where, str) else {}
+        if literals:
+            return literals.get(attribute, default)
+        return getattr(self.find(name)[0], attribute, default)
 
     def _load(self, name: str, where: str | T) -> T:
         try:
@@ -199,6 +205,7 @@ GAUGES: Kind[type[Gauge]] = Kind(
         "numerics": "depthgauge.gauges.numerics:NumericsGauge",
         "perturbation": "depthgauge.gauges.perturbation:PerturbationGauge",
         "reference": "depthgauge.gauges.reference:ReferenceGauge",
+        "rewind": "depthgauge.gauges.rewind:RewindGauge",
         "scale": "depthgauge.gauges.scale:ScaleGauge",
         "stability": "depthgauge.gauges.stability:StabilityGauge",
     },

@@ -103,7 +103,10 @@ class StudyConfig(BaseModel):
     task: str = Field(
         default="teacher", description="a task's name, your .npz, or file.py:function"
     )
-    net: str = Field(default="residual_mlp", description="the network")
+    net: str = Field(
+        default="residual_mlp",
+        description="the network; with checkpoints also your own, file.py:function that makes it",
+    )
     width: Whole | None = Field(default=None, description="width of the stream (the task's own)")
     depth: NotNegative = Field(default=4, description="number of blocks L")
     rules: Annotated[list[str], Several, Once] = Field(
@@ -119,6 +122,11 @@ class StudyConfig(BaseModel):
         default=[],
         description="train every rule under these controls too: shallow, wide_block, "
         "random_targets, no_norm, no_skip",
+    )
+    floors: bool = Field(
+        default=True,
+        description="compare with a linear classifier of the input, and with the network without "
+        "blocks trained by bp",
     )
     k: Annotated[list[NotNegative | Literal["all"]], Once] = Field(
         default=[],
@@ -160,6 +168,10 @@ class StudyConfig(BaseModel):
         default=None,
         description="train nothing: audit the networks in this folder, named LABEL_sSEED.pt; "
         "rules and seeds then say which (all that are there)",
+    )
+    blocks: str | None = Field(
+        default=None,
+        description="with checkpoints of your own net: dotted path to its blocks (blocks)",
     )
     frozen_acc: Annotated[dict[str, Share], BeforeValidator(_every_number)] = Field(
         default={},
@@ -204,6 +216,12 @@ class StudyConfig(BaseModel):
             raise OptionError("submit", "--submit goes with --executor slurm")
         if self.address is not None and self.executor != "ray":
             raise OptionError("address", "--address goes with --executor ray")
+        if self.blocks is not None and (self.checkpoints is None or self.own_net is None):
+            raise OptionError(
+                "blocks",
+                "--blocks goes with --checkpoints and --net file.py:function: networks of your own "
+                "are read, not trained; --depth is the number of blocks",
+            )
         if self.frozen_acc and self.checkpoints is None:
             raise OptionError(
                 "frozen_acc",
@@ -228,6 +246,11 @@ class StudyConfig(BaseModel):
         return self
 
     @property
+    def own_net(self) -> str | None:
+        """What makes the user's own network; None for the one that can be trained."""
+        return None if self.net == type(self).model_fields["net"].default else self.net
+
+    @property
     def variations(self) -> dict[str, list[str]]:
         """The values to vary as texts, by the option's name."""
         return {name: [str(value) for value in values] for name, values in self.vary.items()}
@@ -238,7 +261,7 @@ class StudyConfig(BaseModel):
         return study_config(own | changes)
 
 
-AUDIT_ONLY = frozenset({"select", "thresholds", "strict", "checkpoints", "frozen_acc"})
+AUDIT_ONLY = frozenset({"select", "thresholds", "strict", "checkpoints", "blocks", "frozen_acc"})
 """Options that an audit has and a ladder has not."""
 
 

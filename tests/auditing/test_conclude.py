@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import pytest
 from auditing.audited_networks import CHANCE, audit_of, audited, under_audit
+from verdict.example_ladders import bp_depth
 
 from depthgauge.auditing.conclude import depth_gain_of_bp
+from depthgauge.results.audit import Audit
 from depthgauge.verdict.judge import judge
 from depthgauge.verdict.thresholds import Thresholds
 
@@ -20,15 +22,24 @@ FA = [audited("fa", seed, 0.3, 0.3) for seed in (1, 2, 3)]
 
 
 def test_the_verdict_over_seeds_is_the_one_of_judge():
-    audit = audit_of(*DFA, *BP)
+    depth = bp_depth()
+    audit = audit_of(*DFA, *BP, used_depths={"bp": depth})
     assert list(audit.verdicts) == ["dfa", "bp"]
     assert audit.bp_gain == pytest.approx(0.22)
-    for label, networks in (("bp", BP), ("dfa", DFA)):
-        expected = judge([one.report.seed_readings for one in networks], None, audit.bp_gain)
+    for label, networks, used in (("bp", BP, depth), ("dfa", DFA, None)):
+        readings = [one.report.seed_readings for one in networks]
+        expected = judge(readings, None, audit.bp_gain, used_depth=used)
         assert audit.verdicts[label].verdict == expected
         assert audit.verdicts[label].in_words == str(expected)
     assert (audit.verdicts["bp"].word, audit.verdicts["dfa"].word) == ("trustworthy", "walk back")
+    assert audit.verdicts["bp"].used_depth == depth
     assert audit.verdicts["bp"].accuracy.mean == pytest.approx(0.62)
+
+
+def test_without_a_ladder_no_rule_is_called_trustworthy():
+    entry = audit_of(*BP).verdicts["bp"]
+    assert (entry.word, entry.used_depth) == ("no alarm, depth untested", None)
+    assert entry.published_word == "trustworthy"
 
 
 def test_networks_keep_what_was_read_off_them():
@@ -69,7 +80,9 @@ def test_a_rule_that_always_diverged_is_walked_back():
 
 
 def test_a_rule_that_diverged_with_some_seeds_is_not_called_trustworthy():
-    assert audit_of(*BP, audited("bp", 4, None, 0.4)).verdicts["bp"].word == "inconclusive"
+    networks = [*BP, audited("bp", 4, None, 0.4)]
+    entry = audit_of(*networks, used_depths={"bp": bp_depth(4)}).verdicts["bp"]
+    assert (entry.word, entry.published_word) == ("inconclusive", "inconclusive")
 
 
 def test_seven_strategies_and_what_each_walks_back():
@@ -94,6 +107,50 @@ def test_accuracy_at_chance_and_no_alignment_are_walked_back_by_the_usual_report
     ).decision_utility
     assert table["accuracy"] == {"a": (1, 1), "b": (0, 1)}
     assert table["accuracy + mean Γ"] == {"a": (1, 1), "b": (1, 1)}
+
+
+# What earlier audits of the same study said
+
+
+def said(*seeds: int, earlier: Audit | None = None, growth: float = 1.5) -> Audit:
+    """An audit of these seeds, which replaces the earlier one."""
+    networks = [audited("fa", seed, 0.6, 0.3, growth=growth) for seed in seeds]
+    return audit_of(*networks, earlier=earlier.verdicts if earlier else None)
+
+
+def pairs(audit: Audit) -> list[tuple[int, str]]:
+    return [(one.seeds, one.word) for one in audit.verdicts["fa"].earlier]
+
+
+def test_an_audit_with_other_seeds_keeps_what_the_earlier_ones_said_oldest_first():
+    """Whoever looks until the word is the wanted one is seen to have looked."""
+    first = said(1, 2, 3)
+    assert pairs(first) == []
+    second = said(1, 2, 3, 4, earlier=first, growth=99.0)
+    assert pairs(second) == [(3, "no alarm, depth untested")]
+    third = said(1, 2, 3, 4, 5, earlier=second)
+    assert pairs(third) == [(3, "no alarm, depth untested"), (4, "walk back")]
+
+
+def test_the_same_seeds_again_are_no_second_look():
+    first = said(1, 2, 3)
+    assert pairs(said(3, 2, 1, earlier=first)) == []
+    second = said(1, 2, 3, 4, earlier=first)
+    assert pairs(said(1, 2, 3, 4, earlier=second)) == pairs(second) != []
+
+
+def test_looking_back_and_forth_names_each_number_of_seeds_and_word_once():
+    audit = said(1, 2)
+    for seeds in [(1, 2, 3), (1, 2), (1, 2, 3), (1, 2)]:
+        audit = said(*seeds, earlier=audit)
+    words = ["no alarm, depth untested"] * 2
+    assert pairs(audit) == list(zip([2, 3], words, strict=True))
+
+
+def test_a_rule_that_was_not_audited_before_has_no_earlier_verdict():
+    audit = audit_of(*BP, *FA, earlier=said(1).verdicts)
+    assert audit.verdicts["bp"].earlier == ()
+    assert pairs(audit) == [(1, "no alarm, depth untested")]
 
 
 # What backpropagation gains

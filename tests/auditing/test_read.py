@@ -14,7 +14,7 @@ from scheduling.small_grids import NET, RECIPE, TASK, grid, study_of, train
 from depthgauge.auditing.networks import networks_of_runs
 from depthgauge.auditing.null import calibrate_null
 from depthgauge.auditing.read import SMALL, read_networks, read_untrained, reading_threads
-from depthgauge.auditing.trained import Trained, first_samples
+from depthgauge.auditing.trained import Trained, first_samples, trained_run
 from depthgauge.nets.registry import initial_net
 from depthgauge.results.load import load
 from depthgauge.verdict.thresholds import Thresholds
@@ -41,6 +41,30 @@ def test_every_network_has_its_report(networks, read):
         assert one.report.source == one.network.source.model_dump(exclude_none=True)
         assert one.report.headline_acc == one.network.accuracy
         assert one.report.frozen_baseline_acc == one.network.frozen
+
+
+def test_blocks_that_were_not_trained_lose_nothing_when_they_are_rewound(tmp_path):
+    """What the seed draws is, bit for bit, what the run began with."""
+    planned = grid("bp", ks=(0, 1, 2), seeds=(1,))
+    study = study_of(planned, tmp_path)
+    train(study, planned)
+    for run in planned.runs():
+        trained = trained_run(study.run(run.config), TASK)
+        initial = trained.initial(TASK)
+        for place, (block, before) in enumerate(
+            zip(trained.net.blocks, initial.blocks, strict=True)
+        ):
+            same = [
+                torch.equal(*p) for p in zip(block.parameters(), before.parameters(), strict=True)
+            ]
+            assert all(same) == (place < NET.blocks - run.k)
+
+
+def test_every_report_of_a_run_has_a_rewind(read):
+    for one in read:
+        report = one.report.rewind
+        assert (len(report.per_layer), report.note) == (NET.blocks, "")
+        assert report.measured_on == one.report.lesion.measured_on
 
 
 def test_readings_are_those_of_the_last_epoch(read):
@@ -127,7 +151,17 @@ def test_depth_is_judged_by_what_bp_gains_from_it(bp_gain, outcome):
     trained = Trained(initial_net(NET, TASK, 1), None, None, "")
     dfa = under_audit("dfa", 1, 0.4, 0.4, trained=trained)
     (one,) = read_networks([dfa], TASK, Thresholds(), bp_gain)
-    assert {f.id: f.outcome for f in one.report.judgement.findings}["D3"] == outcome
+    assert one.report.judgement.published.finding("D3").outcome == outcome
+
+
+def test_a_gain_is_held_against_the_noise_of_the_samples_that_it_was_measured_on():
+    """On a few samples a gain of nothing may be one of two points, and is no alarm."""
+    trained = Trained(initial_net(NET, TASK, 1), None, None, "")
+    dfa = under_audit("dfa", 1, 0.4, 0.4, trained=trained)
+    (one,) = read_networks([dfa], TASK, Thresholds(), 0.3)
+    noise = math.sqrt(2 * 0.4 * 0.6 / len(TASK.evaluation))
+    assert one.report.seed_readings["depth_gain_noise"] == pytest.approx(noise)
+    assert one.report.judgement.finding("D3").straddles
 
 
 def test_of_networks_trained_in_bf16_the_gradient_is_looked_at_in_bf16_too():

@@ -81,6 +81,15 @@ class ChangesNetwork(Direct):
         return super().feedback(net, generator)
 
 
+class MirrorsTheReadout(Direct):
+    def feedback(self, net, generator):
+        return {"B": net.out_head.weight.detach().T.repeat(max(net.num_blocks, 1), 1, 1)}
+
+
+class SaysThatItMirrors(Direct):
+    copies_weights = True
+
+
 class Peeks(Direct):
     def credit(self, context):
         return Credit(blocks=context.gradient[1:], embed=context.gradient[0])

@@ -19,6 +19,7 @@ SAVED = "feedback can be saved with a checkpoint"
 SAME_KIND = "feedback has the same names and shapes for every seed"
 GENERATOR = "feedback is drawn from the generator alone"
 NETWORK = "feedback leaves the network as it is"
+WEIGHTS = "feedback is not made from weights, or `copies_weights` says so"
 NEEDS = "the rule runs, and uses nothing that `needs` does not declare"
 SHAPE = "credit is one (samples, d) tensor for each block and the embedding"
 PRECISION = "credit has the precision of the states"
@@ -46,6 +47,7 @@ BROKEN = {
     "UnseededFeedback": (GENERATOR, "`feedback` depends on the global random state"),
     "ReseededFeedback": (GENERATOR, "`feedback` reseeds the global random numbers of torch"),
     "ChangesNetwork": (NETWORK, "changed the network's out_head.weight"),
+    "MirrorsTheReadout": (WEIGHTS, "feedback['B'] depends on the network's weights; set `copies_"),
     "Peeks": (NEEDS, "context.gradient, which is not declared; write needs = frozenset({'error', "),
     "PeeksQuietly": (NEEDS, "it uses context.gradient, which is not declared"),
     "PeeksWhenItLearns": (NEEDS, "it uses context.readout, which is not declared"),
@@ -81,6 +83,7 @@ BROKEN = {
     "Explodes": (TRAINS, "after 3 steps of training in float32"),
 }
 REMARKED = {
+    "SaysThatItMirrors": (WEIGHTS, "`copies_weights` is set, but the feedback does not depend"),
     "DeclaresTooMuch": (NEEDS, "`needs` lists blocks, gradient, which was not used here"),
     "NeedsABlock": (CONTROLS, "the control shallow (no blocks"),
 }

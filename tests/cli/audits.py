@@ -31,7 +31,9 @@ class AuditedStudy:
 
 
 def run_audit(folder: Path, *more: object, rules: tuple[object, ...], seeds: object = (1,)) -> Done:
-    return run("audit", *SMALL, "--rules", *rules, "--seeds", *seeds, "--out", folder, *more)
+    """An audit of frozen and full runs alone; later options replace earlier ones."""
+    shared = (*SMALL, "--no-twins", "--k", 0, ALL_BLOCKS, "--out", folder)
+    return run("audit", *shared, "--rules", *rules, "--seeds", *seeds, *more)
 
 
 def run_files(folder: Path) -> dict[str, Any]:

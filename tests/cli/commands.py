@@ -8,6 +8,7 @@ import json
 import logging
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,7 +19,10 @@ from typing import Any
 import depthgauge
 from depthgauge.cli.main import main
 
-SMALL = ("--task", "digits", "--width", "8", "--depth", "2", "--epochs", "1", "--threads", "1")
+SMALL = (
+    *("--task", "digits", "--width", "8", "--depth", "2", "--epochs", "1", "--threads", "1"),
+    "--no-floors",
+)
 
 RULE_FILE = '''
 """Rules that somebody wrote for themselves."""
@@ -92,7 +96,10 @@ def own_logging() -> Iterator[None]:
 
 
 def start(*arguments: object, cores: int = 1, **options: Any) -> subprocess.Popen[str]:
-    """A Python process on so many cores, which finds the package wherever it is started."""
+    """A Python process on so many cores, which finds the package wherever it is started.
+
+    It hears Ctrl-C, also where the tests do not: a shell lets what it runs behind ignore it.
+    """
     source = str(Path(depthgauge.__file__).parent.parent)
     path = os.pathsep.join(filter(None, (source, os.environ.get("PYTHONPATH"))))
     with on_cores(cores):
@@ -100,8 +107,13 @@ def start(*arguments: object, cores: int = 1, **options: Any) -> subprocess.Pope
             [sys.executable, *map(str, arguments)],
             env=os.environ | {"PYTHONPATH": path, "PYTHONUNBUFFERED": ""},
             text=True,
-            **options,
+            **{"preexec_fn": hear_ctrl_c} | options,
         )
+
+
+def hear_ctrl_c() -> None:
+    """Let Ctrl-C interrupt this process, whatever it was started with."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @contextlib.contextmanager
@@ -119,8 +131,9 @@ def on_cores(count: int) -> Iterator[None]:
 
 
 def complaints(err: str) -> str:
-    """What was said on standard error beside the line on what is trained."""
-    return re.sub(r"^\d+ runs? of \d+ epochs?: \d+ cohorts?, .*\n?", "", err, flags=re.MULTILINE)
+    """What was said on standard error beside the lines on what is trained."""
+    trained = r"^\d+ (run|swap twin|confirming run|noise run)s? of \d+ epochs?: \d+ cohorts?, .*\n?"
+    return re.sub(trained, "", err, flags=re.MULTILINE)
 
 
 def run_apart(*arguments: object) -> tuple[Done, set[str]]:
@@ -139,10 +152,9 @@ def run_apart(*arguments: object) -> tuple[Done, set[str]]:
 
 
 def run_ladder(folder: Path, *more: object, rules: tuple[str, ...] = ("bp", "dfa")) -> Done:
-    """A ladder that takes a moment; later options replace earlier ones."""
-    return run(
-        "ladder", *SMALL, "--rules", *rules, "--seeds", 1, 2, "--out", folder, "--json", *more
-    )
+    """The rungs of a ladder that takes a moment; later options replace earlier ones."""
+    shared = (*SMALL, "--no-twins", "--seeds", 1, 2, "--out", folder, "--json")
+    return run("ladder", *shared, "--rules", *rules, *more)
 
 
 def write_rules(folder: Path) -> Path:

@@ -54,7 +54,7 @@ def command(rules: Path, folder: Path, *names: str) -> list[object]:
     return [
         *("ladder", "--task", "digits", "--width", 6, "--depth", 1, "--rules", *typed),
         *("--k", 0, 1, "--seeds", 1, "--epochs", EPOCHS, "--batch-size", 500, "--threads", 1),
-        *("--save-every", 0, "--out", folder, "--json"),
+        *("--save-every", 0, "--no-twins", "--no-floors", "--out", folder, "--json"),
     ]
 
 

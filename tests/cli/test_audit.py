@@ -10,6 +10,8 @@ import pytest
 from cli.audits import find_run, network_of, read, run_audit, run_files
 from cli.commands import SMALL, assert_bad_input, run
 
+from depthgauge.results.load import load
+from depthgauge.rules.access import Access
 from depthgauge.verdict.judge import judge
 from depthgauge.verdict.thresholds import Thresholds
 
@@ -43,6 +45,21 @@ def test_what_is_in_the_document(audited):
     assert document["thresholds"]["growth"] == 50
     assert document["config"]["net"]["blocks"] == 2
     assert document["provenance"]["command"].startswith("depthgauge")
+
+
+def test_what_each_rule_sees_and_that_nobody_tuned_it_is_said_in_every_report(audited):
+    """A reviewer who has only one of the files must find it there."""
+    dfa = audited.document["verdicts"]["dfa"]["access"]
+    assert dfa == {"needs": ["error"], "copies_weights": False}
+    study = load(audited.folder)
+    assert study["dfa"].access == Access(("error",))
+    assert str(study["bp"].access).endswith("as backpropagation does")
+    study.report(audited.folder.parent / "page.html")
+    page = (audited.folder.parent / "page.html").read_text()
+    assert "It sees the error; transports no weights." in page
+    for text in (page, (audited.folder / "audit.md").read_text()):
+        assert "dfa sees the error; transports no weights" in text
+        assert "were not tuned for bp, dfa" in text
 
 
 def test_every_number_leads_to_its_run(audited):
@@ -122,7 +139,7 @@ def test_strict_is_content_where_nothing_is_walked_back(audited):
 def test_the_tables_are_written_beside_it(audited):
     text = (audited.folder / "audit.md").read_text()
     assert "| rule | seed | acc | frozen | ‖h\\_L‖ |" in text
-    assert "| rule | acc | frozen | verdict over seeds |" in text
+    assert "| rule | acc | frozen | used depth | verdict over seeds |" in text
     assert text.count("\n| dfa | ") >= 4
     assert "| accuracy + mean Γ + D2s |" in text
     assert "- As a control, 2 untrained networks: no alarm, depth untested." in text
@@ -191,8 +208,8 @@ def test_a_dry_run_shows_the_runs_and_trains_nothing(trained, tmp_path):
     plan = run(*arguments, "--out", trained).document
     shown = {(entry["k"], entry["seed"]): entry["state"] for entry in plan["runs"]}
     assert shown == {
-        **dict.fromkeys([(2, 1), (0, 1)], "finished"),
-        **dict.fromkeys([(2, 3), (0, 3)], "waiting"),
+        **dict.fromkeys([(2, 1), (1, 1), (0, 1)], "finished"),
+        **dict.fromkeys([(2, 3), (1, 3), (0, 3)], "waiting"),
     }
     assert run(*arguments).document["out"].startswith("runs/digits-d8-L2-")
     assert list(tmp_path.iterdir()) == []
@@ -200,13 +217,25 @@ def test_a_dry_run_shows_the_runs_and_trains_nothing(trained, tmp_path):
 
 @pytest.mark.parametrize(
     ("given", "ks"),
-    [((), {0, 3}), ((1,), {0, 1, 3}), ((0, 2), {0, 2, 3}), (("all",), {0, 1, 2, 3})],
+    [((3,), {0, 3}), ((1,), {0, 1, 3}), ((0, 2), {0, 2, 3}), (("all",), {0, 1, 2, 3})],
 )
-def test_no_blocks_and_all_blocks_are_always_trained_and_more_rungs_if_asked(given, ks):
-    options = ("--k", *given) if given else ()
-    grid = ("--depth", 3, "--rules", "dfa", "--seeds", 1)
-    plan = run("audit", "--task", "digits", *grid, *options, "--dry-run", "--json").document
-    assert sorted(entry["k"] for entry in plan["runs"]) == sorted(ks)
+def test_no_blocks_and_all_blocks_are_always_trained_and_the_rungs_that_are_asked_for(given, ks):
+    assert planned_rungs("--depth", 3, "--k", *given) == sorted(ks)
+
+
+@pytest.mark.parametrize(
+    ("depth", "ks"),
+    [(1, [0, 1]), (8, [*range(9)]), (9, [0, 1, 2, 4, 8, 9]), (16, [0, 1, 2, 4, 8, 16])],
+)
+def test_used_depth_takes_the_whole_ladder_and_of_a_deep_network_some_rungs(depth, ks):
+    assert planned_rungs("--depth", depth) == ks
+
+
+def planned_rungs(*options: object) -> list[int]:
+    """K of each run that an audit of one rule and one seed would train."""
+    shared = ("--task", "digits", "--width", 8, "--rules", "dfa", "--seeds", 1, "--no-floors")
+    plan = run("audit", *shared, *options, "--dry-run", "--json").document
+    return sorted(entry["k"] for entry in plan["runs"])
 
 
 def test_more_blocks_than_there_are_cannot_be_trained():
@@ -223,7 +252,7 @@ def test_its_page_is_written_and_named(audited):
 def test_the_defaults_are_three_rules_and_three_seeds():
     plan = run("audit", "--dry-run", "--json").document
     assert plan["config"]["task"]["name"] == "teacher"
-    assert {entry["label"] for entry in plan["runs"]} == {"bp", "fa", "dfa"}
+    assert {entry["label"] for entry in plan["runs"]} == {"bp", "fa", "dfa", "bp[shallow]"}
     assert {entry["seed"] for entry in plan["runs"]} == {42, 123, 456}
-    assert {entry["k"] for entry in plan["runs"]} == {0, 4}
-    assert len(plan["runs"]) == 18
+    assert {entry["k"] for entry in plan["runs"]} == {0, 1, 2, 3, 4}
+    assert len(plan["runs"]) == 45 + 3  # the floor: one run for each seed

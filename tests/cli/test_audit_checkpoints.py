@@ -62,7 +62,8 @@ def test_a_frozen_accuracy_tests_depth(folder):
     )
     verdicts = done.document["verdicts"]
     assert done.status == 3
-    assert verdicts["bp"]["in_words"] == "trustworthy (single seed)"
+    assert verdicts["bp"]["in_words"] == "no alarm, depth untested (single seed)"
+    assert verdicts["bp"]["published_word"] == "trustworthy"
     assert verdicts["dfa"]["in_words"] == "walk back (D3, single seed)"
     assert [network["frozen"] for network in done.document["networks"]] == [0.0, 0.9]
 

@@ -20,8 +20,11 @@ from depthgauge.tasks.base import hold_out_validation
 from depthgauge.tasks.registry import TaskEntry
 
 TASK, HELD_OUT = make_task(), 20
-SMALL = ("--task", "tiny", "--width", 8, "--depth", 2, "--epochs", 3, "--batch-size", 8)
-COMMAND = ("audit", *SMALL, "--seeds", 1, "--threads", 1)
+SMALL = (
+    *("--task", "tiny", "--width", 8, "--depth", 2, "--epochs", 3, "--batch-size", 8),
+    *("--no-twins", "--no-floors"),
+)
+COMMAND = ("audit", *SMALL, "--k", 0, 2, "--seeds", 1, "--threads", 1)
 VARY = ("--rules", "bp", "dfa", "--vary", "learning_rate=0.00001,0.03", "normalise=sample,batch")
 SELECT = (*VARY, "--select", "validation", "--validation", HELD_OUT)
 CONTROLS = ("--controls", "shallow", "wide_block", "random_targets")
@@ -232,7 +235,7 @@ def test_without_selecting_every_setting_is_planned():
 
 def test_a_ladder_may_be_varied_and_controlled_too(tmp_path):
     done = run(
-        *("ladder", *SMALL, "--seeds", 1, "--threads", 1, "--out", tmp_path / "out", "--json"),
+        *("ladder", *SMALL, "--seeds", 1, "--out", tmp_path / "out", "--json"),
         *("--rules", "dfa", "--vary", "penalty=0,1", "--controls", "shallow", "wide_block"),
     )
     assert done.status == 0, done.err

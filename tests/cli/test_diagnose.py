@@ -76,6 +76,27 @@ def test_anybodys_network_by_a_path_to_its_blocks(factories):
         assert report[name] == pytest.approx(medians, rel=1e-5)
 
 
+def test_a_network_with_sign_feedback_is_named_and_its_plain_twin_is_read(factories):
+    path = save_weights(factories, "with_sign_feedback")
+    blocks = ("--blocks", "body.layers", "--task", "digits", "--batches", 8)
+    alone = diagnose(path, "--net", f"{factories}:with_sign_feedback", *blocks)
+    assert alone["readings"]["reference"]["value"] is None
+    assert alone["remarks"][0].startswith("Blocks 0 to 2 define their own backward pass")
+    assert alone["verdict"] == UNTESTED
+    pair = ("--net", f"{factories}:with_sign_feedback", "--plain", f"{factories}:mlp")
+    assert diagnose(path, *pair, *blocks)["bp_grad_norms"] == pytest.approx(
+        diagnose(path, "--net", f"{factories}:mlp", *blocks)["bp_grad_norms"], rel=1e-4
+    )
+
+
+def test_a_plain_twin_that_is_mistyped_or_of_our_own_network_is_refused(factories, healthy):
+    path = save_weights(factories, "with_sign_feedback")
+    net = ("--net", f"{factories}:with_sign_feedback", "--task", "digits")
+    assert "--plain 'mlp' must be written" in run("diagnose", path, *net, "--plain", "mlp").err
+    refused = run("diagnose", *healthy, "--plain", f"{factories}:mlp")
+    assert (refused.status, "--plain goes with --net" in refused.err) == (2, True)
+
+
 def test_a_factory_may_be_in_a_module_of_the_working_folder(factories):
     path = save_weights(factories, "mlp")
     options = ("--blocks", "body.layers", "--task", "digits", "--batches", 2)
@@ -85,6 +106,21 @@ def test_a_factory_may_be_in_a_module_of_the_working_folder(factories):
     finally:
         sys.modules.pop("my_networks", None)
     assert by_file["readings"]["scale"]["measured_on"].startswith("100 samples in 2 batches")
+
+
+def test_initial_weights_from_a_file_or_drawn_by_a_runs_seed(trained, factories, tmp_path):
+    path, initial = save_weights(factories, "mlp"), tmp_path / "before"
+    initial.mkdir()
+    before = save_weights(factories, "mlp", seed=9).rename(initial / "mlp.pt")
+    path = save_weights(factories, "mlp")
+    options = ("--net", f"{factories}:mlp", "--blocks", "body.layers", "--task", "digits")
+    lost = diagnose(path, *options, "--initial", before)["readings"]["rewind"]["per_layer"]
+    assert len(lost) == 3
+    assert any(lost)
+    unknown = diagnose(path, *options)["readings"]["rewind"]
+    assert unknown["note"] == "n/a: the initial weights are not at hand"
+    frozen = diagnose(find_run(trained, "dfa", k=1))["readings"]["rewind"]["per_layer"]
+    assert (len(frozen), frozen[0]) == (2, 0.0)
 
 
 def test_images_for_a_convolutional_network(factories, monkeypatch):
@@ -110,7 +146,8 @@ def healthy(trained, tmp_path):
 
 def test_a_frozen_accuracy_and_a_headline_decide_on_depth(healthy):
     report = diagnose(*healthy, "--acc", 0.9, "--frozen-acc", 0.5)
-    assert report["verdict_in_words"] == "trustworthy (single seed)"
+    assert report["verdict_in_words"] == "no alarm, depth untested (single seed)"
+    assert report["fired"] == []
     fallen = diagnose(*healthy, "--acc", 0.5, "--frozen-acc", 0.5)
     assert fallen["fired"] == ["D3"]
     flat = diagnose(*healthy, "--acc", 0.5, "--frozen-acc", 0.5, "--bp-depth-gain", 0.001)

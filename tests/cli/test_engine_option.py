@@ -10,7 +10,7 @@ import pytest
 from cli.commands import SMALL, assert_bad_input, run
 
 RULES = ("bp", "dfa")
-COMMAND = ("ladder", *SMALL, "--dtype", "float64", "--rules", *RULES, "--seeds", 1)
+COMMAND = ("ladder", *SMALL, "--no-twins", "--dtype", "float64", "--rules", *RULES, "--seeds", 1)
 
 
 @pytest.fixture(scope="module")

@@ -43,7 +43,12 @@ def test_standard_output_is_exactly_one_json_document(study):
 
 def test_the_document(trained):
     ladder = json.loads((trained / "ladder.json").read_text())
-    assert set(ladder) == {"schema_version", "config", "chance", "provenance", "rules"}
+    assert set(ladder) == {
+        *("schema_version", "config", "chance", "provenance", "rules", "twins", "used_depth"),
+        "floors",
+    }
+    assert (ladder["twins"], ladder["floors"]) == ({}, None)
+    assert list(ladder["used_depth"]) == ["bp", "dfa"]
     config = ladder["config"]
     assert config["task"]["name"] == "digits"
     assert config["net"]["width"] == 8
@@ -100,7 +105,8 @@ def test_table_and_figures_are_written_beside_it(trained):
 
 
 def test_without_json_people_get_a_table_and_words(study):
-    done = run("ladder", *SMALL, "--rules", "bp", "dfa", "--seeds", 1, 2, "--out", study)
+    shared = (*SMALL, "--no-twins", "--seeds", 1, 2, "--out", study)
+    done = run("ladder", *shared, "--rules", "bp", "dfa")
     assert (done.status, done.err) == (0, "")
     for part in ("rule", "k = 0", "k = 2", "bp", "dfa", "depth", str(study / "ladder.md")):
         assert part in done.out
@@ -112,7 +118,8 @@ def test_without_json_people_get_a_table_and_words(study):
 def test_an_audit_that_cannot_be_read_is_said_and_costs_neither_table_nor_page(study):
     (study / "report.html").write_text("old")
     (study / "audit.json").write_text("{}")
-    done = run("ladder", *SMALL, "--rules", "bp", "dfa", "--seeds", 1, 2, "--out", study)
+    shared = (*SMALL, "--no-twins", "--seeds", 1, 2, "--out", study)
+    done = run("ladder", *shared, "--rules", "bp", "dfa")
     assert done.status == 0
     assert "k = 2" in done.out
     assert "audit.json is not an audit of this version; audit the study again" in done.err
@@ -223,18 +230,20 @@ def test_a_dry_run_for_people(study):
     before = contents(study)
     done = run("ladder", *SMALL, "--rules", "bp", "--seeds", 1, 3, "--out", study, "--dry-run")
     assert done.status == 0
-    *runs, total, expected = done.out.splitlines()
+    *runs, total, expected, more = done.out.splitlines()
     assert len(runs) == 6
     assert sum(line.endswith(" waiting") for line in runs) == 3
     assert "6 runs" in total
     assert "3 finished" in total
     cost = r"3 runs of 1 epoch: 1 cohort, 1 process of 1 thread, \d+\.\d GB each"
     assert re.fullmatch(cost, expected)
+    assert "swap twins" in more
     assert contents(study) == before
 
 
 def test_a_dry_run_of_what_is_done_expects_nothing(study):
-    done = run("ladder", *SMALL, "--rules", "bp", "--seeds", 1, "--out", study, "--dry-run")
+    shared = (*SMALL, "--no-twins", "--rules", "bp", "--seeds", 1, "--out", study)
+    done = run("ladder", *shared, "--dry-run")
     assert done.out.splitlines()[-1].endswith(": 3 finished")
     assert run_ladder(study, "--dry-run").document["expected"]["cohorts"] == 0
 

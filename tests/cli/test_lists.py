@@ -9,6 +9,8 @@ import pytest
 from cli.commands import assert_bad_input, run, run_apart, write_rules
 
 from depthgauge.controls import CONTROLS
+from depthgauge.registry import RULES
+from depthgauge.rules.access import access_of
 
 EVERY_RULE = ["bp", "fa", "dfa", "state_bridge", "credit_bridge", "ep", "sdfa", "drtp", "noise"]
 
@@ -27,6 +29,8 @@ def test_a_list_as_text_and_as_json(command, names):
     entries = {entry["name"]: entry for entry in document.document}
     assert set(names) <= set(entries)
     lines = text.out.split("\n\n")[0].splitlines()
+    if command == "rules":
+        lines = lines[::2]
     assert [line.split(maxsplit=1) for line in lines] == [
         [name, entry["summary"]] for name, entry in entries.items()
     ]
@@ -36,7 +40,7 @@ def test_all_eight_rules_are_a_list_of_objects():
     entries = run("rules", "--json").document
     assert isinstance(entries, list)
     for entry in entries:
-        assert list(entry) == ["name", "summary", "needs", "options"]
+        assert list(entry) == ["name", "summary", "needs", "sees", "transports", "options"]
         assert set(entry["needs"]) <= {"error", "readout", "blocks", "gradient"}
         for option in entry["options"]:
             assert list(option) == ["name", "default", "description"]
@@ -53,7 +57,7 @@ def test_backpropagation_and_noise_have_nothing_to_choose():
 
 def test_people_are_told_what_else_goes_into_the_brackets():
     lines = [line.split() for line in run("rules", "dfa").out.splitlines()]
-    assert [line[0] for line in lines[1:3]] == ["normalise=sample", "epsilon=1e-06"]
+    assert [line[0] for line in lines[2:4]] == ["normalise=sample", "epsilon=1e-06"]
     for option in ("learning_rate=0.001", "weight_decay=0.01", "penalty=0.0"):
         assert [line[0] for line in lines].count(option) == 1
     for control in CONTROLS:
@@ -75,6 +79,37 @@ def test_rules_come_with_their_needs_and_options():
     assert options["normalise"]["default"] == "sample"
     assert options["epsilon"]["default"] == 1e-6
     assert all(option["description"] for option in options.values())
+
+
+def test_a_reviewer_is_told_which_rules_are_backpropagation_in_disguise(tmp_path):
+    """What is read off the sources, without torch, is what the classes declare."""
+    lines = run("rules").out.split("\n\n")[0].splitlines()
+    said = {
+        name.split()[0]: sees.strip() for name, sees in zip(lines[::2], lines[1::2], strict=True)
+    }
+    assert said == {name: str(access_of(RULES.find(name)[0])) for name in said}
+    assert said["ep"] == (
+        "sees the Jacobian of the readout and the Jacobians of the blocks; transports the weights "
+        "of the blocks and the readout, as backpropagation does"
+    )
+    assert said["fa"].endswith("transports the weights of the readout")
+    assert said["dfa"] == said["sdfa"] == "sees the error; transports no weights"
+    assert said["drtp"] == "sees the target alone; transports no weights"
+    assert said["ep"] in run("rules", "ep").out
+    assert run("rules", "ep", "--json").document["transports"] == ["blocks", "readout"]
+    own = tmp_path / "mirror.py"
+    own.write_text(MIRROR)
+    assert "sees the error; its feedback is made from the weights" in run("rules", f"{own}:M").out
+    assert run("rules", f"{own}:M", "--json").document["transports"] == ["feedback"]
+
+
+MIRROR = """
+from depthgauge.rules.dfa import DFA
+class M(DFA):
+    name, summary, copies_weights = "mirror", "DFA through the readout's own weights", True
+    def feedback(self, net, generator):
+        return {"B": net.out_head.weight.detach().T.expand(net.num_blocks, -1, -1).clone()}
+"""
 
 
 def test_tasks_come_with_what_fits_their_size():

@@ -103,7 +103,8 @@ def test_a_closed_pipe_is_no_reason_to_complain():
 def test_a_closed_pipe_costs_no_page(tmp_path):
     read, write = os.pipe()
     os.close(read)
-    command = ("ladder", *SMALL, "--rules", "bp", "--seeds", 1, "--out", tmp_path / "study")
+    shared = (*SMALL, "--no-twins", "--seeds", 1, "--out", tmp_path / "study")
+    command = ("ladder", *shared, "--rules", "bp")
     process = start("-m", "depthgauge.cli.main", *command, stdout=write, stderr=PIPE)
     os.close(write)
     process.communicate(timeout=120)
@@ -118,7 +119,8 @@ def test_help_does_not_wait_for_torch():
 
 
 def test_training_does_not_wait_for_torchs_compiler(tmp_path):
-    command = ("ladder", *SMALL, "--rules", "bp", "dfa", "--seeds", 1, "--out", tmp_path / "study")
+    shared = (*SMALL, "--no-twins", "--seeds", 1, "--out", tmp_path / "study")
+    command = ("ladder", *shared, "--rules", "bp", "dfa")
     done, modules = run_apart(*command)
     assert done.status == 0
     assert "torch" in modules

@@ -22,7 +22,18 @@ def full_run(study: Path) -> Path:
 def test_a_rule_of_40_lines_is_checked_audited_climbs_the_ladder_and_has_its_null(tmp_path):
     assert len(SPARSE.read_text().splitlines()) <= 40
     assert run("check-rule", RULE).status == 0
-    shared = (*SMALL, "--rules", "bp", RULE, "--seeds", 1, "--out", tmp_path / "study", "--json")
+    shared = (
+        *SMALL,
+        "--no-twins",
+        "--rules",
+        "bp",
+        RULE,
+        "--seeds",
+        1,
+        "--out",
+        tmp_path / "study",
+        "--json",
+    )
     audit = run("audit", *shared)
     assert audit.status == 0, audit.err
     assert audit.document["verdicts"].keys() == {"bp", LABEL}

@@ -25,7 +25,7 @@ def command(folder: Path, epochs: int) -> list[object]:
     return [
         *("ladder", "--task", "digits", "--width", 8, "--depth", 2, "--rules", *RULES),
         *("--k", *KS, "--seeds", *SEEDS, "--epochs", epochs, "--threads", 1),
-        *("--save-every", 0, "--out", folder, "--json"),
+        *("--save-every", 0, "--no-twins", "--no-floors", "--out", folder, "--json"),
     ]
 
 

@@ -63,7 +63,8 @@ def test_task_and_rules_of_a_file_are_found_from_another_folder(tmp_path, monkey
     np.savez(home / "own.npz", **arrays)
     monkeypatch.chdir(home)
     options = ("--task", "own.npz", "--width", 4, "--depth", 1, "--epochs", 1, "--threads", 1)
-    typed = ("ladder", *options, "--rules", "own.py:Own", "--seeds", 1, "--out", "study")
+    rules = ("--rules", "own.py:Own", "--seeds", 1)
+    typed = ("ladder", *options, *rules, "--no-twins", "--no-floors", "--out", "study")
     assert run(*typed).status == 0
     again = plan_alone(home / "study", tmp_path / "again")
     monkeypatch.chdir(tmp_path)

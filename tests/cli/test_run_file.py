@@ -19,6 +19,8 @@ depth = 2
 epochs = 1
 threads = 1
 rules = ["bp", "dfa"]
+twins = false
+floors = false
 seeds = [1, 2]
 """
 
@@ -30,6 +32,8 @@ depth: 2
 epochs: 1
 threads: 1
 rules: [bp, dfa]
+twins: false
+floors: false
 seeds:
   - 1
   - 2
@@ -77,11 +81,11 @@ def test_options_and_file_go_on_with_each_other(study):
 def test_audits_with_vary_and_thresholds(tmp_path):
     Path("study.toml").write_text(
         'command = "audit"\ntask = "digits"\nwidth = 6\ndepth = 1\nepochs = 1\nthreads = 1\n'
-        'rules = ["dfa"]\nseeds = [1]\nout = "own"\n\n'
+        'rules = ["dfa"]\nseeds = [1]\nout = "own"\nfloors = false\n\n'
         "[vary]\nlearning_rate = [3e-4, 1e-3]\n\n[thresholds]\ngrowth = 40\n"
     )
     options = ("--task", "digits", "--width", 6, "--depth", 1, "--epochs", 1, "--threads", 1)
-    varied = ("--vary", "learning_rate=3e-4,1e-3", "--seeds", 1, "--out", "own")
+    varied = ("--vary", "learning_rate=3e-4,1e-3", "--seeds", 1, "--no-floors", "--out", "own")
     typed = run("audit", *options, "--rules", "dfa", *varied, "--dry-run", "--json").document
     planned = run("run", "study.toml", "--dry-run", "--json").document
     assert planned["runs"] == typed["runs"]

@@ -81,7 +81,7 @@ class Study:
         return [
             *("ladder", "--width", 8, "--depth", 1, "--rules", *rules[: self.cohorts]),
             *("--k", 0, 1, "--seeds", 1, "--epochs", 3, "--batch-size", 2000, "--threads", 1),
-            *("--save-every", 10**6, "--out", self.folder, "--json"),
+            *("--save-every", 10**6, "--no-twins", "--no-floors", "--out", self.folder, "--json"),
         ]
 
     def start(self, cores: int = 1, **options: object) -> subprocess.Popen[str]:

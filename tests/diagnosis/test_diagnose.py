@@ -135,7 +135,7 @@ def test_the_loss_reaches_the_gauges():
 
 
 def test_a_loss_with_class_weights_in_the_networks_precision():
-    loss = nn.CrossEntropyLoss(weight=torch.full((4,), 2.0))
+    loss = nn.CrossEntropyLoss(weight=torch.full((4,), 2.0), reduction="sum")
     weighted = diagnose(make_net(), shown(1), loss=loss).bp_grad_norms
     plain = diagnose(make_net(), shown(1)).bp_grad_norms
     assert weighted == pytest.approx([2 * norm for norm in plain], rel=1e-5)

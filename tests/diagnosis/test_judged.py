@@ -24,7 +24,8 @@ from depthgauge import Thresholds, diagnose
 )
 def test_depth_is_judged_by_the_accuracies_that_are_given(accuracy, frozen, word, fired):
     report = diagnose(make_net(), shown(1), accuracy, frozen)
-    assert (report.verdict, report.judgement.fired) == (word, fired)
+    assert (report.published_verdict, report.judgement.fired) == (word, fired)
+    assert report.verdict == ("walk back" if fired else "no alarm, depth untested")
     assert report.depth.value == (None if frozen is None else pytest.approx(accuracy - frozen))
 
 
@@ -37,7 +38,8 @@ def test_without_a_headline_the_measured_accuracy_is_used(better):
     report = diagnose(net, batches, frozen_baseline_acc=accuracy - better)
     assert report.accuracy.value == report.headline_acc == accuracy
     assert report.depth.value == pytest.approx(better)
-    assert ("D3" in report.judgement.fired) == (better < 0.02)
+    assert ("D3" in report.judgement.published.fired) == (better < 0.02)
+    assert "D3" in report.judgement.unclear
 
 
 def test_a_given_headline_is_used_and_the_measured_accuracy_is_kept_beside_it():
@@ -73,7 +75,7 @@ def test_depth_is_judged_where_backpropagation_gains(bp_gain):
 def test_thresholds_decide_and_are_kept(moved, fired):
     report = diagnose(make_net(), shown(1), 0.6, 0.5, thresholds=Thresholds(**moved))
     assert report.judgement.fired == fired
-    assert report.verdict == ("walk back" if fired else "trustworthy")
+    assert report.published_verdict == ("walk back" if fired else "trustworthy")
     kept = report.to_dict()["thresholds"]
     assert {name: kept[name] for name in moved} == moved
     used = {stable.threshold: stable.used for stable in report.sensitivity}

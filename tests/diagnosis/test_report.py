@@ -17,7 +17,17 @@ from depthgauge.diagnosis.report import Report
 from depthgauge.verdict.judge import judge
 from depthgauge.verdict.sensitivity import sensitivity
 
-ALWAYS = {"scale", "reference", "numerics", "stability", "depth", "lesion", "accuracy"}
+ALWAYS = {
+    "scale",
+    "reference",
+    "reference_check",
+    "numerics",
+    "stability",
+    "depth",
+    "lesion",
+    "rewind",
+    "accuracy",
+}
 OF_CREDIT = {"alignment", "perturbation", "nudging"}
 
 
@@ -40,7 +50,9 @@ def test_the_other_numbers_are_those_of_the_readings(full):
     assert full.cross_batch_stability == full.stability.value
     assert -1 <= full.cross_batch_stability <= 1
     assert (full.headline_acc, full.frozen_baseline_acc) == (0.61, 0.5)
-    assert (full.verdict, str(full.judgement)) == ("trustworthy", "trustworthy (single seed)")
+    assert full.verdict == "no alarm, depth untested"
+    assert str(full.judgement) == "no alarm, depth untested (single seed)"
+    assert full.published_verdict == "trustworthy"
 
 
 def test_what_was_not_measured_is_none():
@@ -85,6 +97,7 @@ def test_plain_values_are_the_reports_numbers(full):
         "method_name",
         "notes",
         "verdict",
+        "published_verdict",
         "headline_acc",
         "frozen_baseline_acc",
         "residual_norms",
@@ -139,6 +152,15 @@ def test_what_is_not_finite_is_a_name_in_the_plain_values():
 
 def test_a_report_is_read_back_from_its_plain_values(full):
     assert Report.from_dict(strictly_parsed(full.to_json())) == full
+
+
+def test_a_report_from_before_our_words_is_read_back(full):
+    """Its file is somebody's only copy of what was measured."""
+    document = full.to_dict()
+    del document["published_verdict"]
+    document["verdict"] = "trustworthy"
+    lifted = Report.from_dict(document)
+    assert (lifted.verdict, lifted.published_verdict) == ("trustworthy", "trustworthy")
 
 
 def test_what_is_not_finite_is_read_back():

@@ -42,6 +42,17 @@ def test_the_verdict_comes_first():
     assert str(report).splitlines()[0] == "mine: walk back (D3, single seed)"
 
 
+def test_the_published_word_stands_beside_ours_where_it_is_another():
+    """A network without a ladder is not vouched for; papers that say trustworthy can be matched."""
+    healthy = str(diagnose(make_net(), shown(1), 0.6, 0.5, method_name="net.pt"))
+    assert healthy.splitlines()[0] == (
+        "net.pt: no alarm, depth untested (single seed); by the published protocol: trustworthy"
+    )
+    few = diagnose(make_net(), shown(1), 0.53, 0.52, samples=400, method_name="net.pt")
+    assert (few.judgement.fired, few.judgement.published.fired) == ((), ("D3",))
+    assert str(few).splitlines()[0].endswith("; by the published protocol: walk back (D3)")
+
+
 def test_every_diagnostic_has_its_finding_and_sentence(full):
     lines, verdict = paragraph(full, "D1  "), full.judgement
     for line, found in zip(lines, (*verdict.findings, *verdict.besides), strict=True):
@@ -72,6 +83,17 @@ def test_every_layers_norms_are_in_its_column(full):
         assert row(full, label) == [f"{value:.3g}" for value in values], label
     lost = [f"{value:.3g}" for value in full.lesion.per_layer]
     assert row(full, "lost without block l−1") == ["–", *lost]
+
+
+def test_a_rewound_block_stands_beside_the_one_that_was_skipped():
+    net = make_net()
+    report = diagnose(net, shown(1), initial=make_net(seed=5))
+    lost = [f"{value:.3g}" for value in report.rewind.per_layer]
+    assert row(report, "lost, l−1 rewound") == ["–", *lost]
+    how = "accuracy lost; one block at its initial weights at a time; "
+    assert f"rewind: {how}{report.rewind.measured_on}." in paragraph(report, "Measured by")
+    without = str(diagnose(net, shown(1))).splitlines()
+    assert "rewind: n/a: the initial weights are not at hand." in without
 
 
 def test_columns_are_aligned(full):

@@ -8,6 +8,7 @@ import pytest
 from diagnosis.examined_networks import shown
 from diagnostics.toy import LOST, TOY, registered
 from gauges.small_networks import make_net
+from verdict.example_ladders import bp_depth
 
 from depthgauge import Thresholds, UserError, diagnose, judge, watch
 from depthgauge.diagnostics.readings import diverged_readings
@@ -41,10 +42,10 @@ def besides():
 @pytest.mark.usefixtures("toy")
 def test_it_is_in_the_verdict_and_walks_back_by_itself():
     assert str(judge([NOT_MISSED] * 3)) == "walk back (DX)"
-    assert judge([MISSED] * 3).word == "trustworthy"
+    assert judge([MISSED] * 3, used_depth=bp_depth()).word == "trustworthy"
     assert [finding.id for finding in judge([MISSED]).findings] == ["D1", "D2", "D3", "DX"]
     without = {name: value for name, value in MISSED.items() if name != "largest_lesion"}
-    assert judge([without]).word == "no alarm, depth untested"
+    assert judge([without] * 3, used_depth=bp_depth()).word == "no alarm, depth untested"
 
 
 @pytest.mark.usefixtures("toy")
@@ -57,7 +58,7 @@ def test_the_error_rate_is_shared_with_it():
 
 @pytest.mark.usefixtures("besides")
 def test_where_it_does_not_count_it_is_found_beside_the_verdict():
-    verdict = judge([NOT_MISSED] * 3)
+    verdict = judge([NOT_MISSED] * 3, used_depth=bp_depth())
     assert (verdict.word, verdict.fired) == ("trustworthy", ())
     assert [(f.id, f.outcome) for f in verdict.besides] == [("D2s", "untested"), ("DX", "fires")]
     assert Thresholds().error_rate_of_each == pytest.approx(0.05 / 3)

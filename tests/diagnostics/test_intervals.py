@@ -11,7 +11,18 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from depthgauge.diagnostics.intervals import MOST_SEEDS, Interval, interval, seeds_to_settle
+from depthgauge.diagnostics.depth_utility import GAIN
+from depthgauge.diagnostics.intervals import (
+    MOST_SEEDS,
+    Interval,
+    interval,
+    seeds_to_settle,
+    with_noise,
+)
+from depthgauge.diagnostics.reference import GRADIENT
+from depthgauge.diagnostics.scale import GROWTH
+from depthgauge.diagnostics.stability import COSINE
+from depthgauge.verdict.judge import judge
 
 RATE = 0.05 / 3
 several = st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=12)
@@ -140,3 +151,73 @@ def test_no_number_of_seeds_is_said_where_none_can_be():
         ([2.0, 2.0], False),
     ]:
         assert seeds_to_settle(values, 2.0, RATE, log) is None
+
+
+def test_an_interval_too_wide_to_mean_anything_is_too_few_seeds():
+    """Seen with two seeds: [8.83e-07, 5.77e+08]."""
+    seen = Interval(8.83e-7, 22.6, 5.77e8, 2)
+    assert GROWTH.show_interval(seen) == "22.6 [too few seeds]"
+    for quantity, center, half, shown in [
+        (GROWTH, 10.0, 99.0, "10 [0.101, 990]"),
+        (GROWTH, 10.0, 101.0, "10 [too few seeds]"),
+        (GRADIENT, 1e-3, 99.0, "0.001 [1.01e-5, 0.099]"),
+        (GRADIENT, 1e-3, 101.0, "0.001 [too few seeds]"),
+    ]:
+        found = Interval(center / half, center, center * half, 3)
+        assert quantity.show_interval(found) == shown
+    for quantity, center, half, shown in [
+        (GAIN, 0.2, 0.49, "+20.0 [−29.0, +69.0]"),
+        (GAIN, 0.2, 0.51, "+20.0 [too few seeds]"),
+        (COSINE, 0.2, 0.49, "0.2 [−0.29, 0.69]"),
+        (COSINE, 0.2, 0.51, "0.2 [too few seeds]"),
+    ]:
+        found = Interval(center - half, center, center + half, 3)
+        assert quantity.show_interval(found) == shown
+
+
+def test_one_seed_and_dead_seeds_are_not_too_few():
+    """An end that dead seeds set says what happened to them, not how little is known."""
+    for readings, shown in [
+        ([22.6], "22.6"),
+        ([3.0, 3.1, 2.9, math.inf], "3 [2.83, ∞]"),
+        ([3.0, 3.1, 2.9, 0.0], "3 [0, 3.17]"),
+        ([math.inf, math.inf], "∞ [∞, ∞]"),
+        ([0.0, 0.0], "0 [0, 0]"),
+        ([3.0, math.inf], "3 [too few seeds]"),
+        ([1e-200, 1e200], "1 [too few seeds]"),
+    ]:
+        assert GROWTH.show_interval(interval(readings, 0.1, log=True)) == shown
+
+
+HEALTHY = {"growth": 1.0, "gradient": 1.0, "error_share": 1.0, "numerics": 1.0, "depth_gain": 0.2}
+
+
+def test_a_sentence_says_so_too_unless_the_interval_settles_the_question():
+    for growths, outcome, sentence in [
+        ((1.0, 500.0), "straddles", "grows 22.4 [too few seeds] times"),
+        ((1e20, 2e20), "fires", "grows 1.41e+20 [2.53e+14, 7.91e+25] times"),
+    ]:
+        verdict = judge([HEALTHY | {"growth": growth} for growth in growths])
+        finding = verdict.findings[0]
+        assert (finding.id, finding.outcome) == ("D1", outcome)
+        assert sentence in finding.sentence
+    verdict = judge([HEALTHY | {"depth_gain": gain, "stability": gain} for gain in (0.1, 0.3)])
+    assert "gains +20.0 [too few seeds] points" in verdict.findings[2].sentence
+    assert "batches is 0.2 [too few seeds] (drift" in verdict.besides[0].sentence
+    shares = judge([HEALTHY | {"error_share": share} for share in (1e-9, 1.0)]).findings[1]
+    assert shares.passes
+    assert "3.16e-05 [too few seeds] of the error" in shares.sentence
+
+
+def test_noise_of_the_evaluation_set_only_widens_an_interval():
+    values = [0.018, 0.020, -0.018]
+    alone, noisy = interval(values, 0.05 / 3), with_noise(values, [0.01] * 3, 0.05 / 3)
+    assert noisy.low <= alone.low
+    assert noisy.high >= alone.high
+    assert with_noise(values, [0.1] * 3, 0.05 / 3).high > 1.2 * alone.high
+
+
+def test_noise_alone_gives_the_normal_interval():
+    found = with_noise([0.3], [0.01], 0.05)
+    assert found.high - found.center == pytest.approx(0.0196, abs=1e-5)
+    assert with_noise([0.3, 0.3, 0.3], [0.01] * 3, 0.05).high == pytest.approx(0.3196, abs=1e-5)

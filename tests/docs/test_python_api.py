@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import os
 import re
 import shutil
@@ -57,6 +58,14 @@ def test_every_option_of_a_study_is_in_the_table() -> None:
     assert named == list(dg.StudyConfig.model_fields)
 
 
+@pytest.mark.parametrize("name", ["diagnose", "judge", "used_depth", "watch"])
+def test_every_keyword_of_a_function_is_named_in_its_section(name: str) -> None:
+    known = inspect.signature(getattr(dg, name)).parameters.values()
+    keywords = [one.name for one in known if one.default is not one.empty]
+    assert keywords
+    assert [one for one in keywords if f"`{one}`" not in SECTIONS[name]] == []
+
+
 @pytest.mark.parametrize("name", sorted(TRAINED))
 def test_an_example_that_trains_asks_for_a_study_that_there_can_be(name: str) -> None:
     (call,) = [
@@ -92,6 +101,8 @@ def test_an_attribute_that_a_type_is_said_to_have_is_there(shown: dict[str, Any]
         "Rung": rule.ladder[0],
         "Verdict": rule.verdict,
         "Finding": rule.findings[0],
+        "UsedDepth": rule.used_depth,
+        "RungFinding": rule.used_depth.rungs[0],
         "Reading": network.report.alignment,
         "Report": network.report,
         "Comparison": dg.compare([study]),
@@ -115,7 +126,7 @@ def test_report_can_be_called_also_after_the_room_of_that_name_was_imported(
 
 def test_a_configuration_goes_with_a_class(tmp_path: Path) -> None:
     shared = dg.StudyConfig(seeds=2, width=8, depth=1, epochs=1, out=str(tmp_path / "study"))
-    planned = dg.plan(shared, rules=["bp", Mine])
+    planned = dg.plan(shared, rules=["bp", Mine], floors=False)
     assert {run.label for run in planned.runs} == {"bp", "mine"}
     assert len(planned.runs) == len({"bp", "mine"}) * len([0, 1]) * 2
 

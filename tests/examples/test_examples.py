@@ -43,11 +43,12 @@ def only_study(folder: Path) -> dg.StudyResult:
 
 
 def test_a_notebook_shows_progress_while_it_trains_and_reads(cells) -> None:
-    training, reading = shown(cells["study = dg.audit("])
-    assert training.startswith("training: 100 % done")
-    assert "bp" in training
-    assert "sign_feedback" in training
-    assert reading.startswith("reading sign_feedback, seed 123: 100 % done")
+    *training, reading = shown(cells["study = dg.audit("])
+    assert len(training) > 1, "the ladder, and then its swap twins"
+    assert all(progress.startswith("training: 100 % done") for progress in training)
+    assert "bp" in training[0]
+    assert "sign_feedback" in training[0]
+    assert reading.startswith("reading sign_feedback, seed 456: 100 % done")
 
 
 def test_a_notebook_shows_the_study_by_itself(cells) -> None:
@@ -58,7 +59,8 @@ def test_a_notebook_shows_the_study_by_itself(cells) -> None:
 
 def test_a_rule_of_the_notebook_is_judged_and_its_study_loads_again(cells, folder) -> None:
     study = only_study(folder)
-    assert list(study) == ["bp", "sign_feedback"]
+    assert list(study) == ["bp", "sign_feedback", "bp[shallow]"]
+    assert study["bp"].used_depth.seeds == 3
     assert study.is_complete
     assert study["sign_feedback"].basis == "audit"
     (compared,) = shown(cells['verdict = study["sign_feedback"].verdict'])
@@ -90,6 +92,7 @@ def test_the_script_audits_its_own_rule_and_trains_nothing_twice(tmp_path) -> No
     assert f"sign_feedback: {study['sign_feedback'].verdict}" in first.stdout.splitlines()
     assert "The same after loading: True" in first.stdout.splitlines()
     assert (tmp_path / "ladder.pdf").read_bytes().startswith(b"%PDF")
-    assert "8 runs of 3 epochs" in first.stderr
+    assert "21 runs of 3 epochs" in first.stderr
+    assert "swap twins of 3 epochs" in first.stderr
     assert again.stderr == ""
     assert again.stdout == first.stdout

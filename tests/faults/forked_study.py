@@ -25,31 +25,40 @@ import torch
 from depthgauge.cli.main import main
 from depthgauge.scheduling import execution, local
 
+RUNGS = ("ladder", "--no-twins", "--width", "4", "--depth", "1", "--batch-size", "4000")
+"""Two steps an epoch, and no runs but those that were asked for."""
+
+WITH_TWINS = ("audit", "--task", "digits", "--width", "16", "--depth", "2")
+
 
 @dataclass(frozen=True)
 class Kind:
-    """What is trained: rules × k × seeds, each for some epochs of two steps."""
+    """What is trained: rules × k × seeds, and what their ladders call for."""
 
     epochs: int
     rules: tuple[str, ...] = ("bp", "dfa", "fa")
     ks: tuple[str, ...] = ("0", "1")
     seeds: tuple[str, ...] = ("1", "2", "3", "4")
+    command: tuple[str, ...] = RUNGS
+    called_for: int = 0
 
     @property
     def runs(self) -> int:
-        return len(self.rules) * len(self.ks) * len(self.seeds)
+        return len(self.rules) * len(self.ks) * len(self.seeds) + self.called_for
 
     def arguments(self, folder: Path) -> list[str]:
         return [
-            *("ladder", "--rules", *self.rules, "--k", *self.ks, "--seeds", *self.seeds),
-            *("--width", "4", "--depth", "1", "--batch-size", "4000", "--threads", "1"),
-            *("--epochs", str(self.epochs), "--save-every", "0", "--json", "--out", str(folder)),
+            *(*self.command, "--rules", *self.rules, "--k", *self.ks, "--seeds", *self.seeds),
+            *("--epochs", str(self.epochs), "--save-every", "0", "--threads", "1"),
+            *("--no-floors", "--json", "--out", str(folder)),
         ]
 
 
 SHORT, LONG = Kind(3), Kind(15)
 SMALL = Kind(2, rules=("bp", "dfa"), ks=("1",), seeds=("1", "2"))
 """Has every kind of file operation, and not many of each."""
+AUDIT = Kind(3, ("bp", "dfa"), ("0", "1", "2"), ("1", "2", "3"), WITH_TWINS)
+"""Rungs, swap twins and noise runs, one stage after the other."""
 
 NEVER = sys.maxsize
 
@@ -68,6 +77,17 @@ def kill_after(folder: Path, seconds: float, kind: Kind = SHORT) -> bool:
     """Kill the study after some time; False if it ended before."""
     child = _start(folder, kind, Operations(NEVER))
     ended = _wait(child, seconds)
+    if not ended:
+        _kill(child)
+    return not ended
+
+
+def kill_when(folder: Path, happened: Callable[[], bool], kind: Kind = SHORT) -> bool:
+    """Kill the study as soon as something has happened; False if it ended before."""
+    child = _start(folder, kind, Operations(NEVER))
+    ended = False
+    while not ended and not happened():
+        ended = _wait(child, 0.002)
     if not ended:
         _kill(child)
     return not ended

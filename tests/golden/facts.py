@@ -3,8 +3,9 @@
     python tests/golden/facts.py --record
 
 The only module of these tests that knows the product's insides. Facts are numbers, run ids, words
-of verdicts and names of diagnostics; never sentences or layouts of files. Runs that were still
-being trained when the facts were recorded are pinned by their id alone: they may have ended since.
+of the published protocol and names of diagnostics; never sentences or layouts of files. Runs that
+were still being trained when the facts were recorded are pinned by their id alone: they may have
+ended since.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ EMBEDDED = GOLDEN / "embedded"
 DOCUMENTS = ("study.json", "audit.json", "ladder.json")
 
 EMBEDDED_COMMAND = (
-    *("audit", "--k", "all", "--rules", "bp", "fa", "dfa[normalise=batch]"),
+    *("audit", "--k", "all", "--no-twins", "--rules", "bp", "fa", "dfa[normalise=batch]"),
     *("--controls", "shallow", "--seeds", "1", "2", "3", "--width", "16", "--depth", "2"),
     *("--epochs", "4", "--threads", "1"),
 )
@@ -81,7 +82,7 @@ def _rungs(ladder: Sequence[Rung]) -> Facts:
 
 
 def _verdict(rule: RuleResult) -> Facts:
-    verdict = rule.verdict
+    verdict = rule.verdict.published
     return {
         "word": verdict.word,
         "in words": str(verdict),
@@ -109,7 +110,7 @@ def _audit(study: StudyResult, audit: Audit) -> Facts:
             "h_L": report.residual_norms[-1] if report else None,
             "g_L": report.bp_grad_norms[-1] if report else None,
             "stability": report.cross_batch_stability if report else None,
-            "verdict": report.verdict if report else "diverged",
+            "verdict": report.judgement.published.word if report else "diverged",
             "fired": list(report.judgement.fired) if report else [],
         }
     return {
@@ -119,7 +120,10 @@ def _audit(study: StudyResult, audit: Audit) -> Facts:
             for way, counts in audit.decision_utility.items()
         },
         "gain of bp": study.bp_gain,
-        "untrained": {f"untrained_s{seed}": one.verdict for seed, one in audit.untrained.items()},
+        "untrained": {
+            f"untrained_s{seed}": one.judgement.published.word
+            for seed, one in audit.untrained.items()
+        },
         "without blocks": {label: asdict(one.accuracy) for label, one in audit.shallow.items()},
         "survives": {rule: one.survives for rule, one in audit.settings.items()},
     }

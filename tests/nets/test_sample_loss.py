@@ -87,7 +87,7 @@ def test_labels_that_do_not_fit_are_described():
 SMOOTHED = nn.CrossEntropyLoss(label_smoothing=0.1)
 
 
-def test_losses_of_torch_are_told_not_to_average():
+def test_the_batch_does_not_come_into_a_loss_of_torch():
     for loss, smoothing in [
         (functional.cross_entropy, 0.0),
         (nn.CrossEntropyLoss(), 0.0),
@@ -111,28 +111,55 @@ def test_a_loss_of_torch_is_not_changed_for_its_owner():
     assert SMOOTHED(logits(N, C), LABELS).dim() == 0
 
 
-def test_classes_may_be_weighted():
+def test_the_weight_of_a_class_cancels_in_the_mean_of_one_sample_and_counts_in_a_sum():
     weight = torch.tensor([1.0, 2.0, 3.0, 4.0, 5.0])
     z = logits(N, C)
-    found, _ = losses_and_error(per_sample(nn.CrossEntropyLoss(weight=weight)), z, LABELS)
-    expected = [
-        float(weight[label]) * of_one(row, int(label)) for row, label in zip(z, LABELS, strict=True)
-    ]
-    assert found.tolist() == pytest.approx(expected, rel=1e-9)
+    own = [of_one(row, int(label)) for row, label in zip(z, LABELS, strict=True)]
+    for reduction, expected in [
+        ("mean", own),
+        ("sum", [float(weight[label]) * one for label, one in zip(LABELS, own, strict=True)]),
+    ]:
+        loss = nn.CrossEntropyLoss(weight=weight, reduction=reduction)
+        found, _ = losses_and_error(per_sample(loss), z, LABELS)
+        assert found.tolist() == pytest.approx(expected, rel=1e-9)
 
 
 def test_the_cross_entropy_of_torch_takes_labels_per_token():
+    """Classes last, as ours; or second, as torch has them, where only that fits the labels."""
     for tokens in [T, C]:
         z, labels = logits(N, tokens, C), torch.arange(N * tokens).view(N, tokens) % C
-        expected = cross_entropy(z, labels)
-        torch.testing.assert_close(per_sample(functional.cross_entropy)(z, labels), expected)
+        ours = cross_entropy(z, labels)
+        mean, total = functional.cross_entropy, partial(functional.cross_entropy, reduction="sum")
+        torch.testing.assert_close(per_sample(mean)(z, labels), ours / tokens)
+        torch.testing.assert_close(per_sample(total)(z, labels), ours)
+    z, labels = logits(N, C, T, 2), torch.arange(N * T * 2).view(N, T, 2) % C
+    expected = [functional.cross_entropy(a[None], b[None]) for a, b in zip(z, labels, strict=True)]
+    torch.testing.assert_close(per_sample(nn.CrossEntropyLoss())(z, labels), torch.stack(expected))
 
 
-def test_regression_sums_the_squares_of_a_sample():
+def test_regression_has_the_scale_of_torch():
     z, targets = logits(N, C), torch.ones(N, C)
     losses, error = losses_and_error(per_sample(functional.mse_loss), z, targets)
-    torch.testing.assert_close(losses, (z - 1).square().sum(1))
-    torch.testing.assert_close(error, 2 * (z - 1))
+    torch.testing.assert_close(losses, (z - 1).square().mean(1))
+    torch.testing.assert_close(error, 2 * (z - 1) / C)
+    total = per_sample(nn.MSELoss(reduction="sum"))
+    torch.testing.assert_close(total(z, targets), (z - 1).square().sum(1))
+
+
+def test_a_sample_whose_labels_do_not_count_has_no_loss_where_torch_has_none_either():
+    labels = torch.tensor([-100, 1, -100, 2])
+    for loss in [nn.CrossEntropyLoss(), SMOOTHED, functional.cross_entropy, nn.NLLLoss()]:
+        losses, error = losses_and_error(per_sample(loss), logits(N, C), labels)
+        assert (losses != 0).tolist() == error.any(1).tolist() == [False, True, False, True]
+    losses, error = losses_and_error(per_sample(SMOOTHED), logits(N, C), torch.full((N,), -100))
+    assert not losses.any()
+    assert not error.any()
+
+
+def test_a_loss_that_is_no_number_is_named_with_its_sample():
+    loss = per_sample(nn.CrossEntropyLoss(weight=torch.tensor([1.0, 1.0, 0.0, 1.0, 1.0])))
+    with pytest.raises(UserError, match=r"^the loss of sample 2 alone is not a number; .* −100$"):
+        loss(logits(N, C), LABELS)
 
 
 def test_a_users_loss_with_one_number_for_each_sample():

@@ -131,9 +131,11 @@ def post_norm_cnn(model: nn.Module) -> Parts:
 
 @dataclass(frozen=True)
 class Sample:
-    """One sample: norms of h_l, g_l and e, averaged over positions, and what was named rightly.
+    """One sample: its norms, and what was named rightly.
 
-    `middle` is g at layer ⌊L/2⌋, (positions, features); `right_without[l]` is without block l.
+    Norms of h_l are averaged over positions; those of g_l and e are summed over them and divided by
+    the number of labels. `middle` is g at layer ⌊L/2⌋ for each label, (positions, features);
+    `right_without[l]` is without block l.
     """
 
     h: list[float]
@@ -158,21 +160,26 @@ def read_sample(parts: Parts, inputs: Any, labels: Tensor) -> Sample:
     ]
     torch.stack(losses).sum().backward()
     gradients = [parts.positions(state.grad) for state in states]
+    counted = int((labels != IGNORED).sum())
     others = [run(parts, inputs, skip=index)[1] for index in range(len(parts.blocks))]
     return Sample(
-        [_norm(parts.positions(state.detach())) for state in states],
-        [_norm(gradient) for gradient in gradients],
-        _norm(logits.grad.flatten(0, -2)),
-        gradients[len(parts.blocks) // 2],
-        int((labels != IGNORED).sum()),
+        [_mean(_norms(parts.positions(state.detach()))) for state in states],
+        [math.fsum(_norms(gradient)) / counted for gradient in gradients],
+        math.fsum(_norms(logits.grad.flatten(0, -2))) / counted,
+        gradients[len(parts.blocks) // 2] / counted,
+        counted,
         int((logits.argmax(-1) == labels).sum()),
         [int((other.argmax(-1) == labels).sum()) for other in others],
     )
 
 
-def _norm(vectors: Tensor) -> float:
-    """Over features, then the mean over positions."""
-    return math.fsum(v.square().sum().sqrt().item() for v in vectors.double()) / len(vectors)
+def _norms(vectors: Tensor) -> list[float]:
+    """Over features, one for each position."""
+    return [v.square().sum().sqrt().item() for v in vectors.double()]
+
+
+def _mean(values: list[float]) -> float:
+    return math.fsum(values) / len(values)
 
 
 def read(parts: Parts, batches: list[list[tuple[Any, Tensor]]]) -> dict[str, Any]:

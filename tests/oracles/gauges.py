@@ -191,3 +191,20 @@ def lesion(slow: SlowNet, batches: Sequence[Batch]) -> list[float]:
 
     total = sum(len(y) for _, y in batches)
     return [(right(None) - right(index)) / total for index in range(slow.depth)]
+
+
+def rewind(net: nn.Module, initial: nn.Module, batches: Sequence[Batch]) -> list[float]:
+    """The share of samples lost with each block of the network taken from the initial one."""
+
+    def right(block: int | None) -> int:
+        slow = SlowNet(net)
+        if block is not None:
+            slow.net.blocks[block] = copy.deepcopy(initial.blocks[block]).double()
+        return sum(
+            int(slow.walk(slow.net.embed(one.double()))[-1].argmax()) == int(label)
+            for x, y in batches
+            for one, label in zip(x, y, strict=True)
+        )
+
+    total = sum(len(y) for _, y in batches)
+    return [(right(None) - right(block)) / total for block in range(len(net.blocks))]

@@ -15,7 +15,7 @@ from depthgauge import StudyConfig, reproduce
 from depthgauge.config import NetConfig, Recipe, TaskConfig
 from depthgauge.errors import OptionError
 from depthgauge.published.compare import PublishedComparison
-from depthgauge.published.experiments import comparisons_with_published
+from depthgauge.published.experiments import comparisons_with_published, find_experiment
 from depthgauge.results.load import load
 from depthgauge.results.study import StudyResult
 
@@ -119,6 +119,13 @@ def test_what_would_not_be_used_is_refused(tmp_path, monkeypatch, name, option, 
 def test_what_would_not_be_used_is_refused_in_a_configuration_too():
     with pytest.raises(OptionError, match="memo-ladder takes no strict"):
         reproduce("memo-ladder", StudyConfig(strict=True))
+
+
+@pytest.mark.parametrize("name", ["memo-ladder", "main-audit", "thirty-epochs"])
+def test_published_runs_come_without_floors_unless_they_are_asked_for(name):
+    experiment = find_experiment(name)
+    assert experiment.configure(StudyConfig()).floors is False
+    assert experiment.configure(StudyConfig(floors=True)).floors is True
 
 
 def test_the_task_of_the_experiment_may_be_named():

@@ -14,17 +14,28 @@ from gauges.small_networks import make_net
 from depthgauge.auditing.conclude import conclude
 from depthgauge.auditing.networks import NetworkUnderAudit
 from depthgauge.auditing.read import ReadNetwork
-from depthgauge.config import NetConfig, Recipe, RuleConfig, RunConfig, SharedConfig, TaskConfig
+from depthgauge.config import (
+    Intervention,
+    NetConfig,
+    Recipe,
+    RuleConfig,
+    RunConfig,
+    SharedConfig,
+    TaskConfig,
+)
 from depthgauge.controls import CONTROLS, control_in
 from depthgauge.diagnosis.diagnose import diagnose
 from depthgauge.diagnosis.report import Report
+from depthgauge.diagnostics.used_depth import UsedDepth
 from depthgauge.gauges.alignment import AlignmentReading
 from depthgauge.gauges.depth import read_depth
 from depthgauge.gauges.null import Calibrated, NullReading
 from depthgauge.gauges.reading import Reading
 from depthgauge.results.audit import Audit
-from depthgauge.results.audit_parts import RuleVerdict, Source
+from depthgauge.results.audit_parts import RuleVerdict, ShallowRule, Source
+from depthgauge.results.floors import AboveLinear, Floors, LinearFloor
 from depthgauge.results.ladder import Ladder, Rung
+from depthgauge.results.ladder_runs import used_depths
 from depthgauge.results.run import RunResult, State
 from depthgauge.results.spread import Spread
 from depthgauge.results.study import StudyResult
@@ -80,9 +91,13 @@ def make_run(
     gradient: float = 0.1,
     commit: str | None = COMMIT,
     reason: str | None = None,
+    swapped: Sequence[int] = (),
     **options: Any,
 ) -> RunInMemory:
-    """Finished with that accuracy, or diverged without one, unless its state is given."""
+    """Finished with that accuracy, or diverged without one, unless its state is given.
+
+    The credit of `swapped` blocks is noise.
+    """
     control = control_in(label)
     net = CONTROLS[control].net(NET) if control else NET
     net = net if blocks is None else net.model_copy(update={"blocks": blocks})
@@ -102,6 +117,7 @@ def make_run(
             recipe=RECIPE,
             k=k,
             seed=seed,
+            intervention=Intervention(swapped=tuple(swapped)),
         ),
         label=label,
         state=state,
@@ -129,9 +145,30 @@ def make_pairs(label: str, gains: Sequence[float], **more: Any) -> list[RunInMem
     ]
 
 
+Rungs = Mapping[int, Sequence[float | None]]
+"""Accuracies of seeds 1, 2, … by k; None is a run that diverged."""
+
+CLIMB: Rungs = {0: (0.3, 0.3, 0.3), 1: (0.55, 0.551, 0.552), 2: (0.7, 0.701, 0.702)}
+ON_NOISE: Rungs = {1: (0.33, 0.34, 0.341), 2: (0.56, 0.561, 0.563)}
+"""Both blocks earn: each rung is above those before it, and above its swap twin."""
+
+
+def make_rungs(
+    label: str, rungs: Rungs, twins: Rungs | None = None, **more: Any
+) -> list[RunResult]:
+    """The runs of a ladder, and of the swap twins of its rungs: each adds one block."""
+    added = [((), k, values) for k, values in rungs.items()]
+    added += [((BLOCKS - k,), k, values) for k, values in (twins or {}).items()]
+    return [
+        make_run(label, seed, k=k, accuracy=accuracy, swapped=swapped, **more)
+        for swapped, k, values in added
+        for seed, accuracy in enumerate(values, start=1)
+    ]
+
+
 def trained_study(label: str = "dfa") -> StudyResult:
-    """Backpropagation that gains from depth, and a rule that does not; no audit."""
-    healthy = make_pairs("bp", (0.400, 0.401, 0.402))
+    """Backpropagation that uses its depth, and a rule that does not gain; no audit."""
+    healthy = make_rungs("bp", CLIMB, ON_NOISE)
     return make_study(*healthy, *make_pairs(label, (-0.04, -0.041, -0.042), growth=700.0))
 
 
@@ -148,7 +185,11 @@ def audited_study(
     """
     null = make_null(words=("absent", "specific"), word="specific")
     read: dict[str, Any] = {"gamma": (None, 0.25), "null": null} | dict(readings or {})
-    parts = {"config": SharedConfig(task=TASK) if alone else CONFIG} | parts
+    runs = () if alone else trained_study(label).runs
+    depths = used_depths(
+        {one: [run for run in runs if run.label == one] for one in ("bp", label)}, CHANCE
+    )
+    parts = {"config": SharedConfig(task=TASK) if alone else CONFIG, "used_depths": depths} | parts
     audit = make_audit(
         make_network("bp", 1, 0.700, 0.3, gamma=(None, 1.0)),
         make_network("bp", 2, 0.702, 0.3, gamma=(None, 1.0)),
@@ -158,7 +199,7 @@ def audited_study(
     )
     if alone:
         return StudyResult("my_study", Path("my_study"), audit.config, CHANCE, (), audit)
-    return make_study(*trained_study(label).runs, audit=audit, config=audit.config)
+    return make_study(*runs, audit=audit, config=audit.config)
 
 
 # Audits
@@ -300,11 +341,17 @@ def audit_of_verdicts(verdicts: Mapping[str, RuleVerdict], **parts: Any) -> Audi
 
 # Ladders
 
-Accuracies = Mapping[str, Mapping[int, Sequence[float | None]]]
+Accuracies = Mapping[str, Rungs]
 
 
 def make_ladder(
-    accuracies: Accuracies, *, blocks: int = 4, task: str = "digits", chance: float = CHANCE
+    accuracies: Accuracies,
+    *,
+    twins: Accuracies | None = None,
+    used_depth: Mapping[str, UsedDepth] | None = None,
+    blocks: int = 4,
+    task: str = "digits",
+    chance: float = CHANCE,
 ) -> Ladder:
     """From `{rule: {k: accuracies of seeds 1, 2, …}}`; None is a run that diverged in epoch 3."""
     return Ladder(
@@ -314,9 +361,32 @@ def make_ladder(
             recipe=Recipe(epochs=7),
         ),
         chance=chance,
-        rules={
-            label: tuple(_rung(k, rungs[k], blocks) for k in sorted(rungs))
-            for label, rungs in accuracies.items()
+        rules=_ladders(accuracies, blocks),
+        twins=_ladders(twins or {}, blocks),
+        used_depth=dict(used_depth or {}),
+    )
+
+
+def _ladders(accuracies: Accuracies, blocks: int) -> dict[str, tuple[Rung, ...]]:
+    return {
+        label: tuple(_rung(k, rungs[k], blocks) for k in sorted(rungs))
+        for label, rungs in accuracies.items()
+    }
+
+
+def make_floors(linear: float | None = 0.55, shallow: float | None = 0.45) -> Floors:
+    """Floors of a study, with a rule `dfa` that is not shown to beat the linear one."""
+    reason = "" if linear is not None else "n/a: all training samples have one class"
+    return Floors(
+        linear=LinearFloor(task=TASK, accuracy=linear, penalty=0.01, samples=900, reason=reason),
+        shallow=None
+        if shallow is None
+        else ShallowRule(
+            accuracy=Spread.of([shallow]), accuracies={1: shallow}, runs={1: "0" * 16}
+        ),
+        above_linear={
+            "dfa": AboveLinear(accuracy=0.3, seeds=3, p=0.9, is_shown=False),
+            "bp": AboveLinear(accuracy=0.7, seeds=3, p=0.001, is_shown=True),
         },
     )
 

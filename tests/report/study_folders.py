@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from report.studies import make_audit, make_network
+from report.studies import CLIMB, ON_NOISE, make_audit, make_network
 from results.written_studies import put_plan, write_study
-from store.small_runs_on_disk import BASE, RECIPE, run_config, started
+from store.small_runs_on_disk import BASE, RECIPE, finished, run_config, started
 
 from depthgauge.auditing.read import ReadNetwork
-from depthgauge.config import SharedConfig
+from depthgauge.config import Intervention, SharedConfig
 from depthgauge.results.audit import Audit
 from depthgauge.results.audit_parts import Source
 from depthgauge.store.study_folder import StudyFolder
@@ -27,6 +27,25 @@ BAD = {0: {1: 0.30, 2: 0.31}, 2: {1: 0.25, 2: None}}
 SIX_EPOCHS = RECIPE.model_copy(update={"epochs": 6})
 HEALTHY = {"h_norm": [1.0, 1.5, 2.0], "g_norm": [0.5, 0.25, 0.125], "g_over_e": 0.5}
 DEAD = {"h_norm": [1.0, 900.0, 999.0], "g_norm": [1e-9, 2e-9, 3e-9], "g_over_e": 1e-9}
+
+
+def write_climbing_study(folder: Path) -> Path:
+    """Backpropagation both of whose blocks earn, with its swap twins, and a rule of one block."""
+    one_block = {0: CLIMB[0], 1: CLIMB[1], 2: [0.53, 0.532, 0.531]}
+    rules = {"bp": CLIMB, "fa": one_block}
+    by_seed = {
+        rule: {k: dict(enumerate(values, start=1)) for k, values in rungs.items()}
+        for rule, rungs in rules.items()
+    }
+    write_study(folder, by_seed, readings=dict.fromkeys(rules, HEALTHY))
+    on_noise = {"bp": ON_NOISE, "fa": {1: ON_NOISE[1]}}
+    for rule, twins in on_noise.items():
+        for k, values in twins.items():
+            twin = Intervention(swapped=(BASE.net.blocks - k,))
+            for seed, accuracy in enumerate(values, start=1):
+                config = run_config(rule, k, seed).model_copy(update={"intervention": twin})
+                finished(StudyFolder(folder).runs, config, accuracy or 0.0)
+    return folder
 
 
 def write_whole_study(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from report.studies import (
     audit_of_verdicts,
+    audited_study,
     make_audit,
+    make_floors,
     make_network,
     make_null,
     make_study,
@@ -13,6 +15,7 @@ from report.studies import (
 )
 from report.tables import columns
 
+from depthgauge.diagnostics.finding import Finding
 from depthgauge.report.audit_table import (
     TABLES,
     layer_table,
@@ -46,7 +49,7 @@ def test_one_row_for_each_network():
         "‖g_L‖": "5.12e-7",
         "stability": "0.457",
         "gain": "−4.4",
-        "verdict": "walk back (D1, D2, D3)",
+        "fires": "D1, D2, D3",
     }
 
 
@@ -62,8 +65,8 @@ def test_what_is_not_known_is_a_dash_also_where_a_diverged_network_counts_as_som
     networks = [make_network("dfa", 1, 0.5, None, stability=None), make_network("dfa", 2, None)]
     unknown, diverged = columns(run_table(of(make_audit(*networks))))
     assert (unknown["stability"], unknown["frozen"], unknown["gain"]) == ("–", "–", "–")
-    assert unknown["verdict"] == "no alarm, depth untested"
-    assert diverged["verdict"] == "diverged"
+    assert unknown["fires"] == "none"
+    assert diverged["fires"] == "diverged"
     for name in ("acc", "‖h_L‖", "growth", "‖g_L‖", "stability"):
         assert diverged[name] == "–"
 
@@ -76,9 +79,17 @@ def test_one_row_for_each_rule_with_the_spread_over_seeds():
         "rule": "dfa",
         "acc": "31.5 ± 0.7",
         "frozen": "35.0 ± 0.0",
+        "used depth": "–",
         "verdict over seeds": "walk back (D1)",
     }
-    assert good["verdict over seeds"] == "trustworthy"
+    assert good["verdict over seeds"] == "no alarm, depth untested"
+
+
+def test_how_many_blocks_a_rule_trains_stands_before_its_verdict():
+    bp, dfa = columns(rule_table(audited_study()))
+    assert list(bp)[-2:] == ["used depth", "verdict over seeds"]
+    assert (bp["used depth"], bp["verdict over seeds"]) == ("2 of 2", "trustworthy")
+    assert dfa["verdict over seeds"] == "walk back (D1, D3)"
 
 
 def test_seeds_that_diverged_are_named():
@@ -103,6 +114,7 @@ def test_networks_without_blocks_have_an_accuracy_and_nothing_to_judge():
         "rule": "dfa[shallow]",
         "acc": "35.1 ± 0.4",
         "frozen": "–",
+        "used depth": "–",
         "verdict over seeds": "no blocks: nothing to judge",
     }
     assert (bp["rule"], bp["acc"]) == ("bp[shallow]", "–")
@@ -176,3 +188,23 @@ def test_without_any_alignment_there_is_nothing_layer_by_layer():
 def test_shares_in_per_cent():
     for share, text in [(None, "–"), (0.0, "0.0"), (0.30451, "30.5"), (1.0, "100.0")]:
         assert percent(share) == text
+
+
+def test_floors_are_the_last_rows_and_a_rule_below_says_so():
+    fired = Finding("D1", "fires", {}, "scale: it grows")
+    verdicts = {label: make_verdict(findings=(fired,)) for label in ("bp", "dfa")}
+    shallow = {
+        label: ShallowRule(accuracy=spread(0.45), accuracies={1: 0.45}, runs={1: "0" * 16})
+        for label in ("bp[shallow]", "dfa[shallow]")
+    }
+    audit = audit_of_verdicts(verdicts, shallow=shallow).model_copy(
+        update={"floors": make_floors()}
+    )
+    rows = {row["rule"]: row["verdict over seeds"] for row in columns(rule_table(of(audit)))}
+    assert rows == {
+        "bp": "walk back (D1)",
+        "dfa": "walk back (D1); not shown to beat the linear floor",
+        "bp[shallow]": "floor: no blocks",
+        "dfa[shallow]": "no blocks: nothing to judge",
+        "linear classifier": "floor: no network",
+    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from report.studies import curve, make_ladder
+from report.studies import curve, make_floors, make_ladder
 
 from depthgauge.report.ladder_words import ladder_words
 from depthgauge.verdict.thresholds import Thresholds
@@ -132,3 +132,24 @@ def test_a_control_that_changes_what_depth_means_has_no_gain_from_depth():
 def test_other_controls_are_ladders_like_any():
     (words,) = ladder_words(make_ladder({"bp[no_skip]": curve(0.25, 0.5)}))
     assert "gains 25.0 points from depth" in words
+
+
+def test_a_rule_that_is_not_shown_to_beat_a_linear_classifier_is_told_so_first():
+    ladder = make_ladder({"bp": curve(0.6, 0.7), "dfa": curve(0.2, 0.3)})
+    ladder = ladder.model_copy(update={"floors": make_floors()})
+    bp, first, dfa, linear, shallow = ladder_words(ladder)
+    assert bp.startswith("bp gains")
+    assert first == (
+        "dfa is not shown to beat a linear classifier of the input by 2 points: "
+        "30.0 % over 3 seeds, beside 55.0 %."
+    )
+    assert dfa.startswith("dfa gains")
+    assert "linear classifier of the standardised input names 55.0 % rightly" in linear
+    assert shallow.endswith("without blocks, trained by bp (bp[shallow]), names 45.0 % rightly.")
+
+
+def test_a_missing_linear_floor_has_its_reason():
+    ladder = make_ladder({"bp": curve(0.6, 0.7)})
+    floors = make_floors(linear=None, shallow=None)
+    words = ladder_words(ladder.model_copy(update={"floors": floors}))
+    assert words[-1] == "Floor: a linear classifier is n/a: all training samples have one class."

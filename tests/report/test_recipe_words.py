@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from report.studies import audit_of_verdicts, make_audit, make_study, make_verdict, spread
+from report.studies import CONFIG, audit_of_verdicts, make_audit, make_study, make_verdict, spread
 
+from depthgauge.controls import control_in
 from depthgauge.report.audit_words import audit_words
-from depthgauge.report.recipe_words import recipe_words, without_control
+from depthgauge.report.paper.section import APPLIES, AVOIDED
+from depthgauge.report.paper.traps_of_judging import traps_of_judging
+from depthgauge.report.recipe_words import recipe_words, tuning_words, without_control
 from depthgauge.results.audit_parts import Candidate, RuleVerdict, Selection, ShallowRule
 
 
@@ -53,6 +56,44 @@ def test_a_rule_that_is_best_as_it_was_given_is_beside_nothing():
     for means in [{"dfa": 0.4, "dfa[x]": 0.3}, {"dfa[x]": 0.3, "dfa": 0.4}]:
         (sentence,) = words_of(selection={"dfa": selected("dfa", **means)})
         assert sentence.endswith("dfa was best on 5,000 held-out samples, 40.0 %.")
+
+
+def test_rules_whose_setting_nobody_chose_are_named_once():
+    """A verdict is about a recipe: a reader must know where that was not this rule's own."""
+    labels = ("dfa", "dfa[penalty=1.0]", "fa", "ep", "bp[no_skip]")
+    verdicts = {label: make_verdict(control=control_in(label)) for label in labels}
+    chosen = selected("dfa[penalty=1.0]", **{"dfa": 0.3, "dfa[penalty=1.0]": 0.4})
+    alone = selected("fa", fa=0.3)
+    lost = Selection(chosen=None, samples=9, candidates=tried(**{"ep": None, "ep[x]": None}))
+
+    def named(**selection: Selection) -> str | None:
+        return tuning_words(make_study(audit=audit_of_verdicts(verdicts, selection=selection)))
+
+    assert "not tuned for dfa, fa, ep: " in named()
+    assert "not tuned for fa, ep: " in named(dfa=chosen, fa=alone, ep=lost)
+    assert (
+        named(
+            dfa=chosen,
+            fa=selected("fa[x]", **{"fa[x]": 0.3, "fa": 0}),
+            ep=selected("ep", **{"ep": 0.3, "ep[x]": 0}),
+        )
+        is None
+    )
+    assert tuning_words(make_study()) is None
+
+
+def test_a_paper_has_to_say_whether_settings_were_tuned():
+    chosen = selected("dfa[x]", **{"dfa": 0.3, "dfa[x]": 0.4})
+    for selection, mark in (({}, APPLIES), ({"dfa": chosen}, AVOIDED)):
+        audit = audit_of_verdicts({"dfa": make_verdict()}, selection=selection)
+        items = {item.label: item for item in traps_of_judging(make_study(audit=audit))}
+        assert items["Tuning"].mark == mark
+
+
+def test_how_networks_from_elsewhere_were_tuned_is_said_to_be_unknown():
+    config = CONFIG.model_copy(update={"net": None, "recipe": None})
+    audit = audit_of_verdicts({"dfa": make_verdict()}, config=config)
+    assert "not known" in tuning_words(make_study(audit=audit, config=config))
 
 
 def test_where_there_was_nothing_to_choose_nothing_is_said():

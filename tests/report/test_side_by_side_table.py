@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from report.study_folders import BP, SIX_EPOCHS, write_audit
+from report.study_folders import BP, SIX_EPOCHS, write_audit, write_climbing_study
 from report.tables import columns
 from results.written_studies import compared, write_study
 
@@ -34,14 +34,32 @@ def test_a_row_for_each_rule_of_each_study(short, longer):
     first, second = columns(rule_table(compared(short, longer)))
     assert (first["study"], first["rule"], first["n"]) == ("short", "bp", "2")
     assert (first["acc"], first["frozen"], first["gain"]) == ("62.0 ± 2.8", "30.0", "+32.0")
-    assert first["verdict"] == "inconclusive (D3: about 1 more seed needed), by metrics of training"
+    assert first["used depth"] == "too few seeds"
+    assert first["verdict"] == "no alarm, depth untested (D3 open), by metrics of training"
     assert (second["study"], second["acc"]) == ("long", "72.5 ± 3.5")
 
 
 def test_a_verdict_of_an_audit_stands_for_itself(short, tmp_path):
     audit = write_audit(tmp_path / "audit", {"bp": {1: (0.5, 0.3)}})
     row = columns(rule_table(compared(short, audit)))[1]
-    assert (row["acc"], row["verdict"]) == ("50.0", "trustworthy (single seed)")
+    assert (row["acc"], row["verdict"]) == ("50.0", "no alarm, depth untested (single seed)")
+    assert row["used depth"] == "–"
+
+
+def test_a_rule_that_is_shown_to_use_its_depth_is_trustworthy_here_too(short, tmp_path):
+    climbing = write_climbing_study(tmp_path / "climbing")
+    row = columns(rule_table(compared(short, climbing)))[1]
+    assert (row["n"], row["acc"]) == ("3", "70.1 ± 0.1")
+    assert row["verdict"] == "trustworthy, by metrics of training"
+
+
+def test_swap_twins_are_not_compared_as_rungs(tmp_path):
+    """Their accuracies are below those of the rung whose k they share."""
+    first, other = (write_climbing_study(tmp_path / name) for name in ("first", "other"))
+    rows = columns(same_rule_table(compared(first, other)))
+    assert {row["of"]: row["change"] for row in rows if row["rule"] == "bp"} == {
+        **dict.fromkeys(("accuracy", "frozen", "gain", "k = 1"), "0")
+    }
 
 
 def test_seeds_that_diverged_are_named(short, tmp_path):
@@ -58,6 +76,14 @@ def test_changes_with_their_intervals(short, longer):
     assert accuracy["reading"] == "excludes zero"
     assert rows["k = 1"]["reading"] == "includes zero"
     assert (rows["frozen"]["change"], rows["frozen"]["reading"]) == ("0", "identical")
+
+
+def test_an_interval_of_more_than_100_points_is_too_few_seeds(short, tmp_path):
+    apart = {0: {1: 0.30, 2: 0.30}, 1: {1: 0.42, 2: 0.41}, 2: {1: 0.20, 2: 0.90}}
+    other = write_study(tmp_path / "other", {"bp": apart}, recipe=SIX_EPOCHS)
+    rows = {row["of"]: row for row in columns(same_rule_table(compared(short, other)))}
+    assert rows["accuracy"]["95 % interval"] == "[too few seeds]"
+    assert rows["accuracy"]["reading"] == "includes zero"
 
 
 def test_rungs_that_are_the_full_run_or_the_frozen_one_are_not_repeated(short, longer):

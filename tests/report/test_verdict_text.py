@@ -7,13 +7,14 @@ from typing import get_args
 from report.studies import audited_study
 from rich.style import Style
 
-from depthgauge.report.audit_table import TABLES, rule_table, run_table
+from depthgauge.report.audit_table import TABLES, rule_table
 from depthgauge.report.verdict_text import LOOKS, verdict_text, with_styled_verdicts
-from depthgauge.verdict.judge import Word
+from depthgauge.verdict.words import BAD_WORDS, Word
 
 COLOURS = {
     "trustworthy": "green",
     "walk back": "red",
+    "shallow": "red",
     "diverged": "red",
     "inconclusive": "yellow",
     "no alarm, depth untested": "blue",
@@ -25,8 +26,9 @@ def test_every_word_of_a_verdict_has_a_look():
 
 
 def test_words_that_mean_different_things_have_different_signs():
-    signs = [look.sign for word, look in LOOKS.items() if word != "diverged"]
-    assert len(set(signs)) == len(signs)
+    signs = [look.sign for word, look in LOOKS.items() if word not in {*BAD_WORDS, "diverged"}]
+    bad = {LOOKS[word].sign for word in BAD_WORDS}
+    assert len({*signs, *bad}) == len(signs) + 1
 
 
 def test_sign_and_word_are_coloured_and_the_evidence_is_plain():
@@ -52,18 +54,17 @@ def test_what_is_no_verdict_stays_as_it_is():
 
 
 def test_the_last_column_of_a_table_of_verdicts_is_styled():
-    for table in [rule_table, run_table]:
-        header, plain = table(audited_study())
-        styled_header, styled = with_styled_verdicts((header, plain), signs=True)
-        assert styled_header == header
-        *cells, verdict = styled[-1]
-        assert cells == plain[-1][:-1]
-        assert str(verdict) == f"✗ {plain[-1][-1]}"
-        assert verdict.spans
+    header, plain = rule_table(audited_study())
+    styled_header, styled = with_styled_verdicts((header, plain), signs=True)
+    assert styled_header == header
+    *cells, verdict = styled[-1]
+    assert cells == plain[-1][:-1]
+    assert str(verdict) == f"✗ {plain[-1][-1]}"
+    assert verdict.spans
 
 
 def test_other_tables_stay_as_they_are():
     study = audited_study()
     for table in TABLES:
-        if table not in (rule_table, run_table):
+        if table is not rule_table:
             assert with_styled_verdicts(table(study), signs=True) == table(study)

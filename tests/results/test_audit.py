@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from auditing.audited_networks import audit_of, audited, report_of
 from golden.facts import EMBEDDED, REPRODUCTION
+from verdict.example_ladders import bp_depth
 
 from depthgauge.results.audit import Audit
 
@@ -84,13 +85,14 @@ def test_what_was_not_finite_in_the_first_version_was_null():
     [((1.5, 1.5), True), ((1.5, 99.0), False), ((1.5, None), None), ((None, None), None)],
 )
 def test_whether_a_verdict_survives_other_settings(growths, survives):
-    """Without a growth it diverged with one seed of two: inconclusive."""
+    """Without a growth it diverged with one seed of four: inconclusive."""
     networks = []
     for setting, growth in enumerate(growths):
         for seed in (1, 2, 3, 4):
             accuracy = None if growth is None and seed == 4 else 0.6 + seed / 100
             one = audited(f"dfa[a={setting}]", seed, accuracy, 0.3, growth=growth or 1.5)
             networks.append(replace(one, network=replace(one.network, rule="dfa")))
-    (settings,) = audit_of(*networks).settings.values()
+    depths = {f"dfa[a={setting}]": bp_depth(4) for setting in range(len(growths))}
+    (settings,) = audit_of(*networks, used_depths=depths).settings.values()
     assert list(settings.words) == ["dfa[a=0]", "dfa[a=1]"]
     assert settings.survives is survives

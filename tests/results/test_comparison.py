@@ -13,6 +13,7 @@ from scipy import stats
 from store.small_runs_on_disk import TASK, finished, run_config
 
 from depthgauge.errors import UserError
+from depthgauge.results.load import load
 
 BP = {
     0: {1: 0.30, 2: 0.31, 3: 0.29},
@@ -205,6 +206,7 @@ def test_every_rule_of_every_study_with_its_spread(short, longer):
     assert found["accuracy"]["std"] == pytest.approx(np.std(accuracies, ddof=1))
     assert found["gain"]["mean"] == pytest.approx(np.mean(list(gains(short, "dfa").values())))
     assert found["basis"] == "training"
+    assert found["used_depth"] == str(load(short)["dfa"].used_depth) != ""
     assert found["values"]["frozen"] == {"1": 0.28, "2": 0.27, "3": 0.26}
 
 
@@ -239,6 +241,10 @@ def test_networks_from_elsewhere_are_compared_as_far_as_they_are_known(short, tm
     found = numbers(pair["differences"])
     assert list(found) == ["accuracy", "frozen", "gain"]
     assert found["accuracy"] == pytest.approx(by_scipy(BP[2], {1: 0.5, 2: 0.6}))
+    assert [rule["used_depth"] for rule in document["rules"] if rule["study"] == "audit"] == [
+        "",
+        "",
+    ]
     fa = document["against"][-1]
     assert (fa["label"], fa["reference_study"]) == ("fa", "audit")
     assert document["studies"][1]["provenance"]["processor"] == ["one"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -159,8 +160,22 @@ def test_layers_as_the_audit_read_them():
         assert list(own["alignment"]) == list(report.alignment.per_layer)
         assert list(own["lesion"])[1:] == list(report.lesion.per_layer)
         assert np.isnan(own["lesion"][0])
+        assert own["rewind"].isna().all(), "recorded before there was a rewind"
         words = [layer.word for layer in report.null.per_layer] if report.null else []
         assert list(own["null"].dropna()) == words
+
+
+def test_a_rewind_stands_at_the_layers_after_its_blocks():
+    study = load(REPRODUCTION / "main-audit-d256-L4")
+    first, *others = study.audit.networks
+    lesion = first.report.lesion
+    report = replace(first.report, rewind=replace(lesion, per_layer=(0.5, 0.25, 0.0, -0.125)))
+    networks = (first.model_copy(update={"report": report}), *others)
+    audited = study.with_audit(study.audit.model_copy(update={"networks": networks}))
+    frame = frame_of(audited, "layers").set_index(["label", "seed", "layer"])
+    own = frame.loc[first.label, first.seed]["rewind"]
+    assert np.isnan(own[0])
+    assert list(own)[1:] == [0.5, 0.25, 0.0, -0.125]
 
 
 def test_layers_as_training_wrote_them_down(tmp_path):

@@ -64,8 +64,9 @@ def test_the_verdict_is_that_of_the_last_epochs(tmp_path, rule, rungs, readings)
     rules = {"bp": SEVERAL, rule: rungs}
     folder = write_study(tmp_path / "s", rules, readings={"bp": HEALTHY, rule: readings})
     gain = statistics.fmean(one["depth_gain"] for one in read_by_hand(folder, "bp"))
-    expected = judge(read_by_hand(folder, rule), Thresholds(), gain)
     found = load(folder)[rule]
+    by_hand = read_by_hand(folder, rule)
+    expected = judge(by_hand, Thresholds(), gain, used_depth=found.used_depth)
     assert (found.verdict, found.basis) == (expected, "training")
 
 
@@ -73,10 +74,12 @@ def test_the_words_that_these_give(tmp_path):
     rungs = {"bp": SEVERAL, "dfa": USELESS, "fa": {2: {1: 0.6}}}
     readings = {"bp": HEALTHY, "dfa": DEAD, "fa": HEALTHY}
     found = load(write_study(tmp_path / "s", rungs, readings=readings)).verdicts
-    assert {label: verdict.word for label, verdict in found.items()} == {
-        "bp": "trustworthy",
-        "dfa": "walk back",
-        "fa": "no alarm, depth untested",
+    untested = "no alarm, depth untested"
+    words = {label: (verdict.word, verdict.published.word) for label, verdict in found.items()}
+    assert words == {
+        "bp": (untested, "trustworthy"),
+        "dfa": ("walk back", "walk back"),
+        "fa": (untested, untested),
     }
     assert found["fa"].single_seed
 
@@ -106,7 +109,7 @@ def test_a_low_gradient_whose_share_was_not_recorded_is_not_judged(tmp_path):
 
 def test_a_gradient_that_is_not_low_passes_without_its_share(tmp_path):
     bp = load(write_study(tmp_path / "s", {"bp": SEVERAL}))["bp"]
-    assert bp.verdict.word == "trustworthy"
+    assert bp.finding("D2").passes
     assert set(bp.finding("D2").intervals) == {"gradient"}
 
 
@@ -144,7 +147,7 @@ def test_controls(tmp_path):
     assert (shallow.verdict.word, shallow.basis) == ("no blocks", "nothing")
     assert (shallow.control, shallow.accuracy.n) == ("shallow", 2)
     assert shallow.accuracy.mean == pytest.approx(0.3)
-    assert (wide.verdict.word, wide.frozen.mean) == ("trustworthy", 0.3)
+    assert (wide.verdict.published.word, wide.frozen.mean) == ("trustworthy", 0.3)
     assert (random.verdict.word, random.frozen.n) == ("no alarm, depth untested", 0)
 
 
@@ -242,7 +245,7 @@ def test_an_audited_network_leads_to_its_runs_where_they_are_there(tmp_path):
 
 def test_an_audit_alone(tmp_path):
     fa = load(write_audit(tmp_path / "a", {"fa": {1: (0.5, 0.4)}}))["fa"]
-    assert (fa.verdict.word, fa.basis, fa.ladder) == ("trustworthy", "audit", ())
+    assert (fa.verdict.published.word, fa.basis, fa.ladder) == ("trustworthy", "audit", ())
     assert (fa.accuracy.mean, fa.frozen.mean) == (0.5, 0.4)
 
 

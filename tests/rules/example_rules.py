@@ -11,8 +11,6 @@ from depthgauge.rules.contract import Context, Credit, Rule, RuleOptions
 from depthgauge.rules.dfa import DFA
 from depthgauge.rules.fa import FA
 
-UNNORMALISED = RuleOptions(normalise="none")
-
 
 class TrueGradient(Rule):
     """The true gradient as local credit: backpropagation the long way round."""
@@ -23,6 +21,16 @@ class TrueGradient(Rule):
 
     def credit(self, context: Context) -> Credit:
         return Credit(blocks=context.gradient[1:], embed=context.gradient[0])
+
+
+class SevenTimes(TrueGradient):
+    """Credit of a size that nothing else has."""
+
+    name = "seven_times"
+
+    def credit(self, context: Context) -> Credit:
+        own = super().credit(context)
+        return Credit(blocks=[7 * block for block in own.blocks], embed=7 * own.embed)
 
 
 class GradientByHand(Rule):

@@ -8,11 +8,9 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from depthgauge.rules.contract import Context, Credit, Rule, RuleOptions
+from depthgauge.rules.contract import Context, Credit, Rule
 from depthgauge.rules.credit_bridge import CreditBridge
 from depthgauge.rules.state_bridge import StateBridge
-
-UNNORMALISED = RuleOptions(normalise="none")
 
 
 class Counting(Rule):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 from gauges.small_networks import make_batches, make_net, random, stream_times
-from rules.example_rules import UNNORMALISED, GradientByHand, Peeking, Recording
+from rules.example_rules import GradientByHand, Peeking, Recording
 from torch import Tensor
 
 from depthgauge.nets.loss import cross_entropy_and_error
@@ -111,7 +111,7 @@ def test_feedback_as_it_was_drawn_serves_a_network_in_float64(rule):
 
 def test_a_rule_may_use_the_blocks_and_the_readout():
     net = NETS["plain"]()
-    credit = rule_credit(GradientByHand(UNNORMALISED), {})(seen(net))
+    credit = rule_credit(GradientByHand(), {})(seen(net))
     torch.testing.assert_close(credit, by_autograd(net), rtol=1e-9, atol=1e-20)
 
 
@@ -136,7 +136,7 @@ def test_asking_for_credit_leaves_no_gradients_behind():
 
 @EACH_NET
 def test_the_source_of_dfa_times_its_matrices_is_its_credit(kind):
-    net, rule = NETS[kind](), DFA(UNNORMALISED)
+    net, rule = NETS[kind](), DFA(RuleOptions(normalise="none"))
     feedback, batch = drawn(rule, net), seen(NETS[kind]())
     source = rule.projected(context_of(rule, batch, feedback))
     embed, *blocks = rule_credit(rule, feedback)(batch)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from depthgauge.config import NetConfig, Recipe, RuleConfig, RunConfig, TaskConfig
 from depthgauge.errors import UserError
 from depthgauge.registry import RULES
 from depthgauge.rules.bp import BP
@@ -60,10 +61,22 @@ def test_options_reach_the_rule():
 
 
 def test_by_file_and_class(rule_file):
-    choice = choose_rule(f"{rule_file}:TrueGradient[normalise=none]")
+    choice = choose_rule(f"{rule_file}:TrueGradient[normalise=batch]")
     assert issubclass(choice.rule_class, Rule)
-    assert choice.label == "true_gradient[normalise=none]"
-    assert choice.build().options.normalise == "none"
+    assert choice.label == "true_gradient[normalise=batch]"
+    assert choice.build().options.normalise == "batch"
+
+
+def test_how_an_own_rules_credit_is_normalised_is_part_of_its_runs_identity(rule_file):
+    """A run of before, when own rules were normalised unasked, must not pass for one of today."""
+    choice = choose_rule(f"{rule_file}:TrueGradient")
+    assert choice.label == "true_gradient"
+    assert choice.config.options["normalise"] == "none"
+    before = choice.config.options | {"normalise": "sample"}
+    asked_for = choose_rule(f"{rule_file}:TrueGradient[normalise=sample]")
+    assert asked_for.config.options == before
+    assert run_of(choice.config).identity != run_of(asked_for.config).identity
+    assert choose_rule(f"{rule_file}:OneByOneDFA").options.normalise == "sample"
 
 
 def test_an_edited_file_is_a_different_rule(rule_file):
@@ -77,6 +90,12 @@ def test_an_edited_file_is_a_different_rule(rule_file):
     assert edited.source != first.source
     assert edited.label == "edited"
     assert choose_rule(f"{EXAMPLES}:TrueGradient").source == first.source
+
+
+def run_of(rule: RuleConfig) -> RunConfig:
+    """A run of a rule, everything else being equal."""
+    task = TaskConfig(name="teacher", checksum="0" * 64)
+    return RunConfig(task=task, net=NetConfig(), rule=rule, recipe=Recipe(), k=4, seed=42)
 
 
 def install(monkeypatch, name: str, value: str) -> None:

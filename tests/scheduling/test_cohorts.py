@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
+from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from scheduling.small_grids import RECIPE, TASK, grid, plan, study_of, train_without_claims
 from store.small_runs_on_disk import contents
 
-from depthgauge.config import NetConfig
+from depthgauge.config import Intervention, NetConfig
 from depthgauge.scheduling.cohorts import (
     LARGEST,
     cohorts_left,
@@ -23,11 +24,19 @@ from depthgauge.scheduling.cohorts import (
     partition,
     plan_runs,
 )
-from depthgauge.scheduling.plan import Grid
+from depthgauge.scheduling.plan import Grid, RunList
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.study_folder import StudyFolder
 
 Place = tuple[str, int, int]
+
+
+WITH_TWINS = ((2, ()), (2, (0,)), (1, ()), (1, (1,)), (0, ()))
+"""Which blocks are on noise at each k: a ladder of two blocks and its twins."""
+
+
+def swapped(*blocks: int) -> Intervention:
+    return Intervention(swapped=blocks)
 
 
 class Killed(BaseException):
@@ -133,7 +142,78 @@ def test_cohorts_are_a_partition_of_the_runs(rules, how_many, ks, seeds, size):
         assert cohort.configs == [by_place[place].config for place in places(cohort)]
 
 
+def test_twins_of_all_rungs_may_be_trained_together_and_with_rungs():
+    planned = grid("dfa", seeds=(1, 2))
+    (choice,) = planned.rules
+    twins = [run for k in (1, 2) for run in planned.with_intervention(choice, k, swapped(2 - k))]
+    (cohort,) = partition([*planned.runs(), *twins])
+    who = [(config.k, config.intervention.swapped) for config in cohort.configs]
+    assert [k for k, _ in who] == sorted((k for k, _ in who), reverse=True)
+    assert Counter(who) == dict.fromkeys(WITH_TWINS, 2)
+    assert {rule.typed for rule in cohort.rules} == {"dfa"}
+
+
+def test_runs_with_other_frozen_blocks_are_never_trained_together():
+    """A cohort has its trained blocks in one piece: the last k of each run."""
+    planned = grid("dfa", seeds=(1, 2))
+    (choice,) = planned.rules
+    frozen = [Intervention(), Intervention(frozen=(1,)), Intervention(frozen=(0,))]
+    runs = [run for one in frozen for run in planned.with_intervention(choice, 2, one)]
+    cohorts = partition(runs)
+    assert [{config.intervention for config in cohort.configs} for cohort in cohorts] == [
+        {one} for one in frozen
+    ]
+    assert [len(cohort.runs) for cohort in cohorts] == [2, 2, 2]
+
+
+@settings(max_examples=40)
+@given(
+    kinds=st.lists(
+        st.tuples(st.integers(0, 3), st.sets(st.integers(0, 3)), st.sets(st.integers(0, 3))),
+        min_size=1,
+        max_size=12,
+        unique_by=lambda kind: (kind[0], tuple(sorted(kind[1])), tuple(sorted(kind[2]))),
+    ),
+    size=st.integers(1, LARGEST),
+)
+def test_whatever_is_swapped_or_frozen_every_run_is_in_one_cohort_of_its_frozen_blocks(kinds, size):
+    planned = grid("dfa", net=NetConfig(width=4, blocks=4), ks=(4,), seeds=(1, 2))
+    (choice,) = planned.rules
+    runs = [
+        run
+        for k, on_noise, kept in kinds
+        for run in planned.with_intervention(
+            choice, k, Intervention(swapped=tuple(sorted(on_noise)), frozen=tuple(sorted(kept)))
+        )
+    ]
+    cohorts = partition(runs, size)
+    assert sorted(i for cohort in cohorts for i in cohort.identities) == sorted(
+        run.identity for run in runs
+    )
+    for cohort in cohorts:
+        assert len({config.intervention.frozen for config in cohort.configs}) == 1
+        assert len(cohort.runs) <= size
+
+
 # Planned into a study
+
+
+def test_runs_with_interventions_are_planned_once_and_read_back_as_they_were(tmp_path):
+    """Each of a study's stages adds a file; another process trains from it."""
+    planned = grid("dfa")
+    study = study_of(planned, tmp_path)
+    rungs = plan(study, planned)
+    (choice,) = planned.rules
+    twins = RunList(
+        planned.task, planned.base, planned.with_intervention(choice, 2, swapped(0)), "twin"
+    )
+    added = plan_runs(study, twins, TASK.name, 0)
+    assert plan_runs(study, twins, TASK.name, 0) == cohorts_left(study, twins) == added
+    assert StudyFolder(tmp_path).plan_files.read().current == [*rungs, *added]
+    assert [config for cohort in added for config in cohort.configs] == [
+        run.config for run in twins.runs()
+    ]
+    assert plan(study, planned) == rungs
 
 
 def test_what_was_planned_is_written_down_with_the_task_as_it_was_typed(tmp_path):

@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel
 from scheduling.small_grids import NET, RECIPE, TASK, chosen, grid
 
-from depthgauge.config import NetConfig, Recipe, RuleConfig, RunConfig, TaskConfig
+from depthgauge.config import Intervention, NetConfig, Recipe, RuleConfig, RunConfig, TaskConfig
 from depthgauge.errors import UserError
 from depthgauge.scheduling.plan import Grid
 from depthgauge.tasks.base import hold_out_validation
@@ -122,6 +122,19 @@ def test_a_control_with_fewer_blocks_has_its_frozen_and_its_full_run():
     }
 
 
+def test_a_rung_with_an_intervention_is_another_run_for_every_seed():
+    planned = grid("dfa[penalty=0.1]", ks=(0, 2), seeds=(9, 4))
+    changed = Intervention(swapped=(0,), frozen=(1,))
+    runs = planned.with_intervention(planned.rules[0], 2, changed)
+    full = [run for run in planned.runs() if run.k == 2]
+    assert [run.config for run in runs] == [
+        run.config.model_copy(update={"intervention": changed}) for run in full
+    ]
+    assert [run.identity for run in runs] == [run.config.identity for run in runs]
+    assert [run.is_full for run in (*runs, *full)] == [False, False, True, True]
+    assert runs[0].config.rung == "2 (block 0 on noise, block 1 frozen)"
+
+
 # The name of a run: no field may be left out of the hash
 
 
@@ -143,6 +156,8 @@ def another(value: Any) -> Any:
         return not value
     if isinstance(value, dict):
         return value | {"more": 1}
+    if isinstance(value, tuple):
+        return (*value, 1)
     if isinstance(value, str):
         return choices.get(value, value + "x")
     return value + 1
@@ -160,9 +175,10 @@ FIELDS = sorted(leaves(CONFIG))
 
 
 def test_the_fields_are_found():
-    assert len(FIELDS) == 24
+    assert len(FIELDS) == 26
     assert ("net", "residual_add") in FIELDS
     assert ("rule", "source") in FIELDS
+    assert ("intervention", "frozen") in FIELDS
 
 
 @pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")  # schema_version 2 is to come

@@ -84,7 +84,7 @@ def picky(folder: Path, name: str, *more: object) -> tuple[Path, list[object]]:
     return folder / name, [
         *("ladder", "--width", 8, "--depth", 1, "--rules", f"{rules}:Picky"),
         *("--k", 0, 1, "--seeds", 1, 13, "--epochs", 2, "--batch-size", 2000, "--threads", 1),
-        *("--out", folder / name, "--json", *more),
+        *("--no-floors", "--out", folder / name, "--json", *more),
     ]
 
 
@@ -178,7 +178,7 @@ def one_run(folder: Path, width: int, threads: int) -> list[object]:
     """Which must be refused: it would take long."""
     return [
         *("ladder", "--width", width, "--depth", 1, "--rules", "dfa", "--k", 0, "--seeds", 1),
-        *("--threads", threads, "--out", folder / "study"),
+        *("--threads", threads, "--no-floors", "--out", folder / "study"),
     ]
 
 

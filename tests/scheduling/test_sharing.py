@@ -134,6 +134,7 @@ def test_the_same_command_several_times_at_once(tmp_path, processes, rules, coun
 def test_different_commands_that_overlap_on_a_new_folder(tmp_path, processes, rules):
     a, b, c, _ = rules
     shared = ["--width", 8, "--depth", 1, "--epochs", 2, "--batch-size", 2000, "--threads", 1]
+    shared.append("--no-floors")
     commands = [
         ["ladder", *shared, "--seeds", 1, "--out", tmp_path / "study", "--rules", *own, "--json"]
         for own in ((a, b), (b, c))

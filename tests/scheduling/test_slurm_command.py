@@ -30,7 +30,7 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def command(folder: Path, *more: object) -> list[str]:
     """A ladder of two cohorts."""
     small = ("--task", "digits", "--width", 6, "--depth", 1, "--epochs", 1, "--threads", 1)
-    rules = ("--rules", "bp", "dfa", "--k", 0, "--seeds", 1, "--save-every", 30)
+    rules = ("--rules", "bp", "dfa", "--k", 0, "--seeds", 1, "--save-every", 30, "--no-floors")
     asked = ("ladder", *small, *rules, "--out", folder, "--executor", "slurm", *more)
     return [str(argument) for argument in asked]
 

@@ -150,7 +150,7 @@ def test_a_run_that_failed_says_which_it_is_and_why(tmp_path):
     status = status_of(study.path)
     assert counts(study) == {"failed": 1}
     reason = "ZeroDivisionError: the author divided by zero"
-    assert status.failed == (Failed(own.runs()[0].identity, "dfa", 0, 5, reason),)
+    assert status.failed == (Failed(own.runs()[0].identity, "dfa", "0", 5, reason),)
 
 
 def test_runs_of_a_cohort_that_was_halved_are_counted_once(study, cohorts):

@@ -14,6 +14,7 @@ from scheduling.small_grids import grid, plan, study_of
 from store.small_runs_on_disk import contents, finished, run_config
 
 from depthgauge.config import (
+    Intervention,
     RuleConfig,
     RunConfig,
     SharedConfig,
@@ -55,6 +56,8 @@ def other_value(value: Any, annotation: Any) -> Any:
         return not value
     if isinstance(value, dict):
         return value | {"another": 1}
+    if isinstance(value, tuple):
+        return (*value, len(value))
     if isinstance(value, float):
         return value * (1 + 1e-12) if value else 1e-12
     assert value is None or isinstance(value, int | str)
@@ -80,10 +83,9 @@ def again(config: RunConfig) -> RunConfig:
 
 
 def test_all_parts_are_walked():
-    assert len(PLACES) == len(set(PLACES)) == 24
-    assert {"schema_version", "task.checksum", "net.hidden", "recipe.penalty", "k", "seed"} < set(
-        PLACES
-    )
+    assert len(PLACES) == len(set(PLACES)) == 26
+    some = {"schema_version", "task.checksum", "net.hidden", "recipe.penalty", "k", "seed"}
+    assert some | {"intervention.swapped", "intervention.frozen"} < set(PLACES)
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -118,8 +120,50 @@ def test_the_identity_put_together_from_parts_is_the_hash_of_the_whole():
     for variant in VARIANTS:
         config = VARIANTS[variant]
         parts = (config.task, config.net, config.rule, config.recipe)
-        assert identity_of(*parts, k=config.k, seed=config.seed) == hash_of_json(config)
+        own = {"k": config.k, "seed": config.seed, "intervention": config.intervention}
+        assert identity_of(*parts, **own) == hash_of_json(config)
         assert config.identity == hash_of_json(config)
+
+
+def test_a_rung_is_named_as_it_was_before_there_were_interventions():
+    """Or every study on disk would be trained again."""
+    written = CONFIG.model_dump(mode="json")
+    assert "intervention" not in written
+    assert again(CONFIG) == CONFIG
+    parts = (CONFIG.task, CONFIG.net, CONFIG.rule, CONFIG.recipe)
+    assert identity_of(*parts, k=CONFIG.k, seed=CONFIG.seed) == CONFIG.identity
+
+
+@pytest.mark.parametrize(
+    "intervention",
+    [
+        Intervention(swapped=(0,)),
+        Intervention(frozen=(0,)),
+        Intervention(swapped=(0, 1)),
+        Intervention(swapped=(0,), frozen=(1,)),
+    ],
+)
+def test_an_intervention_is_written_down_without_what_it_leaves_alone(intervention):
+    changed = CONFIG.model_copy(update={"intervention": intervention})
+    named = {"swapped": list(intervention.swapped), "frozen": list(intervention.frozen)}
+    expected = {name: blocks for name, blocks in named.items() if blocks}
+    assert changed.model_dump(mode="json")["intervention"] == expected
+    assert again(changed) == changed
+    assert again(changed).identity == changed.identity == hash_of_json(changed)
+
+
+def test_who_is_on_noise_and_who_is_frozen_are_told_apart():
+    told_apart = [
+        Intervention(),
+        Intervention(swapped=(0,)),
+        Intervention(frozen=(0,)),
+        Intervention(swapped=(1,)),
+        Intervention(swapped=(0, 1)),
+        Intervention(swapped=(0,), frozen=(1,)),
+        Intervention(swapped=(1,), frozen=(0,)),
+    ]
+    runs = [CONFIG.model_copy(update={"intervention": one}) for one in told_apart]
+    assert len({run.identity for run in runs}) == len(told_apart)
 
 
 # Options of rules, as they are typed

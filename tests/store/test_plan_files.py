@@ -10,11 +10,19 @@ from pathlib import Path
 import pytest
 from store.small_runs_on_disk import contents
 
-from depthgauge.config import NetConfig, Recipe, RuleConfig, TaskConfig
+from depthgauge.config import (
+    NO_INTERVENTION,
+    Intervention,
+    NetConfig,
+    Recipe,
+    RuleConfig,
+    TaskConfig,
+)
 from depthgauge.errors import UserError
 from depthgauge.store.plan_files import CohortPlan, Plan, PlanFile, PlanFiles, PlannedRule
 
 SEEDS = (1, 2, 3, 4)
+SWAPPED = Intervention(swapped=(0,))
 
 
 def rule(label: str) -> PlannedRule:
@@ -105,6 +113,15 @@ def test_a_part_is_those_runs_alone_in_the_place_of_the_whole():
     assert part.name != whole.name
 
 
+def test_the_same_rule_with_and_without_an_intervention_are_runs_of_their_own():
+    own, twin = rule("dfa"), rule("dfa").model_copy(update={"intervention": SWAPPED})
+    planned = cohort("dfa").changed(rules=(own, twin), runs=((0, 2, 1), (1, 2, 1)))
+    assert [config.intervention for config in planned.configs] == [NO_INTERVENTION, SWAPPED]
+    assert planned.identities == [config.identity for config in planned.configs]
+    assert len(set(planned.identities)) == 2
+    assert planned.label == "dfa"
+
+
 # Files
 
 
@@ -127,6 +144,29 @@ def test_a_plan_is_the_same_when_it_is_read_again(files):
         assert plan.steps_of(third) == 2
         assert plan.cohort_of[second.configs[1].identity] == second
     assert sorted(path.name for path in files.folder.iterdir()) == ["1.json", "2.json"]
+
+
+def test_interventions_are_kept(files):
+    kinds = (SWAPPED, Intervention(frozen=(1,)), Intervention(swapped=(0,), frozen=(1,)))
+    rules = tuple(rule("dfa").model_copy(update={"intervention": kind}) for kind in kinds)
+    planned = cohort("dfa").changed(rules=rules, runs=((0, 2, 1), (1, 2, 1), (2, 2, 1)))
+    assert files.add(files.read(), file_of(planned))
+    (read,) = PlanFiles(files.folder).read().current
+    assert read == planned
+    assert [config.intervention for config in read.configs] == list(kinds)
+    assert read.part([1]).configs[0].intervention == kinds[1]
+
+
+def test_a_plan_from_before_there_were_interventions_has_none(files):
+    files.add(files.read(), file_of(cohort("dfa")))
+    path = files.folder / "1.json"
+    content = json.loads(path.read_text())
+    for planned in content["cohorts"][0]["rules"]:
+        del planned["intervention"]
+    path.write_text(json.dumps(content))
+    (read,) = PlanFiles(files.folder).read().current
+    assert read == cohort("dfa")
+    assert all(config.is_rung for config in read.configs)
 
 
 def test_the_accuracy_of_chance_is_kept_and_older_plans_do_not_know_it(files):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 import torch
 from rules.learning_rules import (
-    UNNORMALISED,
     Counting,
     Learning,
     Noisy,
@@ -95,7 +94,7 @@ def test_a_rule_that_is_not_lifted_learns_the_same(rule):
 
 @pytest.mark.parametrize("batched", [True, False])
 def test_the_credit_of_a_batch_comes_before_what_is_learned_from_it(batched):
-    rule = type("Either", (Counting,), {"batched": batched})(UNNORMALISED)
+    rule = type("Either", (Counting,), {"batched": batched})()
     cohort = make_cohort([Run(rule, 1, 3), Run(rule, 2, 2)], SETTING)
     seen = []
 
@@ -125,7 +124,7 @@ def noise_of(runs: list[Run], setting: Setting = SETTING) -> list[list[Tensor]]:
 
 
 def test_noise_depends_on_the_seed_and_the_batch_alone():
-    other = Noisy(UNNORMALISED)
+    other = Noisy()
     together = noise_of(
         [Run(Noisy(), 42, 3), Run(other, 7, 2), Run(Noisy(), 7, 2), Run(other, 42, 0)]
     )

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 import torch
 from rules.example_rules import (
-    UNNORMALISED,
     GradientByHand,
     OneByOneDFA,
     OneByOneFA,
     Peeking,
     Recording,
+    SevenTimes,
     TrueGradient,
 )
 from training.small_runs import (
@@ -21,6 +21,7 @@ from training.small_runs import (
     ladder,
     make_cohort,
     relative_difference,
+    run_config,
     train_cohort,
 )
 
@@ -30,6 +31,7 @@ from depthgauge.rules.applied import normalised
 from depthgauge.rules.contract import RuleOptions
 from depthgauge.training.batches import Batches
 from depthgauge.training.cohort import Cohort
+from depthgauge.training.plain import PlainCohort
 
 NETS = {
     "plain": NetConfig(width=WIDTH, blocks=BLOCKS, w2_std=0.2),
@@ -64,9 +66,7 @@ def test_the_true_gradient_as_local_credit_gives_the_gradients_of_backpropagatio
 ):
     setting = in_dtype(Setting(net=NETS[net]), dtype)
     blocks = setting.net.blocks
-    local = one_step(
-        make_cohort(ladder(TrueGradient(UNNORMALISED), (42, 7), blocks), setting), setting
-    )
+    local = one_step(make_cohort(ladder(TrueGradient(), (42, 7), blocks), setting), setting)
     bp = one_step(make_cohort(ladder("bp", (42, 7), blocks), setting), setting)
     assert not local.end_to_end
     assert bp.end_to_end
@@ -76,16 +76,29 @@ def test_the_true_gradient_as_local_credit_gives_the_gradients_of_backpropagatio
         assert relative_difference(local.optimizer.gradients[name], expected) < tolerance, name
 
 
+@pytest.mark.parametrize("engine", [Cohort, PlainCohort])
+def test_credit_is_applied_as_a_rule_returns_it(engine):
+    """A user whose credit has a size of its own would train another rule than the one written."""
+    setting = Setting(net=NETS["plain"])
+    times, bp = (
+        one_step(engine([run_config(run, setting)], [run.build_rule()], setting.task), setting)
+        for run in (Run(SevenTimes(), 42, BLOCKS), Run("bp", 42, BLOCKS))
+    )
+    for name, own in times.optimizer.gradients.items():
+        size = 1.0 if name.startswith("out_") else 7.0
+        assert relative_difference(own, size * bp.optimizer.gradients[name]) < 1e-12, name
+
+
 def test_the_true_gradient_as_local_credit_trains_as_backpropagation_does():
     setting = Setting()
-    local = train_cohort(make_cohort(ladder(TrueGradient(UNNORMALISED)), setting), setting)
+    local = train_cohort(make_cohort(ladder(TrueGradient()), setting), setting)
     bp = train_cohort(make_cohort(ladder("bp"), setting), setting)
     assert_same_parameters(local, bp, 1e-8)
 
 
 def test_the_normalised_gradient_does_not_train_as_backpropagation_does():
-    setting = Setting()
-    local = train_cohort(make_cohort([Run(TrueGradient(), 42, BLOCKS)], setting), setting)
+    setting, normalised_rule = Setting(), TrueGradient(RuleOptions(normalise="sample"))
+    local = train_cohort(make_cohort([Run(normalised_rule, 42, BLOCKS)], setting), setting)
     bp = train_cohort(make_cohort([Run("bp", 42, BLOCKS)], setting), setting)
     with pytest.raises(AssertionError):
         assert_same_parameters(local, bp, 1e-3)
@@ -95,8 +108,8 @@ def test_the_normalised_gradient_does_not_train_as_backpropagation_does():
 def test_the_functions_a_rule_is_offered_are_those_of_the_run(terminal_norm):
     net = NetConfig(width=WIDTH, blocks=BLOCKS, w2_std=0.2, terminal_norm=terminal_norm)
     setting = Setting(net=net)
-    by_hand = train_cohort(make_cohort(ladder(GradientByHand(UNNORMALISED)), setting), setting)
-    given = train_cohort(make_cohort(ladder(TrueGradient(UNNORMALISED)), setting), setting)
+    by_hand = train_cohort(make_cohort(ladder(GradientByHand()), setting), setting)
+    given = train_cohort(make_cohort(ladder(TrueGradient()), setting), setting)
     assert_same_parameters(by_hand, given, 1e-8)
 
 

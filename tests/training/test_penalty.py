@@ -6,7 +6,7 @@ import pytest
 import torch
 from oracles.penalised import MeanOverFeatures, PenalisedRun, penalty_of
 from oracles.plain_loop import PlainRun
-from rules.example_rules import UNNORMALISED, TrueGradient
+from rules.example_rules import TrueGradient
 from torch import Tensor
 from training.small_runs import (
     BLOCKS,
@@ -128,7 +128,7 @@ def test_end_to_end_the_embedding_feels_the_penalty_and_the_readout_does_not():
 
 def test_end_to_end_is_not_block_by_block():
     local = train_cohort(
-        make_cohort([Run(TrueGradient(UNNORMALISED), 42, BLOCKS)], setting_of(STRENGTH)),
+        make_cohort([Run(TrueGradient(), 42, BLOCKS)], setting_of(STRENGTH)),
         setting_of(STRENGTH),
     )
     bp = train_cohort(make_cohort([Run("bp", 42, BLOCKS)], setting_of(STRENGTH)), setting_of(0))

@@ -1,8 +1,9 @@
-"""The verdict's words, exactly as in the protocol."""
+"""The published words, exactly as in the protocol."""
 
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -12,8 +13,10 @@ from verdict.simulated_seeds import DEGENERATE, HEALTHY, LIMITS, as_seeds, chang
 from depthgauge.diagnostics.contract import Readings
 from depthgauge.diagnostics.intervals import MOST_SEEDS, seeds_to_settle
 from depthgauge.errors import UserError
-from depthgauge.verdict.judge import judge
+from depthgauge.verdict.judge import judge as judge_study
 from depthgauge.verdict.thresholds import Thresholds
+
+judge = partial(judge_study, protocol="published")
 
 READINGS = ("growth", "gradient", "error_share")
 

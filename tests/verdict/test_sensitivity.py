@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,9 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from verdict.simulated_seeds import DEGENERATE, HEALTHY, LIMITS, as_seeds, changed, studies, words
 
-from depthgauge.verdict.judge import judge
-from depthgauge.verdict.sensitivity import StableRange, sensitivity
+from depthgauge.verdict.judge import judge as judge_study
+from depthgauge.verdict.sensitivity import StableRange
+from depthgauge.verdict.sensitivity import sensitivity as sensitivity_of_study
 from depthgauge.verdict.thresholds import Thresholds
+
+judge = partial(judge_study, protocol="published")
+sensitivity = partial(sensitivity_of_study, protocol="published")
 
 STEP = 1.02
 GRID = STEP ** np.arange(-2000, 2001)

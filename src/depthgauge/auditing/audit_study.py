@@ -15,6 +15,7 @@ from depthgauge.diagnosis.report import Report
 from depthgauge.results.audit import Audit
 from depthgauge.results.audit_parts import Selection
 from depthgauge.results.ladder_runs import used_depths
+from depthgauge.results.load import load_earlier_audit
 from depthgauge.results.run import RunResult
 from depthgauge.results.study import StudyResult
 from depthgauge.scheduling.execution import ShowProgress
@@ -35,10 +36,12 @@ def audit_study(
     done: Mapping[str, DoneRun],
     selection: Mapping[str, Selection],
     as_published: bool = False,
+    earlier: Audit | None = None,
 ) -> StudyResult:
     """Return the study with an audit of those of its runs that the grid has.
 
-    `done` has the networks that were read before anything was trained.
+    `done` has the networks that were read before anything was trained; `earlier` is the audit that
+    this one replaces.
     """
     runs = runs_of(study, grid)
     rules = {choice.label: choice.build() for choice in grid.rules}
@@ -56,8 +59,9 @@ def audit_study(
         used_depths=used_depths(by_label, study.chance),
         shallow=shallow_rules(runs),
         selection=selection,
+        earlier=earlier.called_as_in(study.runs).verdicts if earlier else None,
     )
-    return study.with_audit(audit)
+    return study.with_audit(audit.model_copy(update={"floors": study.floors}))
 
 
 def runs_of(study: StudyResult, grid: Grid) -> list[RunResult]:
@@ -85,12 +89,24 @@ def audit_checkpoints(
     shared = SharedConfig(
         task=task.config,
         checkpoints=str(folder),
+        factory=config.own_net,
+        blocks=config.blocks,
         frozen_acc=config.frozen_acc,
     )
-    networks = networks_in_files(present, task, config.frozen_acc)
-    audit = _read_and_conclude(networks, task, shared, thresholds, show, untrained={})
-    own = Path(config.out) if config.out else folder
-    study = StudyResult(own.resolve().name, own, shared, task.chance, (), audit)
+    own = (config.own_net, config.blocks)
+    networks = networks_in_files(present, task, config.frozen_acc, *own)
+    written = Path(config.out) if config.out else folder
+    before = load_earlier_audit(written) if config.out else None
+    audit = _read_and_conclude(
+        networks,
+        task,
+        shared,
+        thresholds,
+        show,
+        untrained={},
+        earlier=before.verdicts if before is not None and before.config == shared else None,
+    )
+    study = StudyResult(written.resolve().name, written, shared, task.chance, (), audit)
     return study, missing
 
 

@@ -7,19 +7,25 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import torch
+from torch import Tensor
 
 from depthgauge.auditing.networks import NetworkUnderAudit
-from depthgauge.auditing.trained import Trained, check_fits, trained_elsewhere
+from depthgauge.auditing.trained import Trained, check_fits, trained_elsewhere, trained_module
 from depthgauge.diagnosis.precision import in_float32
 from depthgauge.errors import UserError
 from depthgauge.gauges.accuracy import named_rightly
+from depthgauge.nets.batch import ForwardError
 from depthgauge.nets.opened import OpenedNet
 from depthgauge.results.audit_parts import Source
+from depthgauge.rules.access import access_of
 from depthgauge.tasks.base import Task
 from depthgauge.tasks.inputs import evaluation_inputs
 
 CHUNK = 1000
 """Samples that are evaluated at once."""
+
+PER_CLASS = 2
+"""Dimensions of logits: samples and classes."""
 
 
 def find_checkpoints(
@@ -47,9 +53,16 @@ def _parts(name: str) -> tuple[str, int] | None:
 
 
 def networks_in_files(
-    files: Sequence[Path], task: Task, frozen: Mapping[str, float]
+    files: Sequence[Path],
+    task: Task,
+    frozen: Mapping[str, float],
+    factory: str | None = None,
+    blocks: str | None = None,
 ) -> list[NetworkUnderAudit]:
-    """Return the networks in files that `find_checkpoints` found; `frozen` has accuracies."""
+    """Return the networks in files that `find_checkpoints` found; `frozen` has accuracies.
+
+    Without a `factory` they are ResidualMLPs, whose sizes are in their weights.
+    """
     named = {path: parts for path in files if (parts := _parts(path.name))}
     labels = {label for label, _ in named.values()}
     unknown = sorted(set(frozen) - labels)
@@ -58,29 +71,56 @@ def networks_in_files(
             f"--frozen-acc names {', '.join(unknown)}, which is not among the checkpoints: "
             f"{', '.join(sorted(labels))}"
         )
-    return [_from_file(path, *parts, task, frozen) for path, parts in named.items()]
+    return [
+        _under_audit(_trained(path, seed, task, factory, blocks), label, seed, task, frozen)
+        for path, (label, seed) in named.items()
+    ]
 
 
-def _from_file(
-    path: Path, label: str, seed: int, task: Task, frozen: Mapping[str, float]
-) -> NetworkUnderAudit:
+def _trained(path: Path, seed: int, task: Task, factory: str | None, blocks: str | None) -> Trained:
+    if factory is not None:
+        return trained_module(path, factory, blocks, seed)
     trained = trained_elsewhere(path)
     check_fits(trained, task)
+    return trained
+
+
+def _under_audit(
+    trained: Trained, label: str, seed: int, task: Task, frozen: Mapping[str, float]
+) -> NetworkUnderAudit:
     return NetworkUnderAudit(
         label=label,
         seed=seed,
         trained=trained,
         accuracy=accuracy_of(trained, task),
         frozen=frozen.get(label),
-        source=Source(checkpoint=path.name),
+        source=Source(checkpoint=trained.name),
+        access=access_of(trained.rule) if trained.rule else None,
     )
 
 
 @torch.no_grad()
 def accuracy_of(trained: Trained, task: Task) -> float:
     """Return the accuracy on the whole evaluation split."""
-    net, _ = in_float32(OpenedNet(trained.net))
+    net, _ = in_float32(OpenedNet(trained.net, trained.blocks))
     split, right = evaluation_inputs(task, torch.float32), 0
     for x, y in zip(torch.split(split.x, CHUNK), torch.split(split.y, CHUNK), strict=True):
-        right += named_rightly(net.logits(x), y)[0]
+        right += named_rightly(_logits(net, x, trained.origin, task), y)[0]
     return right / len(split)
+
+
+def _logits(net: OpenedNet, x: Tensor, origin: str, task: Task) -> Tensor:
+    """The network's answer, if it is one for each sample and class."""
+    try:
+        logits = net.logits(x)
+    except ForwardError as error:
+        raise UserError(
+            f"{origin}: {error} (samples of the task {task.name} are flat rows of {x.shape[1]} "
+            "numbers; a network that takes another shape must view them so)"
+        ) from error
+    if logits.dim() != PER_CLASS or len(logits) != len(x) or logits.shape[1] < task.num_classes:
+        raise UserError(
+            f"{origin} answers {len(x)} samples of the task {task.name} with the shape "
+            f"{tuple(logits.shape)}; expected is ({len(x)}, {task.num_classes}), samples by classes"
+        )
+    return logits

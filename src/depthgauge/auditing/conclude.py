@@ -33,8 +33,9 @@ def conclude(
     used_depths: Mapping[str, UsedDepth] | None = None,
     shallow: Mapping[str, ShallowRule] | None = None,
     selection: Mapping[str, Selection] | None = None,
+    earlier: Mapping[str, RuleVerdict] | None = None,
 ) -> Audit:
-    """Return the audit of networks that were read."""
+    """Return the audit of networks that were read, which remembers the `earlier` verdicts."""
     by_label: dict[str, list[ReadNetwork]] = {}
     for one in read:
         by_label.setdefault(one.network.label, []).append(one)
@@ -45,7 +46,9 @@ def conclude(
         thresholds=thresholds,
         provenance=dict(provenance),
         verdicts={
-            label: _verdict(own, thresholds, bp_gain, (used_depths or {}).get(label))
+            label: _verdict(own, thresholds, bp_gain, (used_depths or {}).get(label)).following(
+                (earlier or {}).get(label)
+            )
             for label, own in by_label.items()
         },
         networks=tuple(map(_audited, read)),
@@ -104,6 +107,7 @@ def _verdict(
         besides=verdict.besides,
         sensitivity=tuple(sensitivity(seeds, thresholds, bp_gain, used_depth=used_depth)),
         used_depth=used_depth,
+        access=networks[0].access,
     )
 
 

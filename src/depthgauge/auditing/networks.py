@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from depthgauge.auditing.trained import Trained, trained_run
 from depthgauge.gauges.epoch_metrics import EpochMetrics
 from depthgauge.results.audit_parts import ShallowRule, Source
+from depthgauge.results.floors import shallow_of
 from depthgauge.results.run import RunResult
-from depthgauge.results.spread import Spread
+from depthgauge.rules.access import Access, access_of
 from depthgauge.rules.contract import Rule
 from depthgauge.store.mending import DoneRun
 from depthgauge.store.run_folder import RunFolder
@@ -31,6 +32,7 @@ class NetworkUnderAudit:
         epochs: what was read after each epoch, where the training was ours.
         rule: the rule's name, without options; None for a network from elsewhere.
         control: the control it was trained under, if any.
+        access: what its rule sees; None where the rule is not known.
     """
 
     label: str
@@ -42,6 +44,7 @@ class NetworkUnderAudit:
     epochs: Sequence[EpochMetrics] = field(default=())
     rule: str | None = None
     control: str | None = None
+    access: Access | None = None
 
 
 def networks_of_runs(
@@ -61,6 +64,7 @@ def networks_of_runs(
             run,
             frozen.get((run.label, run.config.seed)),
             None if run.state == "diverged" else _trained(run, task, rules, done),
+            access_of(rules[run.config.rule.label]),
         )
         for run in runs
         if run.is_full and run.is_done
@@ -76,7 +80,7 @@ def _trained(
 
 
 def _network(
-    run: RunResult, frozen: RunResult | None, trained: Trained | None
+    run: RunResult, frozen: RunResult | None, trained: Trained | None, access: Access
 ) -> NetworkUnderAudit:
     config = run.config
     learns = config.recipe.targets == "true"
@@ -95,6 +99,7 @@ def _network(
         epochs=run.epochs,
         rule=config.rule.name,
         control=run.control,
+        access=access,
     )
 
 
@@ -104,11 +109,4 @@ def shallow_rules(runs: Sequence[RunResult]) -> dict[str, ShallowRule]:
     for run in runs:
         if run.config.net.blocks == 0 and run.is_done:
             by_label.setdefault(run.label, []).append(run)
-    return {
-        label: ShallowRule(
-            accuracy=Spread.of(run.accuracy for run in own),
-            accuracies={run.config.seed: run.accuracy for run in own},
-            runs={run.config.seed: run.identity for run in own},
-        )
-        for label, own in by_label.items()
-    }
+    return {label: shallow_of(own) for label, own in by_label.items()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Protocol, cast
 
 import torch
 from torch import Tensor
@@ -50,7 +50,7 @@ def calibrate_null(
 
     The gradients are taken once. Draw i is what `torch.manual_seed(10000 + i)` gives.
     """
-    rule, feedback, net = trained.rule, trained.feedback, trained.net
+    rule, feedback, net = trained.rule, trained.feedback, cast(ResidualMLP, trained.net)
     if rule is None or not feedback:
         raise ValueError(reason_missing(trained))
     seen = in_float32(OpenedNet(net))[0].see(*batch)

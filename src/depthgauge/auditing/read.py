@@ -96,9 +96,12 @@ def _report(
         batches,
         headline_acc=network.accuracy,
         frozen_baseline_acc=network.frozen,
+        samples=len(task.evaluation),
         bp_depth_gain=bp_gain,
         method_name=network.label,
+        blocks=trained.blocks,
         thresholds=thresholds,
+        initial=trained.initial(task),
     )
     if trained.in_bf16:
         report = replace(report, numerics=_numerics_with_bf16(trained, batches))

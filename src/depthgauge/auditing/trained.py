@@ -6,17 +6,18 @@ import logging
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import torch
 from pydantic import ValidationError
-from torch import Tensor
+from torch import Tensor, nn
 
-from depthgauge.config import RuleConfig
+from depthgauge.config import NetConfig, RuleConfig
 from depthgauge.errors import UserError, one_line
 from depthgauge.gauges.norms import BATCH_READ, BATCHES_READ
-from depthgauge.nets.factory import load_weights
+from depthgauge.nets.factory import build_from, load_weights
 from depthgauge.nets.from_state_dict import residual_mlp_from
-from depthgauge.nets.registry import build_net
+from depthgauge.nets.registry import build_net, initial_net
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.registry import RULES
 from depthgauge.rules.choice import choose_rule
@@ -40,20 +41,28 @@ class Trained:
     """A network with what it was trained by, as far as that is known.
 
     Attributes:
-        net: the network.
+        net: the network; a ResidualMLP where the rule is known.
         rule: the rule, None where it is not known.
         feedback: what the rule kept; None where it was not saved, and then it cannot be had back.
         origin: the run's folder or the file.
         name: what to call it.
+        blocks: dotted path to its blocks, where they are not its `blocks`.
         in_bf16: whether it was trained with products in bfloat16.
+        drawn: the configuration and the seed that its initial weights were drawn by, where known.
     """
 
-    net: ResidualMLP
+    net: nn.Module
     rule: Rule | None
     feedback: dict[str, Tensor] | None
     origin: str
     name: str = ""
     in_bf16: bool = False
+    blocks: str | None = None
+    drawn: tuple[NetConfig, int] | None = None
+
+    def initial(self, task: Task) -> ResidualMLP | None:
+        """Return the network as it was before training; None where that is not known."""
+        return None if self.drawn is None else initial_net(self.drawn[0], task, self.drawn[1])
 
 
 def rule_of(config: RuleConfig, study: Path) -> Rule | None:
@@ -89,7 +98,9 @@ def trained_run(
     rule = rule or rule_of(config.rule, folder.path.parent.parent)
     name = f"{config.rule.label}, k = {config.k}, seed {config.seed}"
     in_bf16 = config.recipe.dtype == "bf16"
-    return _checked(Trained(net, rule, state.feedback, str(folder.path), name, in_bf16))
+    drawn = (config.net, config.seed)
+    own = (net, rule, state.feedback, str(folder.path), name, in_bf16)
+    return _checked(Trained(*own, drawn=drawn))
 
 
 def _newest_state(folder: RunFolder) -> RunState:
@@ -139,6 +150,19 @@ def trained_elsewhere(path: Path, rule: Rule | None = None) -> Trained:
     return _checked(Trained(net, rule, feedback, str(path), path.name))
 
 
+def trained_module(path: Path, factory: str, blocks: str | None, seed: int) -> Trained:
+    """A network of somebody's own architecture, made by `factory`, with the weights in a file.
+
+    What the factory draws and the file does not have is the same every time.
+    """
+    weights = read_plain_checkpoint(path).state_dict
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        net = build_from(factory, seed=seed)
+    load_weights(net, weights, str(path))
+    return _checked(Trained(net, None, None, str(path), path.name, blocks=blocks))
+
+
 def _checked(trained: Trained) -> Trained:
     """Refuse weights that are not finite, and feedback that is not the rule's."""
     for name, tensor in trained.net.named_parameters():
@@ -148,7 +172,8 @@ def _checked(trained: Trained) -> Trained:
         return trained
     try:
         with torch.random.fork_rng(devices=[]):
-            wanted = trained.rule.feedback(trained.net, torch.default_generator)
+            net = cast(ResidualMLP, trained.net)
+            wanted = trained.rule.feedback(net, torch.default_generator)
     except Exception as error:
         why = one_line(error)
         log.warning("the feedback of %s is not compared with its rule: %s", trained.name, why)
@@ -163,8 +188,8 @@ def _checked(trained: Trained) -> Trained:
 
 
 def check_fits(trained: Trained, task: Task) -> None:
-    """Refuse a task that the network cannot be asked about."""
-    net = trained.net
+    """Refuse a task that a ResidualMLP cannot be asked about."""
+    net = cast(ResidualMLP, trained.net)
     asked = (task.input_dim, task.num_classes)
     able = (net.embed.in_features, net.out_head.out_features)
     if asked != able:

@@ -19,6 +19,7 @@ from depthgauge.rules.contract import Rule
 STAGES: list[list[Check]] = [
     [on_feedback.KIND],
     on_feedback.CHECKS,
+    [on_feedback.WEIGHTS],
     [on_credit.NEEDS],
     [on_credit.SHAPES],
     [on_credit.PRECISION],

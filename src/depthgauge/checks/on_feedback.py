@@ -7,7 +7,7 @@ from safetensors.torch import save
 from torch import Tensor
 
 from depthgauge.checks.bench import RUNS, SEEDS, Bench
-from depthgauge.checks.outcome import Check
+from depthgauge.checks.outcome import Check, Remark
 from depthgauge.checks.randomness import depends_on_chance
 
 
@@ -84,6 +84,25 @@ def leaves_the_network(bench: Bench) -> str | None:
     return None
 
 
+def not_from_weights(bench: Bench) -> str | None:
+    """Feedback that copies weights carries them backwards, and audits say so."""
+    first, other = (
+        bench.fresh().feedback(net, torch.Generator().manual_seed(SEEDS[0]))
+        for net in bench.nets[:2]
+    )
+    copied = [name for name, tensor in first.items() if not tensor.equal(other[name])]
+    declared = bench.choice.rule_class.copies_weights
+    if copied and not declared:
+        return (
+            f"feedback[{copied[0]!r}] depends on the network's weights; set `copies_weights = "
+            "True`, so that audits say that this rule transports weights, or draw it from "
+            "`generator` alone"
+        )
+    if declared and not copied:
+        return Remark("`copies_weights` is set, but the feedback does not depend on the weights")
+    return None
+
+
 KIND = Check("feedback is a dict of finite tensors", named_tensors)
 CHECKS = [
     Check("feedback can be saved with a checkpoint", can_be_saved),
@@ -91,3 +110,4 @@ CHECKS = [
     Check("feedback is drawn from the generator alone", from_the_generator),
     Check("feedback leaves the network as it is", leaves_the_network),
 ]
+WEIGHTS = Check("feedback is not made from weights, or `copies_weights` says so", not_from_weights)

@@ -59,6 +59,7 @@ METAVARS = {
     "thresholds": "NAME=VALUE",
     "frozen_acc": "LABEL=SHARE",
     "checkpoints": "DIR",
+    "blocks": "PATH",
     "out": "DIR",
     "save_every": "SECONDS",
     "validation": "N",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
     from depthgauge.gauges.credit import CreditFunction
+    from depthgauge.nets.initial_weights import Initial
     from depthgauge.tasks.base import Task
 
 
@@ -33,6 +34,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--net",
         metavar="FACTORY",
         help="module:function or file.py:function that makes the network; a ResidualMLP needs none",
+    )
+    parser.add_argument(
+        "--plain",
+        metavar="FACTORY",
+        help="makes a twin of it with an ordinary backward pass, to be read in its place",
+    )
+    parser.add_argument(
+        "--initial",
+        metavar="FILE",
+        help="its state dict before training, for rewind; a run draws its own by its seed",
     )
     parser.add_argument("--rule", help="its rule, where it cannot be seen: a name or file.py:Class")
     parser.add_argument("--blocks", metavar="PATH", help="dotted path to its blocks (blocks)")
@@ -73,6 +84,8 @@ def run(args: argparse.Namespace) -> int:
             method_name=args.name or subject.name,
             blocks=args.blocks,
             thresholds=thresholds,
+            plain=subject.plain,
+            initial=_initial(args, subject),
         )
     except ForwardError as error:
         task = subject.task.name
@@ -91,6 +104,8 @@ class _Subject:
     task: Task
     name: str
     credit: CreditFunction | None = None
+    plain: nn.Module | None = None
+    initial: nn.Module | None = None
 
 
 def _load(args: argparse.Namespace, config: StudyConfig) -> _Subject:
@@ -105,12 +120,27 @@ def _load(args: argparse.Namespace, config: StudyConfig) -> _Subject:
             raise UserError("--rule does not go with --net: its credit is not known")
         weights = read_plain_checkpoint(path).state_dict
         net = load_weights(build_from(args.net), weights, str(path))
-        return _Subject(net, named_task(path, task_named, config.validation), path.name)
+        plain = build_from(args.plain, "--plain") if args.plain is not None else None
+        task = named_task(path, task_named, config.validation)
+        return _Subject(net, task, path.name, plain=plain)
+    if args.plain is not None:
+        raise UserError(
+            "--plain goes with --net: the networks of this package have an ordinary backward pass"
+        )
     trained, task = load_trained(path, task_named, args.rule, config.validation)
-    if trained.rule is None or trained.feedback is None:
-        return _Subject(trained.net, task, trained.name)
-    credit = rule_credit(trained.rule, trained.feedback)
-    return _Subject(trained.net, task, trained.name, credit)
+    credit = None
+    if trained.rule is not None and trained.feedback is not None:
+        credit = rule_credit(trained.rule, trained.feedback)
+    return _Subject(trained.net, task, trained.name, credit, initial=trained.initial(task))
+
+
+def _initial(args: argparse.Namespace, subject: _Subject) -> Initial | None:
+    """The weights before training: those that were given, or those that a run's seed draws."""
+    from depthgauge.store.plain_checkpoint import read_plain_checkpoint
+
+    if args.initial is None:
+        return subject.initial
+    return read_plain_checkpoint(Path(args.initial)).state_dict
 
 
 def _batches(task: Task, count: int, images: bool) -> list[tuple[Tensor, Tensor]]:

@@ -33,5 +33,6 @@ def run(args: argparse.Namespace) -> int:
         for one in found:
             one.path.unlink(missing_ok=True)
     verb = "deleted" if args.delete else "could be deleted (--delete does it)"
-    print(f"{len(found)} files, {total:.3f} MB {verb}" if found else "nothing to delete")
+    files = f"{len(found)} file{'s' if len(found) > 1 else ''}"
+    print(f"{files}, {total:.3f} MB {verb}" if found else "nothing to delete")
     return 0

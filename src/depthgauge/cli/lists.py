@@ -19,13 +19,24 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON document")
 
 
-def show_list(kind: Kind[Any], *, as_json: bool, described: Callable[[str], object]) -> int:
-    """Print what there is of a kind, a line each or as one JSON document."""
+def show_list(
+    kind: Kind[Any],
+    *,
+    as_json: bool,
+    described: Callable[[str], object],
+    beside: Callable[[str], str] | None = None,
+) -> int:
+    """Print what there is of a kind as one JSON document, or each by its name and summary.
+
+    What `beside` says of one stands in a line of its own.
+    """
     if as_json:
         print(json.dumps([described(name) for name in _loadable(kind)], indent=2))
         return 0
     for name in _loadable(kind):
         print(f"{name:{COLUMN}} {kind.summary(name)}")
+        if beside is not None:
+            print(f"{'':{COLUMN}} {beside(name)}")
     return 0
 
 

@@ -113,4 +113,6 @@ def show_plan(kind: Kind, config: StudyConfig, *, as_json: bool) -> int:
         return 0
     for line in planned.lines():
         print(line)
+    if config.twins:
+        print("then the swap twins and confirming runs that the ladders call for")
     return 0

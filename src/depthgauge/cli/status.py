@@ -45,7 +45,7 @@ def status_lines(status: StudyStatus) -> list[str]:
     ]
     lines += [_running_line(one) for one in status.running]
     lines += [
-        f"failed   {one.label} k={one.k} seed={one.seed}: {one.reason}  "
+        f"failed   {one.label} k={one.rung} seed={one.seed}: {one.reason}  "
         f"({status.study}/runs/{one.run})"
         for one in status.failed
     ]

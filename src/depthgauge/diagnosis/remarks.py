@@ -9,11 +9,23 @@ from torch import Tensor
 from torch.utils._pytree import tree_leaves
 
 from depthgauge.diagnostics.depth_utility import DEPTH_UTILITY
+from depthgauge.diagnostics.scale import SCALE
 from depthgauge.gauges.depth import DepthReading
 from depthgauge.gauges.reading import Reading
+from depthgauge.gauges.scale import ScaleReading
 from depthgauge.nets.seen_batch import SeenBatch
 
 FAR = 0.05
+
+
+def on_pinned_norm(scale: ScaleReading) -> list[str]:
+    """Say where D1 passes because it cannot do otherwise."""
+    if not scale.pinned:
+        return []
+    return [
+        "No block can change the norm of the stream, as with a LayerNorm or a bounded activation "
+        f"after each: {SCALE.id} passes whatever the network has learned, and is no evidence here."
+    ]
 
 
 class LabelWatch:

@@ -48,6 +48,11 @@ class Report(NetworkReadings):
         return self.judgement.word
 
     @property
+    def published_verdict(self) -> str:
+        """The word by the published protocol, which asks for no ladder."""
+        return self.judgement.published.word
+
+    @property
     def residual_norms(self) -> list[float]:
         """Medians of ‖h_l‖, l = 0 … L."""
         return list(self.scale.residual_norms)
@@ -91,6 +96,7 @@ class Report(NetworkReadings):
                 "notes": self.notes,
                 "verdict": self.verdict,
                 "verdict_in_words": str(self.judgement),
+                "published_verdict": self.published_verdict,
                 "fired": self.judgement.fired,
                 "single_seed": self.judgement.single_seed,
                 "headline_acc": self.headline_acc,

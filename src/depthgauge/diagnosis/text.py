@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from depthgauge import __version__
 from depthgauge.gauges.reading import Reading
+from depthgauge.gauges.reference_check import ReferenceCheckReading
 from depthgauge.verdict.judge import Verdict
 from depthgauge.verdict.sensitivity import StableRange
 
@@ -22,7 +23,7 @@ SIDE_BY_SIDE = 9
 def diagnosis_text(report: Report) -> str:
     """Verdict, diagnostics, readings layer by layer, thresholds, conventions."""
     parts = [
-        [f"{report.method_name}: {report.judgement}"],
+        [_heading(report)],
         [report.notes] if report.notes else [],
         list(_findings(report.judgement)),
         list(_numbers(report)),
@@ -32,6 +33,15 @@ def diagnosis_text(report: Report) -> str:
         list(_conventions(report)),
     ]
     return "\n\n".join("\n".join(part) for part in parts if part)
+
+
+def _heading(report: Report) -> str:
+    """Our verdict; that of the published protocol beside it where it has another word."""
+    ours, published = f"{report.method_name}: {report.judgement}", report.judgement.published
+    if published.word == report.verdict:
+        return ours
+    fired = f" ({', '.join(published.fired)})" if published.fired else ""
+    return f"{ours}; by the published protocol: {published.word}{fired}"
 
 
 def _findings(verdict: Verdict) -> Iterator[str]:
@@ -51,6 +61,12 @@ def _numbers(report: Report) -> Iterator[str]:
     for precision, cosines in report.numerics.of_native.items():
         yield f"{f'  in {precision}':{LABEL}}{_cells(cosines)}"
     yield _line(report.stability.name, report.stability)
+    for name, check in (
+        ("reference check", report.reference_check),
+        ("  of the plain twin", report.plain_check),
+    ):
+        if check is not None:
+            yield f"{name:{LABEL}}{_checked(check)}"
     if report.null is not None:
         deep = report.null.deep
         yield (
@@ -60,6 +76,12 @@ def _numbers(report: Report) -> Iterator[str]:
             f"{deep.mean:+.4f} ± {deep.spread:.4f} over {report.null.draws} fresh feedbacks, "
             f"p = {deep.p_upper:.3g}"
         )
+
+
+def _checked(check: ReferenceCheckReading) -> str:
+    if check.value is None:
+        return check.note
+    return f"{check.value:.1e}" + ("" if check.is_true else f", not passed by {check.places}")
 
 
 def _line(label: str, reading: Reading) -> str:
@@ -83,6 +105,8 @@ def _layers(report: Report) -> Iterator[str]:
             rows[label] = reading.per_layer
     if report.lesion.per_layer:
         rows["lost without block l−1"] = (None, *report.lesion.per_layer)
+    if report.rewind is not None and report.rewind.per_layer:
+        rows["lost, l−1 rewound"] = (None, *report.rewind.per_layer)
     count = len(report.residual_norms)
     for start in range(0, count, SIDE_BY_SIDE):
         layers = range(start, min(start + SIDE_BY_SIDE, count))
@@ -122,11 +146,15 @@ def _conventions(report: Report) -> Iterator[str]:
         report.reference,
         report.numerics,
         report.stability,
+        report.reference_check,
         report.lesion,
+        report.rewind,
         report.alignment,
         report.perturbation,
         report.nudging,
     )
     for reading in readings:
-        if reading is not None:
-            yield f"{reading.name}: {reading.unit}; {reading.convention}; {reading.measured_on}."
+        if reading is not None and reading.measured_on:
+            missing = reading.note if reading is report.rewind else ""
+            how = f"{reading.unit}; {reading.convention}; {reading.measured_on}"
+            yield f"{reading.name}: {missing or how}."

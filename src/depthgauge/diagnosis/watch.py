@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,16 +15,22 @@ from depthgauge.diagnosis.precision import in_float32
 from depthgauge.diagnostics.contract import Readings
 from depthgauge.diagnostics.readings import epoch_readings
 from depthgauge.diagnostics.registry import diagnostics
+from depthgauge.gauges.credit import Convention
 from depthgauge.gauges.epoch_metrics import EpochMetrics
 from depthgauge.gauges.measure import measure
+from depthgauge.gauges.reading import Sees
 from depthgauge.gauges.reference import ReferenceGauge
+from depthgauge.gauges.reference_check import ReferenceCheckReading, check_reference
 from depthgauge.gauges.scale import ScaleGauge
+from depthgauge.nets.batch import split_batch
 from depthgauge.nets.find_blocks import Blocks
 from depthgauge.nets.layout import Layout
 from depthgauge.nets.opened import NotFiniteError, OpenedNet, Returns
 from depthgauge.nets.sample_loss import Loss, cross_entropy
 from depthgauge.verdict.over_training import EpochReadings, first_fired
 from depthgauge.verdict.thresholds import Thresholds
+
+log = logging.getLogger("depthgauge")
 
 
 @dataclass(frozen=True)
@@ -34,7 +41,8 @@ class Watched:
         step: of training, as it was counted or given.
         readings: what the diagnostics need of it, by name: growth, gradient, error_share.
         residual_norms: medians of ‖h_l‖; empty where the weights are not finite.
-        bp_grad_norms: medians of ‖g_l‖; empty where the weights are not finite.
+        bp_grad_norms: medians of ‖g_l‖; empty where the weights are not finite, or autograd's
+            gradient is not the true one.
     """
 
     step: int
@@ -44,17 +52,23 @@ class Watched:
 
 
 class Watch:
-    """Reads a network whenever it is called; `history` keeps every reading."""
+    """Reads a network whenever it is called; `history` keeps every reading.
+
+    The first call checks whether autograd's gradient is the true one (`reference_check`). Where it
+    is not, gradients are not read.
+    """
 
     def __init__(
         self,
         open_net: Callable[[], OpenedNet],
         thresholds: Thresholds,
         log_dir: str | Path | None,
+        convention: Convention = "depthgauge",
     ) -> None:
         open_net()  # a wrong path is found before training, not after an epoch of it
-        self._open, self._thresholds = open_net, thresholds
+        self._open, self._thresholds, self._convention = open_net, thresholds, convention
         self.history: list[Watched] = []
+        self.reference_check: ReferenceCheckReading | None = None
         self._writer = _writer(log_dir)
 
     def __call__(self, inputs: Any, labels: Tensor, step: int | None = None) -> Watched:
@@ -72,14 +86,34 @@ class Watch:
             net, _ = in_float32(self._open())
         except NotFiniteError:
             return Watched(step, epoch_readings(line | {"diverged": True}))
-        scale, reference = ScaleGauge(), ReferenceGauge()
-        measure(net, [(inputs, labels)], [scale, reference])
-        h, g = scale.reading(), reference.reading()
+        self._check(net, inputs, labels)
+        scale, reference = ScaleGauge(), ReferenceGauge(self._convention)
+        gauges: list[Sees] = [scale, reference]
+        if self.reference_check and not self.reference_check.is_true:
+            net, gauges = net.without_gradients(), [scale]
+        measure(net, [(inputs, labels)], gauges)
+        h = scale.reading()
         line["h_norm"] = list(map(_finite, h.residual_norms))
+        if reference not in gauges:
+            return Watched(step, epoch_readings(line), h.residual_norms)
+        g = reference.reading()
         line["g_norm"] = list(map(_finite, g.per_layer))
         line["g_over_e"] = _finite(g.over_error)
         gradients = tuple(norm or 0.0 for norm in g.per_layer)
         return Watched(step, epoch_readings(line), h.residual_norms, gradients)
+
+    def _check(self, net: OpenedNet, inputs: Any, labels: Tensor) -> None:
+        """Check the gradient, again while it is zero: then nothing can be said of it yet."""
+        if self.reference_check is not None and not self.reference_check.is_vacuous:
+            return
+        inputs, labels = split_batch((inputs, labels))
+        self.reference_check = check_reference(net, inputs, len(labels))
+        if not self.reference_check.is_true:
+            log.warning(
+                "watch reads no gradients: %s. To read them, watch a twin that has the same "
+                "parameters and an ordinary backward pass.",
+                self.reference_check.complaint,
+            )
 
     @property
     def first_fired(self) -> dict[str, int | None]:
@@ -130,6 +164,7 @@ def watch(
     returns: Returns = "auto",
     thresholds: Thresholds | None = None,
     log_dir: str | Path | None = "runs/depthgauge-watch",
+    convention: Convention = "depthgauge",
 ) -> Watch:
     """Watch what the diagnostics read in your own training loop, in two lines.
 
@@ -138,10 +173,11 @@ def watch(
         watching(inputs, labels)        # after each epoch, on a held-out batch
 
     The network is left as it was. Readings are kept in `watching.history`, and logged to
-    TensorBoard under `log_dir` where that is installed (`None`: not logged).
+    TensorBoard under `log_dir` where that is installed (`None`: not logged). The arguments are
+    those of `diagnose`.
     """
 
     def open_net() -> OpenedNet:
         return OpenedNet(model, blocks, loss=loss, layout=layout, returns=returns)
 
-    return Watch(open_net, thresholds or Thresholds(), log_dir)
+    return Watch(open_net, thresholds or Thresholds(), log_dir, convention)

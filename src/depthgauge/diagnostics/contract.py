@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from depthgauge.diagnostics.finding import Finding
-from depthgauge.diagnostics.intervals import Interval
+from depthgauge.diagnostics.intervals import TOO_FEW_SEEDS, Interval
 
 if TYPE_CHECKING:
     from depthgauge.diagnostics.case import Case
@@ -37,6 +37,8 @@ class Quantity:
             it; left out where training does not record it.
         if_diverged: what it counts as in a network whose training diverged.
         log: whether its interval is that of the logarithm, and its axis logarithmic.
+        widest: an interval that is wider says nothing: there are too few seeds. With `log`, the
+            factor between its ends.
         form, factor, unit: it is shown as `form` of `factor` times the number, in `unit`.
     """
 
@@ -46,6 +48,7 @@ class Quantity:
     from_epoch: Callable[[EpochMetrics], float | None] | None = None
     if_diverged: float | None = None
     log: bool = False
+    widest: float = math.inf
     form: str = "{:.3g}"
     factor: float = 1.0
     unit: str = ""
@@ -63,11 +66,23 @@ class Quantity:
         mantissa, e, exponent = text.partition("e")
         return mantissa.replace("-", "−") + (f"e{int(exponent)}" if e else "")
 
-    def show_interval(self, found: Interval) -> str:
-        """Write its mean over seeds, and the interval where there is more than one seed."""
+    def says_nothing(self, found: Interval, limit: float | None = None) -> bool:
+        """Return whether an interval of it is too wide; one that settles the limit says that."""
+        return found.is_wider_than(self.widest, self.log) and (
+            limit is None or found.low <= limit <= found.high
+        )
+
+    def show_interval(self, found: Interval, settled: bool = False) -> str:
+        """Write its mean over seeds, and the interval where there is more than one seed.
+
+        Where that is too wide to say anything there are too few seeds; unless it has `settled`
+        something all the same.
+        """
         center = self.show(found.center)
-        if found.n == 1:
+        if found.is_point:
             return center
+        if not settled and self.says_nothing(found):
+            return f"{center} {TOO_FEW_SEEDS}"
         return f"{center} [{self.show(found.low)}, {self.show(found.high)}]"
 
 

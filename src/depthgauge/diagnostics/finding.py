@@ -22,6 +22,7 @@ class Finding:
         sentence: what was read, beside its thresholds.
         more_seeds: about how many more seeds would settle what straddles; None if that cannot be
             told, or more than a lot.
+        published: what the published protocol finds, where that differs.
         facts: whole numbers besides, by name, for whoever would otherwise look into the sentence.
     """
 
@@ -31,6 +32,7 @@ class Finding:
     sentence: str
     more_seeds: int | None = None
     facts: dict[str, int] = field(default_factory=dict)
+    published: Outcome | None = None
 
     @property
     def fires(self) -> bool:

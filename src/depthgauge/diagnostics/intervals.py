@@ -12,6 +12,16 @@ MOST_SEEDS = 200
 """Further seeds that are looked at when it is said how many would settle a question."""
 
 
+WIDEST_FACTOR = 1e4
+"""An interval of a positive quantity whose ends differ by more says nothing."""
+
+WIDEST_SHARE = 1.0
+"""An interval of shares, their differences or cosines that is wider says nothing: 100 points."""
+
+TOO_FEW_SEEDS = "[too few seeds]"
+"""Stands in the place of an interval that is too wide to say anything."""
+
+
 @dataclass(frozen=True)
 class Interval:
     """Student's t interval of the mean of n readings; with one reading just that reading."""
@@ -20,6 +30,26 @@ class Interval:
     center: float
     high: float
     n: int
+
+    @property
+    def is_point(self) -> bool:
+        """Whether it is one reading without ends."""
+        return self.n == 1 and self.low == self.high
+
+    def is_wider_than(self, widest: float, log: bool = False) -> bool:
+        """Its ends differ by more than this; with `log`, by a larger factor.
+
+        An end at zero or infinity is that of dead seeds, where the other is not: then the factor
+        is that of the other seeds. One seed has no ends, and dead seeds alone agree.
+        """
+        if self.is_point:
+            return False
+        if not log:
+            return self.high - self.low > widest
+        if not 0 < self.center < math.inf:
+            return False
+        upper, lower = self.high / self.center, self.center / self.low if self.low else math.inf
+        return min(upper, lower) > math.sqrt(widest)
 
     def is_below(self, threshold: float) -> bool:
         """The whole interval is."""
@@ -56,20 +86,38 @@ def _of_mean(values: Sequence[float], error_rate: float) -> Interval:
     return Interval(center - half, center, center + half, n)
 
 
+def with_noise(values: Sequence[float], noise: Sequence[float], error_rate: float) -> Interval:
+    """Return the interval of a mean over seeds that share their evaluation samples.
+
+    The variance is s²/n plus the mean square of the `noise`, each reading's own standard error:
+    seeds that share the samples share it, so that more seeds do not take it away. Satterthwaite's
+    degrees of freedom; never narrower than the interval over seeds alone.
+    """
+    center, n = statistics.fmean(values), len(values)
+    over_seeds = statistics.variance(values) / n if n > 1 else 0.0
+    over_samples = statistics.fmean(one**2 for one in noise)
+    total = over_seeds + over_samples
+    freedom = total**2 / (over_seeds**2 / (n - 1)) if over_seeds else math.inf
+    alone = _of_mean(values, error_rate)
+    half = max(quantile(error_rate, freedom) * math.sqrt(total), alone.high - alone.center)
+    return Interval(center - half, center, center + half, n)
+
+
 def _half_width(spread: float, n: int, error_rate: float) -> float:
-    return _quantile(error_rate, n) * spread / math.sqrt(n)
+    return quantile(error_rate, n - 1) * spread / math.sqrt(n)
 
 
 @cache
-def _quantile(error_rate: float, n: int) -> float:
-    """Of Student's t.
+def quantile(error_rate: float, freedom: float) -> float:
+    """Return the two-sided quantile of Student's t; at infinite freedom, of the normal.
 
     It is loaded when it is first needed: `--help` names the thresholds, and scipy takes half a
     second to load (`scipy.stats`, which has it too, a whole one).
     """
-    from scipy.special import stdtrit  # noqa: PLC0415
+    from scipy.special import ndtri, stdtrit  # noqa: PLC0415
 
-    return float(stdtrit(n - 1, 1 - error_rate / 2))
+    level = 1 - error_rate / 2
+    return float(ndtri(level) if freedom == math.inf else stdtrit(freedom, level))
 
 
 def _exp(value: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from depthgauge.diagnostics.case import Case
 from depthgauge.diagnostics.contract import Chart, Column, Diagnostic, Quantity, Threshold
 from depthgauge.diagnostics.finding import Finding, Outcome
-from depthgauge.diagnostics.intervals import Interval
+from depthgauge.diagnostics.intervals import WIDEST_FACTOR, Interval
 from depthgauge.diagnostics.wording import plain
 
 GRADIENT = Quantity(
@@ -15,6 +15,7 @@ GRADIENT = Quantity(
     from_epoch=lambda line: line["g_norm"][-1] or 0.0 if "g_norm" in line else None,
     if_diverged=0.0,
     log=True,
+    widest=WIDEST_FACTOR,
     unit="of each sample's own loss",
 )
 SHARE = Quantity(
@@ -24,6 +25,7 @@ SHARE = Quantity(
     from_epoch=lambda line: line["g_over_e"] or 0.0 if "g_over_e" in line else None,
     if_diverged=0.0,
     log=True,
+    widest=WIDEST_FACTOR,
 )
 NUMERICS = Quantity(
     name="numerics",
@@ -65,6 +67,7 @@ def _decide(case: Case) -> Finding:
     if share is None or len(case.values(SHARE)) < len(case.seeds):
         return _without_shares(gradient, case)
     wrong, seeds = sum(v < case.limit(LEAST_COSINE) for v in case.values(NUMERICS)), len(case.seeds)
+    floor, share_floor = case.limit(FLOOR), case.limit(SHARE_FLOOR)
     sides = case.side(gradient, FLOOR), case.side(share, SHARE_FLOOR)
     outcome: Outcome = "straddles"
     if wrong == seeds or sides == ("fires", "fires"):
@@ -72,8 +75,8 @@ def _decide(case: Case) -> Finding:
     elif not wrong and "passes" in sides:
         outcome = "passes"
     sentence = (
-        f"reference: the last gradient is {plain(gradient)} (floor {case.limit(FLOOR):g}), "
-        f"{plain(share)} of the error (floor {case.limit(SHARE_FLOOR):g})"
+        f"reference: the last gradient is {plain(GRADIENT, gradient, floor)} (floor {floor:g}), "
+        f"{plain(SHARE, share, share_floor)} of the error (floor {share_floor:g})"
     )
     if wrong:
         sentence += f"; numerically wrong in {wrong} of {seeds} seeds (cosine with the "
@@ -93,7 +96,9 @@ def _without_shares(gradient: Interval, case: Case) -> Finding:
 
     A network that is right and sure of it has a low gradient too.
     """
-    sentence = f"reference: the last gradient is {plain(gradient)} (floor {case.limit(FLOOR):g})"
+    floor = case.limit(FLOOR)
+    last = plain(GRADIENT, gradient, floor)
+    sentence = f"reference: the last gradient is {last} (floor {floor:g})"
     if case.side(gradient, FLOOR) == "passes":
         return Finding("D2", "passes", {"gradient": gradient}, sentence)
     sentence += (
@@ -121,7 +126,7 @@ def _in_words(finding: Finding) -> str:
         return "the gradient arrives"
     if finding.untested:
         return "whether the gradient arrives cannot be told from what was recorded"
-    gradient = GRADIENT.show_interval(finding.intervals["gradient"])
+    gradient = GRADIENT.show_interval(finding.intervals["gradient"], finding.fires)
     wrong, of = finding.facts.get("numerically_wrong", 0), finding.facts.get("seeds", 0)
     if not wrong:
         vanished = "has vanished" if finding.fires else "may have vanished"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from depthgauge.diagnostics.case import Case
 from depthgauge.diagnostics.contract import Chart, Column, Diagnostic, Quantity, Threshold
 from depthgauge.diagnostics.finding import Finding
+from depthgauge.diagnostics.intervals import WIDEST_FACTOR
 from depthgauge.diagnostics.wording import plain
 
 if TYPE_CHECKING:
@@ -37,7 +38,14 @@ GROWTH = Quantity(
     from_epoch=_after_epoch,
     if_diverged=math.inf,
     log=True,
+    widest=WIDEST_FACTOR,
     unit="times",
+)
+
+PINNED = Quantity(
+    name="norm_pinned",
+    label="norm pinned",
+    from_network=lambda network: float(network.scale.pinned),
 )
 
 LIMIT = Threshold(
@@ -55,13 +63,23 @@ def _decide(case: Case) -> Finding:
     if growth is None:
         return Finding("D1", "untested", {}, "scale: not measured")
     outcome = case.side(growth, LIMIT)
+    limit = case.limit(LIMIT)
+    sentence = (
+        f"scale: the stream grows {plain(GROWTH, growth, limit)} times at its steepest block "
+        f"(threshold {limit:g})"
+    )
+    pinned, seeds = int(sum(case.values(PINNED))), len(case.seeds)
+    if pinned:
+        sentence += "; the network pins its own norm after every block"
+        sentence += "" if pinned == seeds else f" in {pinned} of {seeds} seeds"
+        sentence += ", so growth could not show"
     return Finding(
         "D1",
         outcome,
         {"growth": growth},
-        f"scale: the stream grows {plain(growth)} times at its steepest block (threshold "
-        f"{case.limit(LIMIT):g})",
+        sentence,
         case.seeds_to_settle(LIMIT) if outcome == "straddles" else None,
+        {"norm_pinned": pinned, "seeds": seeds} if pinned else {},
     )
 
 
@@ -69,8 +87,11 @@ def _in_words(finding: Finding) -> str:
     if finding.untested:
         return "how its stream grows was not measured"
     if finding.passes:
+        pinned = finding.facts.get("norm_pinned", 0)
+        if pinned and pinned == finding.facts["seeds"]:
+            return "the network pins the scale of its stream itself, so D1 has nothing to say"
         return "its stream keeps its scale"
-    growth = GROWTH.show_interval(finding.intervals["growth"])
+    growth = GROWTH.show_interval(finding.intervals["growth"], finding.fires)
     blows_up = "blows up" if finding.fires else "may blow up"
     return f"the stream {blows_up}, {growth}-fold in one block"
 
@@ -82,7 +103,7 @@ SCALE = Diagnostic(
     "readout divides the scale out again, so accuracy need not suffer; but it divides the true "
     "gradient by the same factor, and nothing measured against that gradient means much.",
     fires_when="the stream grows by more than the threshold in one block",
-    quantities=(GROWTH,),
+    quantities=(GROWTH, PINNED),
     thresholds=(LIMIT,),
     decide=_decide,
     in_words=_in_words,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from depthgauge.diagnostics.case import Case
 from depthgauge.diagnostics.contract import Chart, Column, Diagnostic, Quantity, Threshold
 from depthgauge.diagnostics.finding import Finding
+from depthgauge.diagnostics.intervals import WIDEST_SHARE
 from depthgauge.diagnostics.wording import plain
 
 COSINE = Quantity(
@@ -12,6 +13,7 @@ COSINE = Quantity(
     label="stability",
     from_network=lambda network: network.stability.value,
     unit="cosine",
+    widest=WIDEST_SHARE,
 )
 
 LIMIT = Threshold(
@@ -27,13 +29,13 @@ def _decide(case: Case) -> Finding:
     cosine = case.interval(COSINE)
     if cosine is None:
         return Finding("D2s", "untested", {}, "stability: not measured")
-    outcome = case.side(cosine, LIMIT)
+    outcome, limit = case.side(cosine, LIMIT), case.limit(LIMIT)
     return Finding(
         "D2s",
         outcome,
         {"stability": cosine},
-        f"stability: the cosine between batches is {plain(cosine)} (drift rather than noise above "
-        f"{case.limit(LIMIT):g})",
+        f"stability: the cosine between batches is {plain(COSINE, cosine, limit)} (drift rather "
+        f"than noise above {limit:g})",
         case.seeds_to_settle(LIMIT) if outcome == "straddles" else None,
     )
 
@@ -41,7 +43,7 @@ def _decide(case: Case) -> Finding:
 def _in_words(finding: Finding) -> str:
     if finding.untested:
         return "whether batches agree was not measured"
-    cosine = COSINE.show_interval(finding.intervals["stability"])
+    cosine = COSINE.show_interval(finding.intervals["stability"], finding.fires)
     return {
         "fires": f"batches share one drift: their gradients have a cosine of {cosine}",
         "straddles": f"batches may share one drift: their gradients have a cosine of {cosine}",

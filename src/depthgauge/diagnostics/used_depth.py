@@ -64,7 +64,9 @@ class UsedDepth:
             noise.
         worse_than: k of a rung that the whole network is shown to be worse than; None if none.
         is_idle: whether the blocks that do not earn are shown to be worth less than `delta`.
-        bp: the used depth of backpropagation on the same task; None for backpropagation itself.
+        bp: the used depth of backpropagation on the same task; None for backpropagation itself,
+            and where it was not trained.
+        is_bp: whether this is backpropagation itself.
     """
 
     value: int | None
@@ -81,6 +83,7 @@ class UsedDepth:
     worse_than: int | None
     is_idle: bool
     bp: UsedDepth | None = None
+    is_bp: bool = True
 
     @cached_property
     def earning_blocks(self) -> tuple[int, ...]:
@@ -93,6 +96,11 @@ class UsedDepth:
         return not are_last(self.earning_blocks, self.blocks)
 
     @property
+    def is_counted(self) -> bool:
+        """Whether there are seeds enough to say how many blocks; one seed has its estimate."""
+        return self.seeds >= LEAST_SEEDS or (self.seeds == 1 and self.value is not None)
+
+    @property
     def has_ladder(self) -> bool:
         """Whether there are enough rungs to tell anything."""
         return len(self.rungs) >= min(self.blocks, LEAST_RUNGS)
@@ -100,7 +108,9 @@ class UsedDepth:
     @property
     def is_told(self) -> bool:
         """Whether the task tells depth: backpropagation is shown to use two rungs of it."""
-        bp = self.bp or self
+        bp = self if self.is_bp else self.bp
+        if bp is None:
+            return False
         used = bp.rungs_in_use if bp.seeds == 1 else bp.low
         return self.has_ladder and bp.has_ladder and used >= LEAST_OF_BP
 
@@ -134,10 +144,10 @@ class UsedDepth:
         return () if self.is_idle else tuple(rung.k for rung in self.rungs if not rung.earns)
 
     def __str__(self) -> str:
-        if self.seeds == 1 and self.value is not None:
-            return f"{self.value} of {self.blocks} (single seed)"
-        if self.seeds < LEAST_SEEDS:
+        if not self.is_counted:
             return "too few seeds"
+        if self.seeds == 1:
+            return f"{self.value} of {self.blocks} (single seed)"
         if self.low == self.high:
             return f"{self.low} of {self.blocks}"
         if self.value == self.high:

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from depthgauge.diagnostics.intervals import Interval
+from depthgauge.diagnostics.contract import Quantity
+from depthgauge.diagnostics.intervals import TOO_FEW_SEEDS, Interval
 
 
-def plain(found: Interval) -> str:
+def plain(quantity: Quantity, found: Interval, limit: float) -> str:
     """Write the mean with three digits, and the interval where there is more than one seed."""
-    return f"{found.center:.3g}" + (f" [{found.low:.3g}, {found.high:.3g}]" if found.n > 1 else "")
+    ends = f"[{found.low:.3g}, {found.high:.3g}]"
+    return f"{found.center:.3g}" + _after(quantity, found, limit, ends)
 
 
-def in_points(found: Interval) -> str:
+def in_points(quantity: Quantity, found: Interval, limit: float) -> str:
     """Write an interval of accuracies, or of their differences, in percentage points."""
-    ends = f" [{100 * found.low:+.1f}, {100 * found.high:+.1f}]" if found.n > 1 else ""
-    return f"{100 * found.center:+.1f}{ends}"
+    ends = f"[{100 * found.low:+.1f}, {100 * found.high:+.1f}]"
+    return f"{100 * found.center:+.1f}" + _after(quantity, found, limit, ends)
+
+
+def _after(quantity: Quantity, found: Interval, limit: float, ends: str) -> str:
+    if found.is_point:
+        return ""
+    return f" {TOO_FEW_SEEDS if quantity.says_nothing(found, limit) else ends}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from depthgauge.gauges.reading import Reading
@@ -14,12 +15,20 @@ DIGITS = 12
 class DepthReading(Reading):
     """`value` is accuracy − frozen accuracy of the same rule and seed.
 
-    `bp_gain` is what backpropagation gains from depth on the same task, None if not known.
+    `bp_gain` is what backpropagation gains from depth on the same task, None if not known. `noise`
+    is the standard error of the value that comes from the choice of evaluation samples, as of two
+    independent accuracies; None where it is not known how many samples there are.
     """
 
     accuracy: float | None = None
     frozen: float | None = None
     bp_gain: float | None = None
+    noise: float | None = None
+
+
+def noise_of_gain(accuracy: float, frozen: float, samples: int) -> float:
+    """Return the standard error of a difference of accuracies on so many evaluation samples."""
+    return math.sqrt((accuracy * (1 - accuracy) + frozen * (1 - frozen)) / samples)
 
 
 def read_depth(
@@ -27,11 +36,13 @@ def read_depth(
     frozen: float | None,
     bp_gain: float | None = None,
     measured_on: str = "as given",
+    samples: int | None = None,
 ) -> DepthReading:
     """The gain over the frozen baseline, where both accuracies are known."""
-    gain = None
+    gain = noise = None
     if accuracy is not None and frozen is not None:
         gain = round(accuracy - frozen, DIGITS)
+        noise = noise_of_gain(accuracy, frozen, samples) if samples else None
     return DepthReading(
         name="D3 depth utility",
         value=gain,
@@ -43,4 +54,5 @@ def read_depth(
         accuracy=accuracy,
         frozen=frozen,
         bp_gain=bp_gain,
+        noise=noise,
     )

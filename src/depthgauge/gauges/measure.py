@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 from depthgauge.errors import UserError
 from depthgauge.gauges.reading import Sees
 from depthgauge.nets.batch import split_batch
 from depthgauge.nets.opened import OpenedNet
+
+NO_BATCHES = "there are no batches to measure on; give at least one (inputs, labels)"
+
+
+def with_first(batches: Iterable[Any]) -> tuple[Any, Iterator[Any]]:
+    """Return the first batch, and all of them, none of which is kept once it was seen."""
+    iterator = iter(batches)
+    for first in iterator:
+        return first, chain(iter((first,)), iterator)
+    raise UserError(NO_BATCHES)
 
 
 def measure(net: OpenedNet, batches: Iterable[Any], gauges: Sequence[Sees]) -> None:
@@ -21,4 +32,4 @@ def measure(net: OpenedNet, batches: Iterable[Any], gauges: Sequence[Sees]) -> N
             gauge.see(view)
         seen += 1
     if not seen:
-        raise UserError("there are no batches to measure on; give at least one (inputs, labels)")
+        raise UserError(NO_BATCHES)

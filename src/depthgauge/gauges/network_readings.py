@@ -11,12 +11,18 @@ from depthgauge.gauges.null import NullReading
 from depthgauge.gauges.numerics import NumericsReading
 from depthgauge.gauges.reading import Reading
 from depthgauge.gauges.reference import ReferenceReading
+from depthgauge.gauges.reference_check import ReferenceCheckReading
 from depthgauge.gauges.scale import ScaleReading
 
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkReadings:
-    """The reading of every gauge; None for those of credit where none was given."""
+    """The reading of every gauge; None for those of credit where none was given.
+
+    `reference_check` is that of the network itself; `plain_check` that of its plain twin, of which
+    everything else was read, where one was given. Readings that an earlier version took have no
+    reference check and no rewind.
+    """
 
     scale: ScaleReading
     reference: ReferenceReading
@@ -25,9 +31,12 @@ class NetworkReadings:
     depth: DepthReading
     lesion: Reading
     accuracy: Reading
+    rewind: Reading | None = None
     alignment: AlignmentReading | None = None
     alignment_published: AlignmentReading | None = None
     perturbation: Reading | None = None
     perturbation_published: Reading | None = None
     nudging: NudgingReading | None = None
+    reference_check: ReferenceCheckReading | None = None
+    plain_check: ReferenceCheckReading | None = None
     null: NullReading | None = None

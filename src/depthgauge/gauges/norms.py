@@ -38,6 +38,14 @@ def stream_norms(layers: Sequence[Tensor], layout: Layout) -> Tensor:
     return torch.stack([sample_norms([layout.arrange(h)])[:, 0].mean(-1) for h in layers])
 
 
+def summed_norms(layers: Sequence[Tensor], layout: Layout) -> Tensor:
+    """‖·‖ over features, summed over positions, as (layers, samples).
+
+    A gradient that a readout spreads over positions keeps its sum however many there are.
+    """
+    return torch.stack([sample_norms([layout.arrange(h)])[:, 0].sum(-1) for h in layers])
+
+
 def median_over_samples(norms: Tensor) -> Tensor:
     """The lower median over the last axis."""
     return norms.median(dim=-1).values

@@ -8,13 +8,19 @@ from dataclasses import dataclass
 import torch
 
 from depthgauge.errors import UserError
-from depthgauge.gauges.norms import median_over_samples, stream_norms
+from depthgauge.gauges.credit import Convention
+from depthgauge.gauges.norms import median_over_samples, stream_norms, summed_norms
 from depthgauge.gauges.reading import Reading, Seen
 from depthgauge.nets.layout import Layout
 from depthgauge.nets.seen_batch import SeenBatch
 
 PUBLISHED_BATCH = 128
 """Published gradient norms are of the batch-mean loss, mostly over this many samples."""
+
+OVER_POSITIONS: dict[Convention, str] = {
+    "depthgauge": "summed over positions, for each label",
+    "published": "mean over positions",
+}
 
 
 @dataclass(frozen=True)
@@ -30,13 +36,17 @@ class ReferenceReading(Reading):
     error: float = 0.0
 
     @property
-    def gradient(self) -> float:
-        """As verdicts take it: a gradient that is not finite is none."""
+    def gradient(self) -> float | None:
+        """As verdicts take it: a gradient that is not finite is none; None where it is not read."""
+        if not self.per_layer:
+            return None
         return self.value if self.value is not None and math.isfinite(self.value) else 0.0
 
     @property
-    def share(self) -> float:
+    def share(self) -> float | None:
         """‖g_L‖/‖e‖ as verdicts take it."""
+        if not self.per_layer:
+            return None
         return self.over_error if math.isfinite(self.over_error) else 0.0
 
     @property
@@ -50,9 +60,14 @@ class ReferenceGauge:
 
     ‖g_l‖ is put together from ‖g_l‖/‖e‖, which is what went through the network, and ‖e‖. Samples
     without a label (all −100) have no loss and do not count.
+
+    Norms of a stream with positions are summed over them and divided by the number of the sample's
+    labels, so that no number of positions or tokens comes in either. As published they are averaged
+    over positions.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, convention: Convention = "depthgauge") -> None:
+        self._convention = convention
         self._gradients: list[torch.Tensor] = []
         self._ratios: list[torch.Tensor] = []
         self._errors: list[torch.Tensor] = []
@@ -62,9 +77,13 @@ class ReferenceGauge:
         """Keep the norms of the batch."""
         self._seen.count(batch)
         counted = batch.counted
-        gradients = stream_norms(batch.unit_gradients, batch.net.layout) * batch.error_size
+        error = batch.error if batch.error.dim() > 1 else batch.error.unsqueeze(1)
+        outputs = Layout(feature_axis=batch.class_axis)
+        norms = summed_norms if self._convention == "depthgauge" else stream_norms
+        labels = batch.labels_summed if self._convention == "depthgauge" else 1
+        gradients = norms(batch.unit_gradients, batch.net.layout) * batch.error_size / labels
         gradients = gradients[:, counted]
-        errors = stream_norms([batch.error], Layout(feature_axis=-1))[0][counted]
+        errors = (norms([error], outputs)[0] / labels)[counted]
         self._gradients.append(gradients)
         self._errors.append(errors)
         self._ratios.append(torch.where(errors > 0, gradients[-1] / errors, 0.0))
@@ -79,7 +98,8 @@ class ReferenceGauge:
             value=medians[-1],
             per_layer=tuple(medians),
             unit="median norm of ∂loss_i/∂h_l",
-            convention=f"each sample's own loss; divide by {PUBLISHED_BATCH} for the mean loss of "
+            convention=f"{self._convention}; each sample's own loss; norms over features, "
+            f"{OVER_POSITIONS[self._convention]}; divide by {PUBLISHED_BATCH} for the mean loss of "
             f"a batch of {PUBLISHED_BATCH}",
             measured_on=str(self._seen),
             note=_note(medians[-1]),

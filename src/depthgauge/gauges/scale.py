@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 
 from depthgauge.gauges.norms import median_over_samples, stream_norms
+from depthgauge.gauges.pinned_norm import pins_its_norm
 from depthgauge.gauges.reading import Reading, Seen, defined
 from depthgauge.nets.seen_batch import SeenBatch
 
@@ -16,10 +17,12 @@ from depthgauge.nets.seen_batch import SeenBatch
 class ScaleReading(Reading):
     """`value` is max over l of median‖h_{l+1}‖ / median‖h_l‖, `per_layer` the L ratios.
 
-    `residual_norms` are the L + 1 medians of ‖h_l‖.
+    `residual_norms` are the L + 1 medians of ‖h_l‖. Where `pinned`, no block can change the norm of
+    the stream, so that there is no growth to be seen whatever the network does.
     """
 
     residual_norms: tuple[float, ...] = ()
+    pinned: bool = False
 
     @property
     def growth(self) -> float:
@@ -29,15 +32,20 @@ class ScaleReading(Reading):
         return 0.0 if self.value is None else self.value
 
 
+PINNED = "the network pins its own norm after every block, so growth could not show"
+
+
 class ScaleGauge:
     """Medians over samples of ‖h_l‖, and the largest growth between neighbours."""
 
     def __init__(self) -> None:
         self._norms: list[torch.Tensor] = []
-        self._seen = Seen()
+        self._seen, self._pinned = Seen(), False
 
     def see(self, batch: SeenBatch) -> None:
-        """Keep the norms of the batch."""
+        """Keep the norms of the batch; on the first one, see whether they could be others."""
+        if not self._seen.batches:
+            self._pinned = pins_its_norm(batch)
         self._seen.count(batch)
         self._norms.append(stream_norms(batch.states, batch.net.layout))
 
@@ -53,8 +61,9 @@ class ScaleGauge:
             unit="ratio of medians, ‖h_{l+1}‖ to ‖h_l‖",
             convention="largest over the blocks; norms over features, mean over positions",
             measured_on=str(self._seen),
-            note=_note(medians, known),
+            note=_note(medians, known) or (PINNED if self._pinned else ""),
             residual_norms=tuple(medians.tolist()),
+            pinned=self._pinned,
         )
 
 

@@ -8,7 +8,7 @@ import torch
 
 from depthgauge.gauges.norms import cosines
 from depthgauge.gauges.reading import Reading, Seen, defined
-from depthgauge.nets.seen_batch import SeenBatch
+from depthgauge.nets.seen_batch import SeenBatch, along_axis
 
 FEWEST_BATCHES = 8
 
@@ -17,7 +17,8 @@ class StabilityGauge:
     """Mean pairwise cosine between the batch-mean gradients at layer ⌊L/2⌋.
 
     Near zero the batches disagree, as noise does; high, they share one drift. Positions are
-    averaged too, so that batches may differ in their number of tokens.
+    averaged too, so that batches may differ in their number of tokens; and every sample counts
+    alike, however many labels it has.
     """
 
     def __init__(self) -> None:
@@ -29,7 +30,8 @@ class StabilityGauge:
         self._seen.count(batch)
         self._layer = batch.net.num_blocks // 2
         gradient = batch.net.layout.arrange(batch.gradients[self._layer])
-        self._means.append(gradient[batch.counted].mean((0, 1)).nan_to_num().cpu())
+        for_each_label = gradient / along_axis(batch.labels_summed, gradient, 0)
+        self._means.append(for_each_label[batch.counted].mean((0, 1)).nan_to_num().cpu())
 
     def reading(self) -> Reading:
         """The mean over all pairs of batches."""

@@ -8,38 +8,33 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.autograd.graph import GradientEdge, get_gradient_edge
 
 from depthgauge.errors import UserError
 
 
 class Tape:
-    """What went into and came out of every block in one forward pass, and the gradients there.
+    """What went into and came out of every block in one forward pass, and where gradients are.
 
-    A tensor's hook hears the gradient of the tensor as it was when it passed the boundary, also if
-    the network changes it in place afterwards; for the same reason its values are copied. As a
-    context it takes its hooks off again: a stream may be a parameter or a buffer itself.
+    A place in the graph is that of the tensor as it was when it passed the boundary, also if the
+    network changes it in place afterwards; for the same reason its values are copied. As a context
+    it leaves `requires_grad` as it was: a stream may be a parameter or a buffer itself.
 
-    `start` is where the stream begins, as a place in the graph to take gradients to. With
-    `cut_last`, no gradient passes the last block's output.
+    `places` are those of h_0 … h_{L−1} and of the last block's output; None where the output has
+    no gradient.
     """
 
     def __init__(self, blocks: Sequence[nn.Module]) -> None:
         self.blocks = blocks
         self.inputs: list[Tensor] = []
         self.outputs: list[Tensor] = []
-        self.input_gradients: dict[int, Tensor] = {}
-        self.output_gradients: dict[int, Tensor] = {}
-        self.start: Any = None
-        self.cut_last = False
+        self.places: list[GradientEdge | None] = []
         self._borrowed: list[Tensor] = []
-        self._handles: list[Any] = []
 
     def __enter__(self) -> Tape:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for handle in self._handles:
-            handle.remove()
         for tensor in self._borrowed:
             tensor.requires_grad_(False)
 
@@ -53,6 +48,17 @@ class Tape:
                 f"block {len(self.outputs)} of {len(self.blocks)} did not run in the forward pass"
             )
 
+    def gradients(self, logits: Tensor, unit: Tensor) -> list[Tensor | None]:
+        """Hand `unit` back from the logits to every place; None where it does not arrive."""
+        found: list[Tensor | None] = [None] * len(self.places)
+        known = [(index, place) for index, place in enumerate(self.places) if place is not None]
+        if logits.requires_grad:
+            places = [place for _, place in known]
+            reached = torch.autograd.grad(logits, places, unit, allow_unused=True)
+            for (index, _), gradient in zip(known, reached, strict=True):
+                found[index] = gradient
+        return found
+
     def _before(self, index: int, stream: Tensor) -> None:
         if index != len(self.inputs):
             raise UserError(
@@ -65,10 +71,8 @@ class Tape:
             stream.requires_grad_()
             if index == 0:
                 self._borrowed.append(stream)
-        if index == 0:
-            self.start = torch.autograd.graph.get_gradient_edge(stream)
+        self.places.append(get_gradient_edge(stream))
         self.inputs.append(stream.detach().clone())
-        self._on_gradient(stream, lambda gradient: self.input_gradients.update({index: gradient}))
 
     def _after(self, index: int, output: Tensor) -> None:
         before = self.inputs[index]
@@ -78,17 +82,8 @@ class Tape:
                 f"{tuple(output.shape)}; give blocks between which the stream keeps its shape"
             )
         self.outputs.append(output.detach().clone())
-        if output.requires_grad:
-            self._on_gradient(output, lambda gradient: self._at_output(index, gradient))
-
-    def _at_output(self, index: int, gradient: Tensor) -> Tensor | None:
-        if self.cut_last and index == len(self.blocks) - 1:
-            return torch.zeros_like(gradient)
-        self.output_gradients[index] = gradient
-        return None
-
-    def _on_gradient(self, tensor: Tensor, hear: Callable[[Tensor], Any]) -> None:
-        self._handles.append(tensor.register_hook(hear))  # type: ignore[no-untyped-call]
+        if index == len(self.blocks) - 1:
+            self.places.append(get_gradient_edge(output) if output.requires_grad else None)
 
 
 Before = Callable[[int, Tensor], Tensor | None]
@@ -160,6 +155,31 @@ def _replaced(output: Any, old: Tensor, new: Tensor) -> Any:
         return type(output)(**items)
     values = [new if value is old else value for value in output]
     return type(output)(*values) if hasattr(output, "_fields") else type(output)(values)
+
+
+@contextmanager
+def overwriting(model: nn.Module) -> Iterator[Callable[[Tensor, Tensor], None]]:
+    """Give a function that writes new values into a tensor of a forward pass.
+
+    The network's own tensor is written to, so whatever reads it again reads the new values. A
+    parameter or buffer, and a tensor that lies over itself, gets new memory until the end instead.
+    """
+    owned = {t.untyped_storage().data_ptr() for t in (*model.parameters(), *model.buffers())}
+    replaced: list[tuple[Tensor, Tensor]] = []
+
+    def overwrite(tensor: Tensor, value: Tensor) -> None:
+        overlaps = 0 in tensor.stride() and tensor.numel() > 1
+        if overlaps or tensor.untyped_storage().data_ptr() in owned:
+            replaced.append((tensor, tensor.data))
+            tensor.data = value.clone()
+        else:
+            tensor.data.copy_(value)
+
+    try:
+        yield overwrite
+    finally:
+        for tensor, data in replaced:
+            tensor.data = data
 
 
 @contextmanager

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import inspect
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -19,21 +20,35 @@ LONGEST = 200
 """Of a complaint that lists every parameter, this much is enough."""
 
 
-def build_from(reference: str) -> nn.Module:
-    """The network that `module:function` or `file.py:function` makes, called without arguments."""
+def build_from(reference: str, option: str = "--net", seed: int | None = None) -> nn.Module:
+    """The network that `module:function` or `file.py:function` makes, called without arguments.
+
+    One that takes a `seed` is given it where there is one. `option` is what the user typed the
+    reference after.
+    """
     module_name, _, function_name = reference.rpartition(":")
     if not module_name or not function_name:
-        raise UserError(f"--net {reference!r} must be written module:function or file.py:function")
+        raise UserError(
+            f"{option} {reference!r} must be written module:function or file.py:function"
+        )
     module = _module(module_name)
     if not hasattr(module, function_name):
         raise UserError(f"{module_name} has no {function_name}")
+    function = getattr(module, function_name)
     try:
-        net = getattr(module, function_name)()
+        net = function(seed=seed) if seed is not None and _takes_seed(function) else function()
     except Exception as error:
         raise UserError(f"{reference} cannot make its network: {one_line(error)}") from error
     if not isinstance(net, nn.Module):
         raise UserError(f"{reference} returns {type(net).__name__}, not a torch.nn.Module")
     return net
+
+
+def _takes_seed(function: Callable[..., object]) -> bool:
+    try:
+        return "seed" in inspect.signature(function).parameters
+    except ValueError:  # some that are written in C do not say
+        return False
 
 
 def _module(name: str) -> ModuleType:

@@ -26,7 +26,7 @@ def residual_mlp_from(state_dict: Mapping[str, Tensor], name: str) -> ResidualML
     except (KeyError, ValueError) as error:
         raise UserError(
             f"{name} is not a ResidualMLP: it needs embed, blocks, out_ln and out_head; for "
-            "another network use `depthgauge diagnose` with --net"
+            "another network `depthgauge diagnose` and `audit --checkpoints` take --net"
         ) from error
     blocks = {int(m[1]) for key in state_dict if (m := re.match(r"blocks\.(\d+)\.", key))}
     inside = [_block(state_dict, index, name) for index in range(len(blocks))]

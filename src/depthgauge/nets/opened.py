@@ -18,7 +18,7 @@ from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.sample_loss import Loss, cross_entropy, losses_and_error, per_sample
 from depthgauge.nets.seen_batch import SeenBatch, along_axis, size_of_samples
 from depthgauge.nets.untouched import device_of, dtype_of, untouched
-from depthgauge.nets.what_blocks_return import returns_branch
+from depthgauge.nets.what_blocks_return import is_read_past_last_block, returns_branch
 
 Returns = Literal["auto", "stream", "branch"]
 
@@ -54,6 +54,7 @@ class OpenedNet:
             returns = "branch" if model.residual_add else "stream"
         self.adds = None if returns == "auto" else returns == "branch"
         self.dtype, self.device = dtype_of(model), device_of(model)
+        self.has_gradients = True
         _check_tensors(model)
 
     @property
@@ -70,6 +71,12 @@ class OpenedNet:
         opened.model, opened.blocks, opened.dtype = model, blocks, dtype
         return opened
 
+    def without_gradients(self) -> OpenedNet:
+        """The same network, of which `see` takes no gradients: those of autograd are not true."""
+        opened = copy.copy(self)
+        opened.has_gradients = False
+        return opened
+
     def see(self, inputs: Any, labels: Tensor) -> SeenBatch:
         """One forward pass, and one backward pass of every sample's unit error."""
         tape = Tape(self.blocks)
@@ -81,11 +88,8 @@ class OpenedNet:
             losses, error = losses_and_error(self.loss, logits, labels)
             size = along_axis(size_of_samples(error), error, 0)
             unit = torch.where(size > 0, error / size, 0.0).to(logits.dtype)
-            self._backward(tape, logits, unit)
-            gradients = [tape.input_gradients[index] for index in range(self.num_blocks)]
-            gradients.append(tape.output_gradients[self.num_blocks - 1])
-            if self.adds is None:
-                self.adds = returns_branch(tape, logits, unit)
+            gradients = self._gradients(tape, logits, unit) if self.has_gradients else ()
+            self.note_what_blocks_return(tape, inputs, logits)
         last = tape.outputs[-1] + tape.inputs[-1] if self.adds else tape.outputs[-1]
         return SeenBatch(
             self,
@@ -95,21 +99,26 @@ class OpenedNet:
             logits.detach(),
             losses,
             error,
-            tuple(gradient.detach() for gradient in gradients),
+            gradients,
         )
 
-    def _backward(self, tape: Tape, logits: Tensor, unit: Tensor) -> None:
-        """Fill the tape's gradients; no parameter's `.grad` is touched."""
-        reached = None
-        if logits.requires_grad:
-            (reached,) = torch.autograd.grad(
-                logits, tape.start, unit, retain_graph=self.adds is None, allow_unused=True
-            )
-        missing = self.num_blocks - 1 not in tape.output_gradients
-        if reached is None or missing or len(tape.input_gradients) < self.num_blocks:
+    def _gradients(self, tape: Tape, logits: Tensor, unit: Tensor) -> tuple[Tensor, ...]:
+        """Those at every boundary; no parameter's `.grad` is touched."""
+        found = tape.gradients(logits, unit)
+        arrived = [gradient.detach() for gradient in found if gradient is not None]
+        if len(arrived) <= self.num_blocks:
             raise UserError(
                 "no gradient reaches the stream: the blocks are not on the way to the logits, or "
                 "the network detaches or changes the stream in place between them"
+            )
+        return tuple(arrived)
+
+    def note_what_blocks_return(self, tape: Tape, inputs: Any, logits: Tensor) -> None:
+        """Keep whether the network adds what its blocks return, seen in its first pass."""
+        if self.adds is None:
+            inputs = placed(inputs, self.device, self.dtype)
+            self.adds = returns_branch(
+                tape, lambda: is_read_past_last_block(self.model, tape, inputs, logits)
             )
 
     def logits(
@@ -144,7 +153,8 @@ class OpenedNet:
         return self.loss(logits, labels.to(self.device))
 
     def _placed(self, inputs: Any, labels: Tensor) -> tuple[Any, Tensor]:
-        return placed(inputs, self.device, self.dtype), labels.detach().to(self.device, copy=True)
+        labels = self.loss.with_our_mark(labels.detach().to(self.device, copy=True))
+        return placed(inputs, self.device, self.dtype), labels
 
     def _check_samples(self, stream: Tensor, labels: Tensor) -> None:
         axis = self.layout.sample_axis

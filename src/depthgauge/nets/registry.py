@@ -16,7 +16,7 @@ def checked(candidate: object, reference: str) -> type[ResidualMLP]:
     if candidate is not ResidualMLP:
         raise UserError(
             f"the net {reference} cannot be trained: training knows residual_mlp alone; "
-            "`depthgauge diagnose --net` reads any network"
+            "`depthgauge diagnose` and `depthgauge audit --checkpoints` read any network with --net"
         )
     return ResidualMLP
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from depthgauge.nets.sample_loss import IGNORED
+from depthgauge.nets.sample_loss import IGNORED, class_axis, has_label
 
 if TYPE_CHECKING:
     from depthgauge.nets.opened import OpenedNet
@@ -28,7 +28,8 @@ class SeenBatch:
         losses: each sample's own loss, float64.
         error: e = ∂loss_i/∂logits, float64.
         unit_gradients: g_l/‖e‖ for l = 0 … L: gradients of a loss whose error is a unit vector.
-            Unlike g_l they do not underflow where a sample is answered with confidence.
+            Unlike g_l they do not underflow where a sample is answered with confidence. Empty where
+            autograd's are not true.
     """
 
     net: OpenedNet
@@ -46,10 +47,25 @@ class SeenBatch:
     @property
     def counted(self) -> Tensor:
         """Which samples have a label at all: one whose labels are all −100 has no loss to read."""
-        if self.labels.is_floating_point():
-            return torch.ones(len(self), dtype=torch.bool, device=self.labels.device)
-        has_label = self.labels != IGNORED
-        return has_label.flatten(1).any(1) if has_label.dim() > 1 else has_label
+        return has_label(self.labels)
+
+    @property
+    def class_axis(self) -> int:
+        """Where the logits and the error have their classes."""
+        return class_axis(self.logits, self.labels)
+
+    @property
+    def labels_summed(self) -> Tensor:
+        """How many labels each sample's loss is the sum of; 1 where it is their mean.
+
+        Numbers that are no classes count as one label at each position of the output.
+        """
+        outputs = self.logits.select(self.class_axis, 0)
+        if self.net.loss.averages or outputs.dim() <= 1:
+            return torch.ones(len(self), device=self.labels.device)
+        per_position = not self.labels.is_floating_point() and self.labels.shape == outputs.shape
+        counted = self.labels != IGNORED if per_position else torch.ones_like(outputs)
+        return counted.flatten(1).sum(1)
 
     @cached_property
     def error_size(self) -> Tensor:
@@ -67,7 +83,7 @@ class SeenBatch:
 
 def size_of_samples(vectors: Tensor) -> Tensor:
     """The norm of each sample (first axis), over all its numbers; squares do not underflow."""
-    flat = vectors.flatten(1)
+    flat = vectors.reshape(len(vectors), -1)
     largest = flat.abs().amax(1, keepdim=True)
     scaled = flat / torch.where(largest > 0, largest, 1.0)
     size: Tensor = torch.linalg.vector_norm(scaled, dim=1) * largest.squeeze(1)

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from depthgauge.errors import UserError
-from depthgauge.nets.boundaries import Tape
+from depthgauge.nets.batch import call
+from depthgauge.nets.boundaries import Tape, hooked, overwriting
 
 CLOSE = 1e-3
 """Relative distance up to which two streams count as the same, whatever the precision."""
 
 
-def returns_branch(tape: Tape, logits: Tensor, unit: Tensor) -> bool:
-    """Seen from the next block's input; from gradients where there is none, or it cannot tell."""
+def returns_branch(tape: Tape, is_read_past_last_block: Callable[[], bool]) -> bool:
+    """Seen from the next block's input; past the last where there is none, or it cannot tell."""
     seen = [
         _kind(tape.inputs[index], tape.outputs[index], tape.inputs[index + 1])
         for index in range(len(tape.blocks) - 1)
     ]
     kinds = set(seen) - {"either"}
     if not kinds:
-        return _by_gradient(tape, logits, unit)
+        return is_read_past_last_block()
     if kinds not in ({"stream"}, {"branch"}):
         raise UserError(
             "it cannot be seen whether the blocks return the stream or a branch of it; say "
@@ -43,14 +46,26 @@ def _kind(before: Tensor, output: Tensor, after: Tensor) -> str:
     return "stream" if as_stream < as_branch else "branch"
 
 
-def _by_gradient(tape: Tape, logits: Tensor, unit: Tensor) -> bool:
-    """With the last block's output cut off, only a network that adds hands a gradient down."""
-    kept = tape.input_gradients.copy()
-    tape.cut_last = True
-    torch.autograd.grad(logits, tape.start, unit, allow_unused=True)
-    tape.cut_last = False
-    past, tape.input_gradients = tape.input_gradients.get(0), kept
-    return past is not None and bool(past.any())
+@torch.no_grad()
+def is_read_past_last_block(model: nn.Module, tape: Tape, inputs: Any, logits: Tensor) -> bool:
+    """Run the network again, the last block's output as it was and its input another.
+
+    Only a network that adds them answers something else. The other input is as large as both.
+    """
+    last, stream, output = len(tape.blocks) - 1, tape.inputs[-1], tape.outputs[-1]
+    noise = torch.randn(stream.shape, generator=torch.Generator().manual_seed(0))
+    size = (stream.double().norm() + output.double().norm()) / math.sqrt(max(1, stream.numel()))
+    other = stream + (size * noise.to(stream.device)).to(stream.dtype)
+
+    def before(index: int, stream: Tensor) -> None:
+        if index == last:
+            overwrite(stream, other)
+
+    def after(index: int, _: Tensor) -> Tensor | None:
+        return output if index == last else None
+
+    with overwriting(model) as overwrite, hooked(tape.blocks, before=before, after=after):
+        return not torch.equal(call(model, inputs), logits)
 
 
 def _distance(a: Tensor, b: Tensor) -> float:

@@ -69,6 +69,8 @@ class Experiment:
             changes["rules"] = list(self.rules)
         if self.epochs is not None and config.epochs is None:
             changes["epochs"] = self.epochs
+        if "floors" not in config.model_fields_set:
+            changes["floors"] = False
         if self.audits:
             changes["k"] = [0, config.depth]
         return config.changed(**changes)

@@ -62,7 +62,9 @@ def compare_main_audit(study: StudyResult) -> PublishedComparison:
 
 def _verdict(rule: RuleResult, figures: PublishedAudit) -> VerdictComparison:
     known = _of_rule(figures.rules, rule.label)
-    return VerdictComparison(rule.label, str(rule.verdict), known.verdict if known else None)
+    return VerdictComparison(
+        rule.label, str(rule.verdict.published), known.verdict if known else None
+    )
 
 
 def _accuracies(

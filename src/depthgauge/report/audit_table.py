@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+from depthgauge.diagnostics.used_depth import UsedDepth
 from depthgauge.report.diagnostic_columns import columns, epoch_words, shown_readings, watched
+from depthgauge.results.floors import LINEAR
 from depthgauge.results.network import NetworkResult
 from depthgauge.results.spread import Spread
 from depthgauge.results.study import StudyResult
+from depthgauge.scheduling.floor_runs import SHALLOW
 
 Table: TypeAlias = tuple[list[str], list[list[str]]]
 
@@ -15,7 +18,7 @@ Table: TypeAlias = tuple[list[str], list[list[str]]]
 def run_table(study: StudyResult) -> Table:
     """Rule, seed, accuracies, ‖h_L‖, what each diagnostic read, verdict."""
     read = [column.quantity.label for column in columns()]
-    header = ["rule", "seed", "acc", "frozen", "‖h_L‖", *read, "verdict"]
+    header = ["rule", "seed", "acc", "frozen", "‖h_L‖", *read, "fires"]
     return header, [_run_row(network) for network in _audited(study)]
 
 
@@ -27,7 +30,6 @@ def _audited(study: StudyResult) -> list[NetworkResult]:
 
 def _run_row(network: NetworkResult) -> list[str]:
     report = network.report
-    word, fired = ("diverged", ()) if report is None else (report.verdict, report.judgement.fired)
     return [
         network.label,
         str(network.seed),
@@ -35,7 +37,7 @@ def _run_row(network: NetworkResult) -> list[str]:
         percent(network.frozen),
         _short(report.residual_norms[-1] if report else None),
         *shown_readings(network),
-        word + (f" ({', '.join(fired)})" if fired else ""),
+        "diverged" if report is None else ", ".join(report.judgement.fired) or "none",
     ]
 
 
@@ -56,23 +58,28 @@ def training_table(study: StudyResult) -> Table:
 
 
 def rule_table(study: StudyResult) -> Table:
-    """Rule, mean ± std, verdict over seeds."""
-    header = ["rule", "acc", "frozen", "verdict over seeds"]
+    """Rule, mean ± std, how many blocks it trains, verdict over seeds."""
+    header = ["rule", "acc", "frozen", "used depth", "verdict over seeds"]
     rows = [
         [
             rule.label,
             with_spread(rule.accuracy),
             with_spread(rule.frozen),
-            str(rule.verdict) + _diverged(rule.diverged_seeds),
+            depth_cell(rule.used_depth),
+            str(rule.verdict) + _diverged(rule.diverged_seeds) + _floor(study, rule.label),
         ]
         for rule in study.rules.values()
         if rule.basis == "audit"
     ]
     shallow = study.audit.shallow if study.audit else {}
     rows += [
-        [label, with_spread(entry.accuracy), "–", "no blocks: nothing to judge"]
+        [label, with_spread(entry.accuracy), "–", "–", _without_blocks(label)]
         for label, entry in shallow.items()
     ]
+    linear = study.floors.linear if study.floors else None
+    if linear is not None and rows:
+        why = linear.reason or "floor: no network"
+        rows.append([LINEAR, percent(linear.accuracy), "–", "–", why])
     return header, rows
 
 
@@ -132,8 +139,22 @@ def with_spread(entry: Spread) -> str:
     return percent(entry.mean) + ("" if entry.std is None else f" ± {percent(entry.std)}")
 
 
+def depth_cell(depth: UsedDepth | None) -> str:
+    """How many blocks are in use, of how many."""
+    return "–" if depth is None else str(depth)
+
+
 def _diverged(lost: list[int]) -> str:
     return f"; diverged: seed {', '.join(map(str, lost))}" if lost else ""
+
+
+def _floor(study: StudyResult, label: str) -> str:
+    above = study.floors.above_linear.get(label) if study.floors else None
+    return "" if above is None or above.is_shown else "; not shown to beat the linear floor"
+
+
+def _without_blocks(label: str) -> str:
+    return "floor: no blocks" if label == SHALLOW else "no blocks: nothing to judge"
 
 
 def _short(value: float | None) -> str:

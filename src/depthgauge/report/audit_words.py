@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from depthgauge.diagnosis.text import in_words
-from depthgauge.report.recipe_words import recipe_words
+from depthgauge.report.depth_words import depth_sentences
+from depthgauge.report.floor_words import floor_words, not_above
+from depthgauge.report.recipe_words import recipe_words, tuning_words
 from depthgauge.results.audit import Audit
+from depthgauge.results.audit_parts import EarlierVerdict
 from depthgauge.results.study import StudyResult
+from depthgauge.scheduling.execution import counted
 
 
 def audit_words(study: StudyResult) -> list[str]:
-    """For each rule its diagnostics; then the task, the controls and the settings."""
+    """For each rule its diagnostics and what it sees; then the task, the controls, the settings."""
     audit, words = study.audit, list[str]()
     if audit is None:
         return words
     for label, entry in audit.verdicts.items():
         if entry.control:
             continue
+        words += [first] if (first := not_above(study.floors, label)) else []
+        words += depth_sentences(label, entry.used_depth)
         words += [f"{label} {d.id} {d.outcome}: {d.sentence}." for d in entry.findings]
+        words += [f"{label} {entry.access}."] if entry.access else []
         ranges = [f"{stable.threshold} {in_words(stable)}" for stable in entry.sensitivity]
         if ranges:
             words.append(
@@ -32,7 +39,31 @@ def audit_words(study: StudyResult) -> list[str]:
             "Frozen baselines were given as one number for each rule, so gains from "
             "depth are not paired by seed, and their intervals leave out the baselines' spread."
         )
-    return [*words, *_untrained(audit), *recipe_words(audit)]
+    words += _earlier(audit)
+    tuning = tuning_words(study)
+    words += [tuning] if tuning else []
+    return [*words, *floor_words(study.floors), *_untrained(audit), *recipe_words(audit)]
+
+
+def _earlier(audit: Audit) -> list[str]:
+    """What earlier audits said, fewest seeds first, with the rules they said it of."""
+    labels: dict[EarlierVerdict, list[str]] = {}
+    for label, entry in audit.verdicts.items():
+        for earlier in entry.earlier:
+            labels.setdefault(earlier, []).append(label)
+    if not labels:
+        return []
+    said: dict[int, list[str]] = {}
+    for earlier, rules in labels.items():
+        said.setdefault(earlier.seeds, []).append(f"{earlier.word} ({', '.join(rules)})")
+    audits = [
+        f"with {counted(seeds, 'seed')} said {' and '.join(words)}"
+        for seeds, words in sorted(said.items())
+    ]
+    return [
+        f"An earlier audit {', one '.join(audits)}; looking again and again makes a wrong word "
+        "likelier: see docs/verdict.md."
+    ]
 
 
 def _untrained(audit: Audit) -> list[str]:

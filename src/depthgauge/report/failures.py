@@ -10,7 +10,7 @@ def failure_sentences(study: StudyResult) -> list[str]:
     reasons: dict[str, list[str]] = {}
     for run in study.runs:
         if run.reason is not None:
-            name = f"{run.label} k={run.config.k} seed={run.config.seed}"
+            name = f"{run.label} k={run.config.rung} seed={run.config.seed}"
             reasons.setdefault(run.reason, []).append(name)
     return [
         f"{names[0]}{f' and {len(names) - 1} more' if len(names) > 1 else ''} failed: {reason}"

@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
-from depthgauge.report.audit_table import Table, with_spread
+from collections.abc import Sequence
+
+from depthgauge.report.audit_table import Table, depth_cell, percent, with_spread
 from depthgauge.report.sparkline import Signs, sparklines
+from depthgauge.results.floors import LINEAR
 from depthgauge.results.ladder import Ladder, Rung
 from depthgauge.scheduling.execution import counted
 
+TWINS = ", added on noise"
+
 
 def ladder_rows(ladder: Ladder) -> Table:
-    """Header and rows: accuracy in per cent, mean ± sample standard deviation."""
+    """Header and rows: accuracy in per cent, mean ± sample standard deviation; used depth.
+
+    Below a rule stand its swap twins: the block that a rung adds is trained on noise.
+    """
     rows = []
     for label, rungs in ladder.rules.items():
-        by_k = {rung.k: rung for rung in rungs}
-        rows.append([label, *(_cell(by_k.get(k)) for k in ladder.ks)])
-    return ["rule", *(f"k = {k}" for k in ladder.ks)], rows
+        depth = depth_cell(ladder.used_depth.get(label))
+        rows.append([label, *_cells(rungs, ladder.ks), depth])
+        if label in ladder.twins:
+            rows.append([f"{label}{TWINS}", *_cells(ladder.twins[label], ladder.ks), ""])
+    linear = ladder.floors.linear if ladder.floors else None
+    if linear is not None and linear.accuracy is not None and ladder.ks:
+        rows.append([LINEAR, percent(linear.accuracy), *["–"] * (len(ladder.ks) - 1), ""])
+    return ["rule", *(f"k = {k}" for k in ladder.ks), "used depth"], rows
+
+
+def _cells(rungs: Sequence[Rung], ks: Sequence[int]) -> list[str]:
+    by_k = {rung.k: rung for rung in rungs}
+    return [_cell(by_k.get(k)) for k in ks]
 
 
 def rows_with_curves(ladder: Ladder, signs: Signs) -> Table:
@@ -23,14 +41,14 @@ def rows_with_curves(ladder: Ladder, signs: Signs) -> Table:
     One rung alone has no curve.
     """
     (first, *rest), rows = ladder_rows(ladder)
-    if len(rest) < 2:  # noqa: PLR2004
+    if len(ladder.ks) < 2:  # noqa: PLR2004
         return [first, *rest], rows
     means = []
     for rungs in ladder.rules.values():
         by_k = {rung.k: rung.mean for rung in rungs}
         means.append([by_k.get(k) for k in ladder.ks])
-    curves = sparklines(means, signs)
-    drawn = [[rule, curve, *cells] for (rule, *cells), curve in zip(rows, curves, strict=True)]
+    curves = dict(zip(ladder.rules, sparklines(means, signs), strict=True))
+    drawn = [[rule, curves.get(rule, ""), *cells] for rule, *cells in rows]
     return [first, "ladder", *rest], drawn
 
 

@@ -6,6 +6,8 @@ from itertools import pairwise
 
 from depthgauge.controls import control_in
 from depthgauge.diagnostics.depth_utility import LEAST
+from depthgauge.report.depth_words import depth_sentences
+from depthgauge.report.floor_words import floor_words, not_above
 from depthgauge.results.ladder import Ladder
 from depthgauge.verdict.thresholds import Thresholds
 
@@ -25,13 +27,15 @@ def ladder_words(ladder: Ladder, thresholds: Thresholds | None = None) -> list[s
     needed = 100 * (thresholds or Thresholds())[LEAST.name]
     sentences = []
     for label, rungs in ladder.rules.items():
+        sentences += [first] if (first := not_above(ladder.floors, label)) else []
         means = {rung.k: 100 * rung.mean for rung in rungs if rung.mean is not None}
+        sentences += depth_sentences(label, ladder.used_depth.get(label))
         sentences.append(_sentence(label, means, needed))
         for rung in rungs:
             lost = [f"seed {seed} in epoch {epoch}" for seed, epoch in rung.diverged.items()]
             if lost:
                 sentences.append(f"{label} at k = {rung.k} diverged: {', '.join(lost)}.")
-    return sentences
+    return [*sentences, *floor_words(ladder.floors)]
 
 
 def _sentence(rule: str, means: dict[int, float], needed: float) -> str:

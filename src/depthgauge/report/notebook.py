@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from html import escape
 
-from depthgauge.report.audit_table import with_spread
+from depthgauge.report.audit_table import depth_cell, with_spread
 from depthgauge.report.plot import plot_of
 from depthgauge.results.study import StudyResult
 
 
 def study_html(study: StudyResult) -> str:
     """Return a table of verdicts and the ladder chart as HTML."""
-    header = ("rule", "accuracy, %", "frozen, %", "verdict")
+    header = ("rule", "accuracy, %", "frozen, %", "used depth", "verdict")
     rows = [
-        (rule.label, with_spread(rule.accuracy), with_spread(rule.frozen), str(rule.verdict))
+        (
+            rule.label,
+            with_spread(rule.accuracy),
+            with_spread(rule.frozen),
+            depth_cell(rule.used_depth),
+            str(rule.verdict),
+        )
         for rule in study.rules.values()
     ]
     head = "".join(f"<th>{escape(name)}</th>" for name in header)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from depthgauge.report.audit_table import percent
 from depthgauge.results.audit import Audit
 from depthgauge.results.audit_parts import RuleVerdict, Selection, Settings, ShallowRule
+from depthgauge.results.study import StudyResult
 
 
 def recipe_words(audit: Audit) -> list[str]:
@@ -13,6 +14,32 @@ def recipe_words(audit: Audit) -> list[str]:
     words = [_chosen(rule, entry) for rule, entry in selection if len(entry.candidates) != 1]
     words += [_survives(rule, entry) for rule, entry in audit.settings.items()]
     return words + _controls(audit)
+
+
+def tuning_words(study: StudyResult) -> str | None:
+    """Return which rules nobody chose learning rate and options for; None if there are none."""
+    if study.rules and study.config.recipe is None:
+        return (
+            "These networks were trained elsewhere: whether learning rate and options were tuned "
+            "for each rule is not known, and a verdict is about the recipe that was used."
+        )
+    untuned = untuned_rules(study)
+    if not untuned:
+        return None
+    return (
+        f"Learning rate and options were not tuned for {', '.join(untuned)}: a verdict is about "
+        "this recipe (--vary with --select validation chooses each rule's setting on held-out "
+        "samples)."
+    )
+
+
+def untuned_rules(study: StudyResult) -> list[str]:
+    """Return the rules for which no setting was chosen among several on held-out samples."""
+    selections = study.audit.selection.values() if study.audit else ()
+    chosen = [entry for entry in selections if entry.chosen and len(entry.candidates) > 1]
+    tuned = {label for entry in chosen for label in entry.candidates}
+    labels = [rule.label for rule in study.rules.values() if rule.control is None]
+    return list(dict.fromkeys(label.partition("[")[0] for label in labels if label not in tuned))
 
 
 def _chosen(rule: str, entry: Selection) -> str:

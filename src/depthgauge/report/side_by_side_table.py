@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from depthgauge.diagnostics.intervals import TOO_FEW_SEEDS, WIDEST_SHARE
 from depthgauge.report.audit_table import Table, percent, with_spread
 from depthgauge.results.comparison import AgainstRule, ComparedRule, Comparison, SameRule
 from depthgauge.results.paired import Difference
@@ -17,8 +18,8 @@ BASES = {"training": ", by metrics of training"}
 
 
 def rule_table(compared: Comparison) -> Table:
-    """Study, rule, seeds, accuracy, frozen baseline, gain from depth, verdict and its basis."""
-    header = ["study", "rule", "n", "acc", "frozen", "gain", "verdict"]
+    """Study, rule, seeds, accuracy, frozen baseline, gain, used depth, verdict and its basis."""
+    header = ["study", "rule", "n", "acc", "frozen", "gain", "used depth", "verdict"]
     return header, [_rule_row(rule) for rule in compared.rules]
 
 
@@ -79,6 +80,7 @@ def _rule_row(rule: ComparedRule) -> list[str]:
         with_spread(rule.accuracy),
         percent(rule.frozen.mean),
         "–" if rule.gain.mean is None else f"{100 * rule.gain.mean:+.1f}",
+        rule.used_depth or "–",
         rule.verdict_in_words
         + BASES.get(rule.basis, "")
         + (f"; diverged: seed {seeds}" if seeds else ""),
@@ -103,9 +105,17 @@ def _difference_row(one: Difference) -> list[str]:
         one.of,
         str(one.n),
         _change(one),
-        "–" if one.low is None or one.high is None else f"[{points(one.low)}, {points(one.high)}]",
+        _ends(one),
         one.reading,
     ]
+
+
+def _ends(one: Difference) -> str:
+    if one.low is None or one.high is None:
+        return "–"
+    if one.high - one.low > WIDEST_SHARE:
+        return TOO_FEW_SEEDS
+    return f"[{points(one.low)}, {points(one.high)}]"
 
 
 def _change(one: Difference) -> str:

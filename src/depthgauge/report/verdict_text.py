@@ -18,6 +18,7 @@ LOOKS = {
     "trustworthy": _Look("✓", "bold green"),
     "walk back": _Look("✗", "bold red"),
     "diverged": _Look("✗", "bold red"),
+    "shallow": _Look("✗", "bold red"),
     "inconclusive": _Look("~", "bold yellow"),
     "no alarm, depth untested": _Look("?", "bold blue"),
 }

@@ -24,6 +24,7 @@ from depthgauge.results.audit_parts import (
     StoredReport,
     StoredThresholds,
 )
+from depthgauge.results.floors import Floors
 from depthgauge.results.run import RunResult
 from depthgauge.store.provenance import Provenance
 from depthgauge.verdict.words import Word
@@ -50,6 +51,8 @@ class Audit(BaseModel):
     untrained: dict[str, StoredReport]
     """Networks at initialisation, by seed: a control that must raise no alarm."""
     shallow: dict[str, ShallowRule] = {}
+    floors: Floors | None = None
+    """What needs no depth; None where it was not asked for."""
     selection: dict[str, Selection] = {}
 
     @model_validator(mode="wrap")

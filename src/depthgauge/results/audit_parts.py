@@ -10,6 +10,7 @@ from depthgauge.diagnosis.report import Report
 from depthgauge.diagnostics.finding import Finding
 from depthgauge.diagnostics.used_depth import UsedDepth
 from depthgauge.results.spread import Spread
+from depthgauge.rules.access import Access
 from depthgauge.verdict.judge import Verdict
 from depthgauge.verdict.sensitivity import StableRange
 from depthgauge.verdict.thresholds import Thresholds
@@ -71,6 +72,14 @@ class AuditedNetwork(_Part):
     """Every reading; None where training diverged."""
 
 
+class EarlierVerdict(_Part):
+    """What an earlier audit of the same study said of a rule."""
+
+    seeds: int
+    """How many seeds it had."""
+    word: Word
+
+
 class RuleVerdict(_Part):
     """The verdict on a rule over seeds, and what it rests on."""
 
@@ -88,6 +97,19 @@ class RuleVerdict(_Part):
     sensitivity: tuple[StableRange, ...]
     used_depth: UsedDepth | None = None
     """How many blocks earn accuracy; None without a ladder, and in audits of earlier versions."""
+    access: Access | None = None
+    """What the rule sees; None where that is not known."""
+    earlier: tuple[EarlierVerdict, ...] = ()
+    """What audits of the same study with other seeds said, oldest first, each once."""
+
+    def following(self, before: RuleVerdict | None) -> RuleVerdict:
+        """Return this verdict with the one that it replaces, and those before, as earlier ones."""
+        if before is None:
+            return self
+        earlier = list(before.earlier)
+        if set(before.seeds) != set(self.seeds):
+            earlier.append(EarlierVerdict(seeds=len(before.seeds), word=before.word))
+        return self.model_copy(update={"earlier": tuple(dict.fromkeys(earlier))})
 
     @property
     def verdict(self) -> Verdict:

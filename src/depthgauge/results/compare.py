@@ -87,6 +87,7 @@ def _rule(study: str, rule: RuleResult) -> ComparedRule:
         label=rule.label,
         control=rule.control,
         **spreads,
+        used_depth=str(rule.used_depth) if rule.used_depth else "",
         verdict=rule.verdict.word,
         verdict_in_words=str(rule.verdict),
         basis=rule.basis,

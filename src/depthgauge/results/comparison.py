@@ -50,6 +50,7 @@ class ComparedRule:
         label: what tables call the rule.
         control: which control it was trained under, if any.
         accuracy, frozen, gain: with all blocks trained, with none, and the difference.
+        used_depth: how many blocks earn accuracy, in words; empty without a ladder.
         verdict: the word; `verdict_in_words` says why.
         basis: what the verdict rests on.
         diverged_seeds: the seeds with which training of the whole network diverged.
@@ -62,6 +63,7 @@ class ComparedRule:
     accuracy: Spread
     frozen: Spread
     gain: Spread
+    used_depth: str
     verdict: Word
     verdict_in_words: str
     basis: Basis

@@ -45,6 +45,7 @@ class LayerRow(NamedTuple):
     nudging: float | None
     null: str | None
     lesion: float | None
+    rewind: float | None
 
 
 NORMS: tuple[Literal["h_norm", "g_norm"], ...] = ("h_norm", "g_norm")
@@ -80,6 +81,8 @@ def _configured(run: RunResult) -> Row:
         "label": run.label,
         "k": config.k,
         "seed": config.seed,
+        "swapped": _listed(config.intervention.swapped),
+        "frozen": _listed(config.intervention.frozen),
         "task": task.name,
         "evaluated_on": task.evaluated_on,
         "rule": rule.name,
@@ -97,6 +100,11 @@ def _configured(run: RunResult) -> Row:
         "targets": recipe.targets,
         "state": run.state,
     }
+
+
+def _listed(blocks: Sequence[int]) -> str | None:
+    """Blocks as a text; None for none."""
+    return " ".join(map(str, blocks)) or None
 
 
 def _runs(study: StudyResult) -> Iterator[Row]:
@@ -157,7 +165,8 @@ def _of_network(network: NetworkResult, last: EpochMetrics | None) -> Iterator[L
     alignment, perturbation, nudging = (one.per_layer if one else () for one in credit)
     null = [layer.word for layer in report.null.per_layer] if report and report.null else []
     lesion = (None, *report.lesion.per_layer) if report else ()
-    columns = (norms, gradients, alignment, perturbation, nudging, null, lesion)
+    rewind = (None, *report.rewind.per_layer) if report and report.rewind else ()
+    columns = (norms, gradients, alignment, perturbation, nudging, null, lesion, rewind)
     for layer in range(max(map(len, columns))):
         yield LayerRow(
             label=network.label,
@@ -171,6 +180,7 @@ def _of_network(network: NetworkResult, last: EpochMetrics | None) -> Iterator[L
             nudging=_at(layer, nudging),
             null=_at(layer, null),
             lesion=_at(layer, lesion),
+            rewind=_at(layer, rewind),
         )
 
 

@@ -19,9 +19,10 @@ from pydantic import (
 )
 
 from depthgauge.config import Intervention, SharedConfig
-from depthgauge.diagnostics.intervals import Interval, interval
+from depthgauge.diagnostics.intervals import WIDEST_SHARE, Interval, interval
 from depthgauge.diagnostics.used_depth import UsedDepth
 from depthgauge.errors import UserError
+from depthgauge.results.floors import Floors
 from depthgauge.results.run import RunResult
 from depthgauge.results.spread import Spread
 from depthgauge.store.files import read_json
@@ -77,6 +78,14 @@ class Rung(BaseModel):
         """95 % interval of the mean (Student's t); None for fewer than two seeds."""
         values = list(self.accuracies.values())
         return interval(values, ERROR_RATE) if len(values) > 1 else None
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """The ends of the interval as they are shown; None where it says nothing, or is none."""
+        found = self.interval
+        if found is None or found.is_wider_than(WIDEST_SHARE):
+            return None
+        return found.low, found.high
 
 
 def rungs_of(runs: Sequence[RunResult]) -> tuple[Rung, ...]:
@@ -134,6 +143,8 @@ class Ladder(BaseModel):
     """Swap twins of the rungs that have one, by label: what the rung adds is trained on noise."""
     used_depth: dict[str, UsedDepth] = {}
     """How many blocks earn accuracy, by label, where there is a ladder."""
+    floors: Floors | None = None
+    """What needs no depth; None where it was not asked for."""
 
     @model_validator(mode="wrap")
     @classmethod

@@ -38,7 +38,9 @@ def used_depths(
     }
     return {
         label: find_used_depth(
-            ladder, None if label in bp else references.get(rules[label][0].control)
+            ladder,
+            None if label in bp else references.get(rules[label][0].control),
+            is_bp=label in bp,
         )
         for label, ladder in known.items()
     }

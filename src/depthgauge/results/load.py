@@ -13,6 +13,7 @@ from pydantic_core import from_json
 from depthgauge.config import RunConfig
 from depthgauge.errors import UserError
 from depthgauge.results.audit import Audit
+from depthgauge.results.floors import FLOORS, LinearFloor, read_linear_floor
 from depthgauge.results.ladder import read_ladder
 from depthgauge.results.run import RunResult
 from depthgauge.results.study import StudyResult
@@ -50,10 +51,18 @@ def load_opened(
     """
     if before is None:
         return _Loader(study, done).load(file, audited=audited)
-    ended = {run.identity: run for run in before.runs if run.has_ended}
-    now = _Loader(study, done, ended).load(file, audited=False)
+    now = _Loader(study, done, before).load(file, audited=False)
     problems = (*before.problems, *now.problems)
     return replace(now, chance=before.chance, audit=before.audit, problems=problems)
+
+
+def load_earlier_audit(folder: Path) -> Audit | None:
+    """Return the audit that another one will replace; None where none is there, or none to read."""
+    path = folder / "audit.json"
+    try:
+        return _read_audit(path) if path.is_file() else None
+    except UserError:
+        return None
 
 
 def _load_audit(folder: Path) -> StudyResult:
@@ -84,10 +93,11 @@ class _Loader:
         self,
         study: StudyFolder,
         done: Mapping[str, DoneRun],
-        ended: Mapping[str, RunResult] | None = None,
+        before: StudyResult | None = None,
     ) -> None:
         self._study, self._done, self._problems = study, done, list[str]()
-        self._ended = ended or {}
+        self._before = before
+        self._ended = {run.identity: run for run in before.runs if run.has_ended} if before else {}
 
     def load(self, file: StudyFile, *, audited: bool = True) -> StudyResult:
         folder = self._study.path
@@ -103,12 +113,22 @@ class _Loader:
             audit=None if audit is None else audit.called_as_in(runs),
             device=file.device,
             threads=file.threads,
+            linear_floor=self._linear_floor(),
             problems=tuple(self._problems),
         )
 
     def _audit(self, path: Path) -> Audit | None:
         try:
             return _read_audit(path) if path.is_file() else None
+        except UserError as error:
+            self._problems.append(str(error))
+            return None
+
+    def _linear_floor(self) -> LinearFloor | None:
+        if self._before is not None:
+            return self._before.linear_floor
+        try:
+            return read_linear_floor(self._study.path / FLOORS)
         except UserError as error:
             self._problems.append(str(error))
             return None

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from depthgauge.diagnosis.report import Report
 from depthgauge.diagnostics.contract import Readings
 from depthgauge.diagnostics.readings import diverged_readings
+from depthgauge.gauges.depth import noise_of_gain
 from depthgauge.results.audit_parts import AuditedNetwork
 from depthgauge.results.run import RunResult
 from depthgauge.verdict.over_training import from_metrics
@@ -79,6 +80,9 @@ def trained_network(
     baseline = frozen.accuracy if frozen and learns else None
     if run.accuracy is not None and baseline is not None:
         readings["depth_gain"] = run.accuracy - baseline
+        if run.right is not None:
+            noise = noise_of_gain(run.accuracy, baseline, run.right["samples"])
+            readings["depth_gain_noise"] = noise
     return NetworkResult(
         label=run.label,
         seed=run.config.seed,

@@ -22,6 +22,7 @@ from depthgauge.results.network import (
 )
 from depthgauge.results.run import RunResult
 from depthgauge.results.spread import Spread
+from depthgauge.rules.access import Access
 from depthgauge.verdict.judge import Verdict, judge
 from depthgauge.verdict.sensitivity import StableRange
 from depthgauge.verdict.thresholds import Thresholds
@@ -47,6 +48,7 @@ class RuleResult:
         twins: the swap twins of its rungs, by k: what the rung adds is trained on noise.
         used_depth: how many blocks earn accuracy; None without a ladder.
         sensitivity: how far each threshold may move before the audit's word changes.
+        access: what the rule sees, and whether it transports weights; None where no audit says so.
         unread: how many networks have been trained since the audit.
     """
 
@@ -62,6 +64,7 @@ class RuleResult:
     used_depth: UsedDepth | None = None
     sensitivity: tuple[StableRange, ...] = ()
     unread: int = 0
+    access: Access | None = None
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -70,8 +73,7 @@ class RuleResult:
 
     def finding(self, name: str) -> Finding | None:
         """Return what one diagnostic found; None where it did not look."""
-        every = (*self.findings, *self.verdict.besides)
-        return next((found for found in every if found.id == name), None)
+        return self.verdict.finding(name)
 
     @property
     def blocks(self) -> int | None:
@@ -139,6 +141,7 @@ def _rule(
 ) -> RuleResult:
     networks: tuple[NetworkResult, ...] = ()
     sensitivity: tuple[StableRange, ...] = ()
+    access: Access | None = None
     basis, unread = TRAINING, 0
     if audit is not None and label in audit.verdicts:
         known = {run.identity for run in runs}
@@ -146,6 +149,7 @@ def _rule(
         entry = audit.verdicts[label]
         verdict, basis, sensitivity = entry.verdict, AUDIT, entry.sensitivity
         depth = entry.used_depth or depth
+        access = entry.access
         unread = max(0, sum(run.is_full and run.is_done for run in runs) - len(networks))
     elif not runs[0].config.net.blocks:
         verdict = Verdict("no blocks", (), 0, reason="nothing to judge")
@@ -166,6 +170,7 @@ def _rule(
         used_depth=depth,
         sensitivity=sensitivity,
         unread=unread,
+        access=access,
     )
 
 

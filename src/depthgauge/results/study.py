@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from depthgauge.config import SharedConfig
 from depthgauge.errors import UserError
 from depthgauge.results.audit import Audit
+from depthgauge.results.floors import Floors, LinearFloor, floors_of
 from depthgauge.results.ladder import Ladder
 from depthgauge.results.rule import RuleResult, gain_of_bp, rule_results
 from depthgauge.results.run import STATES, RunResult, State
@@ -40,6 +41,7 @@ class StudyResult:
         device, threads: what fixes the results bit for bit; None where there is no study.
         problems: what could not be read, a sentence each.
         submitted: the job that a cluster shall train, where the rest was given to one.
+        linear_floor: what a linear classifier of the input reaches; None where it was not fitted.
     """
 
     name: str
@@ -52,6 +54,7 @@ class StudyResult:
     threads: int | None = None
     problems: tuple[str, ...] = ()
     submitted: Submitted | None = None
+    linear_floor: LinearFloor | None = None
 
     def __getitem__(self, label: str) -> RuleResult:
         """Return a rule by its label."""
@@ -84,6 +87,13 @@ class StudyResult:
         if self.audit is not None and self.audit.bp_gain is not None:
             return self.audit.bp_gain
         return gain_of_bp(self.runs, self.thresholds)
+
+    @cached_property
+    def floors(self) -> Floors | None:
+        """What needs no depth: a linear classifier, and the network without blocks."""
+        if not self.runs and self.audit is not None:
+            return self.audit.floors
+        return floors_of(self.runs, self.linear_floor, self.chance)
 
     @property
     def thresholds(self) -> Thresholds:
@@ -137,6 +147,7 @@ class StudyResult:
             rules={label: rules[label] for label in shown},
             twins={label: rule.twins for label, rule in shown.items() if rule.twins},
             used_depth={label: rule.used_depth for label, rule in shown.items() if rule.used_depth},
+            floors=self.floors,
         )
 
     def with_audit(self, audit: Audit) -> StudyResult:

@@ -104,14 +104,15 @@ class Context:
 class RuleOptions(BaseModel):
     """Options of a rule: validated, documented, and part of a run's identity.
 
-    Those in `fixed` are written down with a run but cannot be chosen.
+    Those in `fixed` are written down with a run but cannot be chosen. Credit is applied as the rule
+    returns it, unless the rule declares a normalisation (`NormalisedOptions`) or one is chosen.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     fixed: ClassVar[frozenset[str]] = frozenset()
 
     normalise: Normalise = Field(
-        default="sample",
+        default="none",
         description="divide the credit by its RMS over: each sample, the batch, or not",
     )
     epsilon: float = Field(
@@ -119,11 +120,20 @@ class RuleOptions(BaseModel):
     )
 
 
+class NormalisedOptions(RuleOptions):
+    """Options of a rule that declares: each sample's credit is divided by its RMS over features."""
+
+    normalise: Normalise = Field(
+        default="sample", description=RuleOptions.model_fields["normalise"].description
+    )
+
+
 class Rule(ABC):
     """A learning rule, written for one network and one batch.
 
     The engine lifts it over many networks with `torch.func.vmap`; a rule that cannot be lifted
-    (it uses `.item()`, or a step count that depends on the data) sets `batched = False`.
+    (it uses `.item()`, or a step count that depends on the data) sets `batched = False`. A rule
+    whose `feedback` is made from the network's weights sets `copies_weights = True`.
     """
 
     name: ClassVar[str]
@@ -131,6 +141,7 @@ class Rule(ABC):
     needs: ClassVar[frozenset[Need]] = frozenset()
     batched: ClassVar[bool] = True
     end_to_end: ClassVar[bool] = False
+    copies_weights: ClassVar[bool] = False
     Options: ClassVar[type[RuleOptions]] = RuleOptions
 
     def __init__(self, options: RuleOptions | None = None) -> None:

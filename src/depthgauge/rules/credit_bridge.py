@@ -12,14 +12,14 @@ from torch.nn.functional import cross_entropy
 
 from depthgauge.nets.contract import ResidualNet
 from depthgauge.rules.auxiliary import Auxiliary, Tensors, clocks, features, features_width, rms
-from depthgauge.rules.contract import Context, Credit, RuleOptions
+from depthgauge.rules.contract import Context, Credit, NormalisedOptions
 from depthgauge.rules.dfa import DFA
 
 SMALLEST = 1e-12
 """Mean over samples of ‖RMS(h_L)·g_L‖² below which there is nothing to match."""
 
 
-class CreditBridgeOptions(RuleOptions):
+class CreditBridgeOptions(NormalisedOptions):
     """The published toy setting; the rest was measured (docs/rules/credit_bridge.md)."""
 
     hidden: int = Field(default=256, ge=1, description="width of the value network's hidden layers")

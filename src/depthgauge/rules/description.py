@@ -1,4 +1,4 @@
-"""Say of a rule what it needs and what can be chosen about it."""
+"""Say of a rule what it needs, what it sees by that, and what can be chosen about it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from depthgauge.config import TrainingOptions
 from depthgauge.controls import CONTROLS
+from depthgauge.rules.access import access_of
 from depthgauge.rules.choice import option_names
 from depthgauge.rules.contract import Rule
 
@@ -27,15 +28,20 @@ class RuleDescription(TypedDict):
     name: str
     summary: str
     needs: list[str]
+    sees: list[str]
+    transports: list[str]
     options: list[OptionDescription]
 
 
 def describe_rule(rule: type[Rule]) -> RuleDescription:
-    """Describe one rule with the options that can be chosen."""
+    """Describe one rule with what it sees and the options that can be chosen."""
+    access = access_of(rule)
     return {
         "name": rule.name,
         "summary": rule.summary,
-        "needs": sorted(rule.needs),
+        "needs": list(access.needs),
+        "sees": list(access.sees),
+        "transports": list(access.transports),
         "options": _describe(rule.Options, option_names(rule)),
     }
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from depthgauge.nets.contract import ResidualNet
-from depthgauge.rules.contract import Context, Credit, Rule
+from depthgauge.rules.contract import Context, Credit, NormalisedOptions, Rule
 
 
 class DFA(Rule):
@@ -17,6 +17,7 @@ class DFA(Rule):
     name = "dfa"
     summary = "direct feedback alignment: the error through a fixed random matrix to each block"
     needs = frozenset({"error"})
+    Options = NormalisedOptions
 
     def feedback(self, net: ResidualNet, generator: torch.Generator) -> dict[str, Tensor]:
         """B_0 … B_{L−1}, and one for the embedding alone where there is no block."""

@@ -12,16 +12,12 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from depthgauge.rules.auxiliary import rms
-from depthgauge.rules.contract import Context, Credit, Normalise, Rule, RuleOptions
+from depthgauge.rules.contract import Context, Credit, Rule, RuleOptions
 
 
 class EPOptions(RuleOptions):
     """What the definition leaves open; the defaults were measured (docs/rules/ep.md)."""
 
-    normalise: Normalise = Field(
-        default="none",
-        description="divide the credit by its RMS over: each sample, the batch, or not",
-    )
     credit: Literal["error", "displacement"] = Field(
         default="error",
         description="error: −ε/β, the energy's own gradient; displacement: the published form",

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from depthgauge.nets.contract import ResidualNet
-from depthgauge.rules.contract import Context, Credit, Rule
+from depthgauge.rules.contract import Context, Credit, NormalisedOptions, Rule
 
 
 class FA(Rule):
@@ -23,6 +23,7 @@ class FA(Rule):
     name = "fa"
     summary = "feedback alignment: the last gradient, handed down through fixed random matrices"
     needs = frozenset({"readout"})
+    Options = NormalisedOptions
 
     def feedback(self, net: ResidualNet, generator: torch.Generator) -> dict[str, Tensor]:
         """B_0 … B_{L−1}."""

@@ -18,6 +18,7 @@ class SignDFA(DFA):
 
     name = "sdfa"
     summary = "sign-DFA: the sign of the error through a fixed random matrix to each block"
+    needs = frozenset({"error"})
 
     def source(self, context: Context) -> Tensor:
         """The error's sign."""

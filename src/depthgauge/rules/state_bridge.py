@@ -11,10 +11,10 @@ from torch.nn.functional import cross_entropy
 
 from depthgauge.nets.contract import ResidualNet
 from depthgauge.rules.auxiliary import Auxiliary, Tensors, clocks, features, features_width, rms
-from depthgauge.rules.contract import Context, Credit, Rule, RuleOptions
+from depthgauge.rules.contract import Context, Credit, NormalisedOptions, Rule
 
 
-class StateBridgeOptions(RuleOptions):
+class StateBridgeOptions(NormalisedOptions):
     """What the definition leaves open; the defaults were measured (docs/rules/state_bridge.md)."""
 
     at: Literal["input", "output"] = Field(

@@ -11,6 +11,7 @@ from depthgauge.config import NetConfig, Recipe
 from depthgauge.errors import OptionError, UserError
 from depthgauge.registry import NETS
 from depthgauge.rules.choice import RuleChoice, choose_rule
+from depthgauge.scheduling.floor_runs import with_floor
 from depthgauge.scheduling.plan import Grid, base_of
 from depthgauge.scheduling.variations import at_all_settings, with_controls
 from depthgauge.study_config import StudyConfig
@@ -36,6 +37,8 @@ def build_grid(config: StudyConfig, task: Task, rules: Sequence[RuleChoice] | No
     if rules is None:
         rules = at_all_settings(given_rules(config), config.variations)
     controlled = with_controls(rules, config.controls)
+    if config.floors and config.depth:
+        controlled = with_floor(controlled)
     return Grid(task, net_of(config), recipe_of(config), controlled, ks_of(config), config.seeds)
 
 

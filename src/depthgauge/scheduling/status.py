@@ -39,7 +39,7 @@ class Failed:
 
     run: str
     label: str
-    k: int
+    rung: str
     seed: int
     reason: str
 
@@ -103,10 +103,10 @@ def _outside_the_plan(runs: Path, planned: set[str]) -> Iterator[RunPaths]:
 
 
 def _failed(cohort: CohortPlan, position: int, runs: Path) -> Failed:
-    rule, k, seed = cohort.runs[position]
-    identity, label = cohort.identities[position], cohort.rules[rule].config.label
-    failure = RunPaths(runs / identity).failure
-    return Failed(identity, label, k, seed, str(failure and failure.get("reason")))
+    config = cohort.configs[position]
+    failure = RunPaths(runs / config.identity).failure
+    reason = str(failure and failure.get("reason"))
+    return Failed(config.identity, config.rule.label, config.rung, config.seed, reason)
 
 
 def _running(cohort: CohortPlan, holder: ClaimFile, claims: Claims) -> Running:

@@ -42,16 +42,25 @@ def import_file(name: str, path: Path) -> ModuleType:
     return module
 
 
-def read_summary(where: str) -> str | None:
-    """Read `summary = "…"` in the class `module:Class` without importing it, if it is there."""
+def read_literals(where: str) -> dict[str, object]:
+    """Read what the class `module:Class` sets to literals in its body, without importing it.
+
+    Texts, numbers and frozensets of them; nothing where there is no such class.
+    """
     module, _, name = where.partition(":")
     spec = importlib.util.find_spec(module)
     if spec is None or spec.origin is None:
-        return None
+        return {}
     tree = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name]
+    literals: dict[str, object] = {}
     for line in [line for node in classes for line in node.body]:
         match line:
-            case ast.Assign(targets=[ast.Name("summary")], value=ast.Constant(str(summary))):
-                return summary
-    return None
+            case ast.Assign(targets=[ast.Name(target)], value=ast.Constant(value)):
+                literals[target] = value
+            case ast.Assign(
+                targets=[ast.Name(target)],
+                value=ast.Call(func=ast.Name("frozenset"), args=arguments),
+            ):
+                literals[target] = frozenset(*map(ast.literal_eval, arguments))
+    return literals

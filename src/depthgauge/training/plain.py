@@ -131,9 +131,8 @@ class PlainCohort(Cohort):
         trace = self._nets[run].trace(x)
         loss = cross_entropy(trace.logits, labels)
         whole, swapped = loss + self._penalty(trace.branches), self._blocks_swapped(run)
-        gradients = torch.autograd.grad(
-            whole, [trace.states[block + 1] for block in swapped], retain_graph=True
-        )
+        outputs = [trace.states[block + 1] for block in swapped]
+        gradients = torch.autograd.grad(whole, outputs, retain_graph=True) if outputs else ()
         self._differentiate(run, whole)
         for block, gradient in zip(swapped, gradients, strict=True):
             branch = self._nets[run].blocks[block](trace.states[block].detach())

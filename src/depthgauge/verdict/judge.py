@@ -49,6 +49,11 @@ class Verdict:
         """The diagnostics whose interval straddles the threshold."""
         return tuple(finding.id for finding in self.findings if finding.straddles)
 
+    def finding(self, name: str) -> Finding | None:
+        """Return what one diagnostic found; None where it did not look."""
+        every = (*self.findings, *self.besides)
+        return next((found for found in every if found.id == name), None)
+
     @property
     def single_seed(self) -> bool:
         """Whether the word rests on point values somewhere."""
@@ -60,7 +65,12 @@ class Verdict:
         """The verdict by the published protocol, which does not ask for a ladder."""
         if not self.findings or self.reason:
             return self
-        return replace(self, word=_published_word(self.findings), used_depth=None)
+        findings = tuple(
+            replace(finding, outcome=finding.published or finding.outcome, published=None)
+            for finding in self.findings
+        )
+        word = _published_word(findings)
+        return replace(self, word=word, findings=findings, used_depth=None)
 
     @property
     def sentence(self) -> str:

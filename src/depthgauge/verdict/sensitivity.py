@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from depthgauge.diagnostics.contract import Readings, Threshold
 from depthgauge.diagnostics.registry import counting
 from depthgauge.diagnostics.used_depth import UsedDepth
-from depthgauge.verdict.judge import Verdict, judge
+from depthgauge.verdict.judge import Protocol, Verdict, judge
 from depthgauge.verdict.thresholds import Thresholds
 
 
@@ -33,6 +33,7 @@ def sensitivity(
     bp_gain: float | None = None,
     *,
     used_depth: UsedDepth | None = None,
+    protocol: Protocol = "depthgauge",
 ) -> list[StableRange]:
     """Return one range for each threshold that counts, the others staying as they are.
 
@@ -40,9 +41,12 @@ def sensitivity(
     backpropagation gains, so it is enough to ask once between any two neighbouring ones.
     """
     used = thresholds or Thresholds()
-    now = judge(seeds, used, bp_gain, used_depth=used_depth)
     moved = [threshold for diagnostic in counting() for threshold in diagnostic.thresholds]
-    return [_range(threshold, seeds, used, bp_gain, now) for threshold in moved]
+
+    def verdict(thresholds: Thresholds) -> Verdict:
+        return judge(seeds, thresholds, bp_gain, used_depth=used_depth, protocol=protocol)
+
+    return [_range(threshold, seeds, used, bp_gain, verdict) for threshold in moved]
 
 
 def _range(
@@ -50,15 +54,15 @@ def _range(
     seeds: Sequence[Readings],
     used: Thresholds,
     bp_gain: float | None,
-    now: Verdict,
+    verdict: Callable[[Thresholds], Verdict],
 ) -> StableRange:
-    name, value = threshold.name, used[threshold.name]
+    name, value, now = threshold.name, used[threshold.name], verdict(used)
     ends = _ends(threshold, seeds, now)
     edges = sorted({e for e in (*ends, bp_gain) if e is not None and 0 < e < math.inf} - {value})
 
     def same(low: float, high: float) -> bool:
         moved = used.replace(**{name: _between(low, high)})
-        return judge(seeds, moved, bp_gain, used_depth=now.used_depth).word == now.word
+        return verdict(moved).word == now.word
 
     below = [0.0, *(e for e in edges if e < value), value]
     above = [value, *(e for e in edges if e > value), math.inf]

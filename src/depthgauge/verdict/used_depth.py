@@ -8,6 +8,7 @@ blocks that the rung adds is noise of the same norm.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import fmean
 
 from depthgauge.diagnostics.used_depth import LEAST_SEEDS, RungFinding, UsedDepth, are_last
 from depthgauge.verdict.ladder_scores import LadderScores
@@ -21,8 +22,12 @@ FEW_SEEDS = 5
 """With so few seeds every single one must agree."""
 
 
-def find_used_depth(ladder: LadderScores, bp: UsedDepth | None = None) -> UsedDepth:
+def find_used_depth(
+    ladder: LadderScores, bp: UsedDepth | None = None, *, is_bp: bool | None = None
+) -> UsedDepth:
     """Return the used depth of a rule; `bp` is that of backpropagation on the same task.
+
+    Without one the rule is backpropagation itself, unless `is_bp` says otherwise.
 
     1. Rung k earns if it is above every lower rung and above its twin: paired by seed, one-sided,
        the largest p-value of these, by Holm's method over the rungs. With five seeds or fewer,
@@ -68,6 +73,7 @@ def find_used_depth(ladder: LadderScores, bp: UsedDepth | None = None) -> UsedDe
         worse_than=_worse_than(ladder),
         is_idle=is_idle,
         bp=bp,
+        is_bp=bp is None if is_bp is None else is_bp,
     )
 
 
@@ -148,7 +154,7 @@ def _count_gaining(rungs: Sequence[RungFinding], delta: float) -> int:
 
 
 def _worse_than(ladder: LadderScores) -> int | None:
-    """Return the rung that the whole network is shown to be worse than, if there is one."""
-    found = {k: gain.p_below() for k, gain in ladder.over_lower[ladder.ks[-1]].items()}
-    k = min(found, key=lambda k: found[k])
-    return k if len(ladder.ks) * found[k] <= ERROR_RATE else None
+    """Return the best rung that the whole network is shown to be worse than, if there is one."""
+    over_lower = ladder.over_lower[ladder.ks[-1]]
+    shown = [k for k, gain in over_lower.items() if len(ladder.ks) * gain.p_below() <= ERROR_RATE]
+    return max(shown, key=lambda k: fmean(ladder.rungs[k].accuracies.values()), default=None)

@@ -43,7 +43,7 @@ def _diagnostic(diagnostic: Diagnostic) -> Fails:
     def fails(evidence: Evidence, used: Thresholds) -> bool | None:
         case = Case([evidence.readings], used, used.error_rate_of_each, evidence.bp_gain)
         finding = diagnostic.decide(case)
-        return None if finding.untested else finding.fires
+        return None if finding.untested else (finding.published or finding.outcome) == "fires"
 
     return fails
 

@@ -105,14 +105,20 @@ def test_one_seed_has_no_bar():
 
 
 def test_a_bar_that_goes_on_beyond_the_panel_ends_in_an_arrow():
-    figure = draw_audit(make_network("x", 1, growth=1.0), make_network("x", 2, growth=40.0))
-    axes = panel(figure, "D1")
+    growths = enumerate((6.0, 12.0, 40.0))
+    axes = panel(draw_audit(*[make_network("x", seed, growth=g) for seed, g in growths]), "D1")
     assert bar(axes, "x") == pytest.approx(axes.get_xlim())
     assert sorted(line.get_marker() for line in axes.lines if line.get_marker() in "<>") == [
         "<",
         ">",
     ]
     assert axes.get_xlim()[1] < 1e4
+
+
+def test_an_interval_too_wide_to_mean_anything_has_no_bar_unless_it_settles_the_question():
+    for growths, drawn in [((1.0, 40.0), False), ((1e20, 2e20), True)]:
+        networks = [make_network("x", seed, growth=g) for seed, g in enumerate(growths)]
+        assert (bar(panel(draw_audit(*networks), "D1"), "x") is not None) is drawn
 
 
 def test_networks_that_diverged_are_marked_in_every_panel():

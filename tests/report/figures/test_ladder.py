@@ -7,7 +7,14 @@ import xml.etree.ElementTree as ET
 import pytest
 from matplotlib.colors import to_hex
 from report.figures.drawn import draw, error_bars, legend, points
-from report.studies import curve, make_ladder, make_run, make_study
+from report.studies import (
+    curve,
+    make_floors,
+    make_ladder,
+    make_run,
+    make_study,
+    trained_study,
+)
 from scipy import stats
 
 from depthgauge.report.figures import ladder
@@ -46,11 +53,20 @@ def test_a_curve_for_each_rule_in_per_cent(axes):
     assert_points(points(found["dfa"].lines[0]), [(0, 20)])
 
 
-def test_bars_are_the_interval_over_seeds_and_one_seed_has_none(axes):
+def heights(axes):
     ((bars,),) = [error_bars(axes)["bp"].lines[2]]
-    heights = [high - low for (_, low), (_, high) in bars.get_segments()]
-    half = stats.t.ppf(0.975, 1) * 5
-    assert heights == [pytest.approx(2 * half), 0]
+    return [high - low for (_, low), (_, high) in bars.get_segments()]
+
+
+def test_bars_are_the_interval_over_seeds_and_one_seed_has_none():
+    close = {"bp": {0: [0.3, 0.32], 2: [0.6]}}
+    ((drawn,),) = [draw_ladders([make_ladder(close, blocks=2)]).axes]
+    assert heights(drawn) == [pytest.approx(2 * stats.t.ppf(0.975, 1)), 0]
+
+
+def test_an_interval_of_more_than_100_points_has_no_bar(axes):
+    """Seeds at 30 and 40 %: ±63.5 points, which is more than there is."""
+    assert heights(axes) == [0, 0]
 
 
 def test_seeds_are_faint_dots_where_there_are_several(axes):
@@ -93,6 +109,33 @@ def test_the_legend_names_every_rule_and_line(axes):
 
 def test_without_losses_and_chance_the_legend_has_the_rules_alone():
     assert legend(draw(ladder, make_study(make_run("bp"), chance=None))) == ["bp"]
+
+
+def hollow(axes):
+    return [line for line in axes.lines if line.get_markerfacecolor() == "none"]
+
+
+@pytest.mark.parametrize("source", ["study", "document"])
+def test_swap_twins_are_hollow_signs_of_their_rule(source):
+    """What a block earns is seen as the distance from the hollow sign up to the curve."""
+    study = trained_study()
+    figure = draw(ladder, study) if source == "study" else draw_ladders([study.ladder()])
+    (axes,) = figure.axes
+    signs = next(line for line in hollow(axes) if len(line.get_xdata()))
+    assert_points(points(signs), [(1, 33.7), (2, 168.4 / 3)])
+    curve = error_bars(axes)["bp"].lines[0]
+    assert signs.get_color() == curve.get_color()
+    assert signs.get_marker() == curve.get_marker()
+    assert signs.get_linestyle() == "None"
+    assert list(signs.get_xdata()) == list(curve.get_xdata())[1:]
+    assert legend(figure)[-1] == "added block on noise"
+
+
+def test_swap_twins_that_all_diverged_have_neither_sign_nor_name():
+    lost = make_ladder({"bp": curve(0.3, 0.5)}, twins={"bp": {1: [None]}}, blocks=1)
+    figure = draw_ladders([lost])
+    assert [len(line.get_xdata()) for line in hollow(figure.axes[0])] == [0]
+    assert "added block on noise" not in legend(figure)
 
 
 @pytest.mark.parametrize("control", ["shallow", "wide_block"])
@@ -139,7 +182,7 @@ def test_a_rule_keeps_its_colour_and_marker_over_the_panels():
 
 
 def test_an_interval_beyond_what_there_is_does_not_stretch_the_axis():
-    figure = draw(ladder, make_study(make_run(accuracy=0.2), make_run(seed=2, accuracy=0.9)))
+    figure = draw(ladder, make_study(make_run(accuracy=0.95), make_run(seed=2, accuracy=0.99)))
     assert figure.axes[0].get_ylim() == (0, 103)
 
 
@@ -154,3 +197,13 @@ def test_a_label_cannot_become_markup_in_the_svg(label):
     tags = {element.tag.rpartition("}")[2] for element in ET.fromstring(drawn).iter()}
     assert "script" not in tags
     assert b"<script" not in drawn
+
+
+def test_floors_are_lines_across_with_their_names_in_the_legend():
+    with_floors = LADDER.model_copy(update={"floors": make_floors(linear=0.55, shallow=0.45)})
+    figure = draw_ladders([with_floors])
+    (only,) = figure.axes
+    drawn = {line.get_label(): set(line.get_ydata()) for line in only.lines}
+    assert [*drawn["linear classifier"]] == [pytest.approx(55.0)]
+    assert [*drawn["bp[shallow]"]] == [pytest.approx(45.0)]
+    assert legend(figure)[2:5] == ["chance", "linear classifier", "bp[shallow]"]

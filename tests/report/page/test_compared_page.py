@@ -63,6 +63,14 @@ def test_what_the_studies_do_not_share_is_left_open(pair, tmp_path):
     assert (data["blocks"], data["chance"]) == (None, None)
 
 
+def test_floors_that_all_studies_share_are_on_the_page_and_others_are_not(tmp_path):
+    rungs = {0: {1: 0.5}}
+    alike = [write_study(tmp_path / n, {"bp": GOOD, "bp[shallow]": rungs}) for n in ("a", "b")]
+    assert Page(compared_page(compared(*alike))).data["floors"] == {"bp[shallow]": 0.5}
+    other = write_study(tmp_path / "c", {"bp": GOOD})
+    assert Page(compared_page(compared(*alike, other))).data["floors"] == {}
+
+
 def test_nothing_on_the_page_comes_from_data_but_text(tmp_path):
     pages = []
     for name, rule in (("plain", "mine"), ("<i>\"'&", HOSTILE)):

@@ -5,9 +5,19 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from statistics import fmean
 
 import pytest
-from report.studies import make_audit, make_network, make_null, make_study
+from report.studies import (
+    CLIMB,
+    ON_NOISE,
+    make_audit,
+    make_network,
+    make_null,
+    make_run,
+    make_rungs,
+    make_study,
+)
 from report.study_folders import write_audit, write_whole_study
 
 from depthgauge.report.page.data import page_data
@@ -121,6 +131,7 @@ def test_what_an_audit_read_of_a_network(whole, data):
     report = whole["dfa"].networks[0].report
     assert one["alignment"] == list(report.alignment.per_layer) == [None, 0.25]
     assert one["lesion"] == list(report.lesion.per_layer)
+    assert one["rewind"] == list(report.rewind.per_layer)
     read = one["read"]
     assert (read["growth"], read["stability"]) == (900.0, 0.1)
     assert read["depth_gain"] == pytest.approx(-0.05)
@@ -155,14 +166,46 @@ def test_an_audit_without_a_study(tmp_path):
     assert network["read"]["depth_gain"] == pytest.approx(0.1)
 
 
+def test_what_is_not_finite_is_null():
+    """A growth without bound stands in the intervals of a rule of which a run diverged."""
+    read = [make_network("dfa", seed, growth=100.0 + seed) for seed in (1, 2, 3)]
+    (dfa,) = data_of(make_study(audit=make_audit(*read, make_network("dfa", 4, None))))["rules"]
+    growth = dfa["diagnostics"]["D1"]["intervals"]["growth"]
+    assert growth["low"] == pytest.approx(100, rel=0.1)
+    assert growth["high"] is None
+
+
 @pytest.mark.parametrize("audited", [False, True])
-def test_what_is_not_finite_is_null(tmp_path, audited):
-    """A growth without bound stands in the intervals of a rule whose run diverged."""
+def test_an_interval_that_says_nothing_is_left_out(tmp_path, audited):
+    """One seed of two diverged: the other alone tells nothing."""
     folder = write_whole_study(tmp_path / "s")
     if not audited:
         (folder / "audit.json").unlink()
     (dfa,) = (rule for rule in data_of(load(folder))["rules"] if rule["method"] == "dfa")
-    assert dfa["diagnostics"]["D1"]["intervals"]["growth"]["high"] is None
+    assert dfa["diagnostics"]["D1"]["finding"] == "straddles"
+    assert "growth" not in dfa["diagnostics"]["D1"]["intervals"]
+
+
+def test_swap_twins_stand_beside_the_rungs_and_are_none():
+    """The hollow signs of the ladder; no chart of training or layers takes one for a rung."""
+    data = data_of(make_study(*make_rungs("bp", CLIMB, ON_NOISE)))
+    (bp,) = data["rules"]
+    assert [(rung["k"], len(rung["seeds"])) for rung in bp["ladder"]] == [(0, 3), (1, 3), (2, 3)]
+    assert [twin["k"] for twin in bp["twins"]] == [1, 2]
+    for twin in bp["twins"]:
+        assert twin["mean"] == pytest.approx(fmean(ON_NOISE[twin["k"]]))
+    others = [run for run in data["runs"] if not run["follows"]]
+    assert {run["rung"] for run in others} == {"1 (block 1 on noise)", "2 (block 0 on noise)"}
+    assert {seed[2] for twin in bp["twins"] for seed in twin["seeds"]} == {
+        run["id"] for run in others
+    }
+    assert {run["rung"] for run in data["runs"] if run["follows"]} == {"0", "1", "2"}
+
+
+def test_an_interval_of_more_than_100_points_has_no_ends_in_the_ladder():
+    runs = [make_run("bp", 1, accuracy=0.3), make_run("bp", 2, accuracy=0.4)]
+    (bp,) = data_of(make_study(*runs))["rules"]
+    assert [(rung["low"], rung["high"]) for rung in bp["ladder"]] == [(None, None)]
 
 
 def test_a_stream_without_bound_is_not_taken_for_one_that_was_not_read():

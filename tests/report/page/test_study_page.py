@@ -10,7 +10,7 @@ import pytest
 from report.page.light_pages import light
 from report.page.odd_studies import ODD, write_odd_study
 from report.page.parsed_page import Page
-from report.study_folders import write_whole_study
+from report.study_folders import write_climbing_study, write_whole_study
 from results.written_studies import change_json, write_study
 from store.small_runs_on_disk import contents
 
@@ -108,6 +108,51 @@ def test_the_study_is_left_as_it_is_but_for_the_page(tmp_path, monkeypatch):
     assert other.read_text() == (folder / "report.html").read_text()
 
 
+# Used depth
+
+
+@pytest.fixture(scope="module")
+def climbing(tmp_path_factory):
+    folder = write_climbing_study(tmp_path_factory.mktemp("climbing") / "study")
+    with pytest.MonkeyPatch.context() as patched:
+        light(patched)
+        return Page(study_page(load(folder)))
+
+
+def depths(page: Page) -> list[str]:
+    """The lines of used depth in the cards, as they read."""
+    found = re.findall(r'<p class="depth">(.*?)</p>', page.html, re.S)
+    return [" ".join(re.sub(r"<.*?>", "", line).split()) for line in found]
+
+
+def test_a_card_says_how_many_blocks_are_in_use_beside_backpropagation(climbing):
+    check(climbing)
+    assert depths(climbing) == ["used depth: 2 of 2", "used depth: 1 of 2; backpropagation: 2 of 2"]
+
+
+def test_the_answer_says_how_many_blocks_each_rule_trains(climbing):
+    assert "bp (2 of 2 blocks)" in climbing.text
+    assert "fa (1 of 2 blocks)" in climbing.text
+    answers = climbing.text.partition("fa (1 of 2 blocks)")[0]
+    assert answers.rindex("shallow") > answers.rindex("bp (2 of 2 blocks)")
+
+
+def test_ladder_and_glossary_say_what_swap_twins_are(climbing):
+    for words in ("bp, added on noise", "fa, added on noise", "2 (block 0 on noise)"):
+        assert words in climbing.text
+    assert "fa trains 1 of 2 blocks (block 1)." in climbing.text
+    assert "Hollow signs are swap twins" in climbing.text
+    terms = [a for tag, a in climbing.elements if tag == "dt"]
+    assert terms
+    for term in ("used depth", "on noise", "shallow"):
+        assert f"<dt>{term}</dt>" in climbing.html
+
+
+def test_two_seeds_are_said_to_be_too_few_and_no_block_is_counted(whole):
+    assert depths(whole[1])[0] == "used depth: too few seeds"
+    assert "too few seeds blocks" not in whole[1].text
+
+
 # What comes from data
 
 
@@ -163,7 +208,7 @@ def test_a_page_with_parts_missing_is_whole_in_itself(odd_page, what):
 @pytest.mark.parametrize(
     ("what", "said"),
     [
-        ("one rule, one seed", "trustworthy, single seed"),
+        ("one rule, one seed", "no alarm, depth untested, single seed"),
         ("no ladder", "no alarm, depth untested"),
         ("no audit", "From what training wrote down"),
         ("only failed runs", "0 of 2 runs have finished; 2 failed."),

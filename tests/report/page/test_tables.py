@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from report.studies import make_floors, trained_study
 from report.study_folders import GOOD, write_whole_study
 from results.written_studies import put_plan, write_study
 from store.small_runs_on_disk import run_config, started
@@ -58,6 +59,28 @@ def test_each_mean_leads_to_its_runs(whole):
             own = [r for r in whole.runs if (r.label, r.config.k) == (method, k)]
             leads = {"rule": method, "k": str(k)}
             assert cell.runs == (leads if own else None)
+
+
+def test_below_a_rule_stand_its_swap_twins_each_with_its_run():
+    study = trained_study()
+    runs = {run.identity: run.config for run in study.runs}
+    bp, twins, dfa = ladder_table(study.rules.values()).rows
+    assert [cell.text for cell in twins] == [
+        *("bp, added on noise", "–", "33.7 ± 0.6", "56.1 ± 0.2")
+    ]
+    assert (bp[0].text, dfa[0].text) == ("bp", "dfa")
+    assert [runs[cell.run].rung for cell in twins[2:]] == [
+        "1 (block 1 on noise)",
+        "2 (block 0 on noise)",
+    ]
+
+
+def test_the_runs_say_which_blocks_are_on_noise():
+    table = runs_table(trained_study())
+    assert {row[2].text for row in table.rows if row[1].text == "bp"} == {
+        *("0", "1", "2", "1 (block 1 on noise)", "2 (block 0 on noise)")
+    }
+    assert {row[2].order for row in table.rows} == {0, 1, 2}
 
 
 def test_a_study_of_which_nothing_is_done_has_no_numbers(tmp_path):
@@ -180,3 +203,10 @@ def test_columns_of_numbers_are_known():
     table = plain_table(list("abcdefghi"), rows)
     assert table.numeric == [False, True, True, True, True, True, True, False, True]
     assert plain_table(["a", "b"], []).numeric == [True, True]
+
+
+def test_the_linear_floor_is_the_last_row_of_the_ladder():
+    study = trained_study()
+    table = ladder_table(study.rules.values(), make_floors())
+    assert [cell.text for cell in table.rows[-1]] == ["linear classifier", "55.0", "–", "–"]
+    assert len(table.rows) == len(study.rules) + len(["the twins of bp", "the floor"])

@@ -6,6 +6,8 @@ import math
 from dataclasses import replace
 from typing import Any, get_args
 
+import pytest
+from report.studies import CLIMB, ON_NOISE
 from report.study_folders import DEAD, GOOD, write_audit, write_whole_study
 from results.written_studies import put_plan, write_study
 from store.small_runs_on_disk import run_config, started
@@ -26,7 +28,9 @@ from depthgauge.results.load import load
 from depthgauge.results.rule import RuleResult
 from depthgauge.results.spread import Spread
 from depthgauge.store.study_folder import StudyFolder
-from depthgauge.verdict.judge import Verdict, Word, judge
+from depthgauge.verdict.depth_of_arrays import used_depth
+from depthgauge.verdict.judge import Verdict, judge
+from depthgauge.verdict.words import BAD_WORDS, Word
 
 CALM = {"growth": 1.1, "gradient": 0.2, "error_share": 0.2, "numerics": 1.0}
 
@@ -51,8 +55,9 @@ def judged(*seeds: dict[str, Any], bp_gain: float | None = 0.3) -> RuleResult:
 
 def test_every_verdict_there_is_has_a_meaning():
     assert set(MEANINGS) == set(get_args(Word))
-    signs = [meaning.sign for meaning in MEANINGS.values()]
-    assert len(set(signs)) == len(signs)
+    signs = [meaning.sign for word, meaning in MEANINGS.items() if word not in BAD_WORDS]
+    bad = {MEANINGS[word].sign for word in BAD_WORDS}
+    assert len({*signs, *bad}) == len(signs) + 1
 
 
 def test_rules_are_gathered_by_their_word_and_controls_left_out():
@@ -72,6 +77,22 @@ def test_one_seed_is_said_beside_the_word():
     said = [(word, labels) for _, word, labels in answer(views)]
     assert said == [("walk back", ["dfa"]), ("walk back, single seed", ["fa"])]
     assert [shown_word(one) for one in views] == ["walk back", "walk back, single seed"]
+
+
+@pytest.mark.parametrize(
+    ("seeds", "said"), [(1, "bp (2 of 2 blocks)"), (2, "bp"), (3, "bp (2 of 2 blocks)")]
+)
+def test_how_many_blocks_a_rule_trains_is_said_beside_its_name(seeds, said):
+    ladder, twins = ({k: row[:seeds] for k, row in rungs.items()} for rungs in (CLIMB, ON_NOISE))
+    depth = used_depth(ladder, twins=twins)
+    assert [labels for *_, labels in answer([rule(used_depth=depth)])] == [[said]]
+
+
+def test_how_sure_it_is_is_left_to_the_card():
+    twins = {k: [0.28, 0.29, 0.3] for k in (1, 2)}
+    depth = used_depth({0: [0.3] * 3, 1: [0.5] * 3, 2: [0.51, 0.56, 0.6]}, twins=twins)
+    assert str(depth) == "2 of 2 (at least 1)"
+    assert [labels for *_, labels in answer([rule(used_depth=depth)])] == [["bp (2 of 2 blocks)"]]
 
 
 def test_what_is_not_judged_is_not_said_to_rest_on_one_seed():

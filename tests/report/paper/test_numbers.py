@@ -6,6 +6,8 @@ import math
 from dataclasses import replace
 
 from depthgauge.diagnostics.intervals import Interval
+from depthgauge.diagnostics.scale import GROWTH
+from depthgauge.report.paper.cells import right_aligned
 from depthgauge.report.paper.numbers import (
     bounds,
     center,
@@ -65,15 +67,26 @@ def test_means_with_their_spread():
 
 def test_intervals():
     several = Interval(233.7, 375.9, 604.8, 3)
-    assert with_bounds(several) == "376 [234, 605]"
-    assert (center(several), bounds(several)) == ("376", "[234, 605]")
-    assert with_bounds(replace(several, n=1)) == "376"
-    assert with_bounds(None) == center(None) == bounds(None) == "–"
+    assert with_bounds(GROWTH, several) == "376 [234, 605]"
+    assert (center(several), bounds(GROWTH, several)) == ("376", "[234, 605]")
+    assert with_bounds(GROWTH, Interval(375.9, 375.9, 375.9, 1)) == "376"
+    assert with_bounds(GROWTH, replace(several, n=1)) == "376 [234, 605]"  # noise of evaluation
+    nothing = Interval(8.83e-7, 22.6, 5.77e8, 2)
+    assert with_bounds(GROWTH, nothing) == "22.6 [too few seeds]"
+    assert bounds(GROWTH, nothing, limit=50.0) == "[too few seeds]"
+    assert bounds(GROWTH, nothing, limit=1e9) == "[8.83×10⁻⁷, 5.77×10⁸]"
+    assert right_aligned([["bp", "22.6 [too few seeds]", "[too few seeds]", "too few"]], 4) == [
+        False,
+        True,
+        True,
+        False,
+    ]
+    assert with_bounds(GROWTH, None) == center(None) == bounds(GROWTH, None) == "–"
 
 
 def test_a_bound_may_be_infinite():
-    assert with_bounds(Interval(0.0, 5.0, math.inf, 2)) == "5.00 [0, ∞]"
-    assert with_bounds(Interval(*[math.inf] * 3, 2)) == "∞ [∞, ∞]"
+    assert with_bounds(GROWTH, Interval(3.0, 5.0, math.inf, 2)) == "5.00 [3.00, ∞]"
+    assert with_bounds(GROWTH, Interval(*[math.inf] * 3, 2)) == "∞ [∞, ∞]"
 
 
 def test_powers_in_a_sentence():

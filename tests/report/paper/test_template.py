@@ -91,8 +91,12 @@ def test_a_control_says_what_it_changes():
 
 def test_headline():
     text = template_of(trained_study()).to_markdown()
-    table = next(t for t in rendered_tables(text) if t[0][-1] == "gain from depth")
-    assert table[1][:4] == ["bp", "3", "70.1 ± 0.1", "30.0 ± 0.0"]
+    table = next(t for t in rendered_tables(text) if "gain from depth" in t[0])
+    bp, dfa = table[1:]
+    assert bp[:4] == ["bp", "3", "70.1 ± 0.1", "30.0 ± 0.0"]
+    assert table[0][-1] == "used depth"
+    assert (bp[-1], dfa[-1]) == ("2 of 2", "0 of 2")
+    assert "used depth: how many blocks earn accuracy." in text
     assert part(trained_study(), "Headline") == {"Chance": "12.5 %"}
 
 
@@ -129,7 +133,8 @@ def test_verdicts_with_their_basis_and_confidence():
     assert "at least 95 %" in found["Confidence"]
     assert "Single seed" not in found
     found = part(make_study(*make_pairs("bp", [0.4])), "Diagnostics")
-    assert found["Verdict, bp"] == "trustworthy (single seed), by the metrics of training"
+    words = "no alarm, depth untested (single seed), by the metrics of training"
+    assert found["Verdict, bp"] == words
     assert found["Single seed"] == "point values without an error rate: bp"
     assert "Confidence" not in found
 
@@ -158,7 +163,7 @@ def test_pitfalls_of_a_study_without_an_audit():
     assert found["Basis of the verdicts"].startswith("✗ what training wrote down judged bp, dfa")
     assert found["Spread"] == "✓ sample standard deviations (ddof 1) over seeds, n = 3"
     assert found["Single seed"] == "✓ every verdict rests on several seeds"
-    assert found["Lost runs"] == "✓ none of 12 diverged or failed"
+    assert found["Lost runs"] == "✓ none of 21 diverged or failed"
     assert found["Unfinished study"].startswith("✓")
     assert found["Depth can help"].startswith("✓ backpropagation gains +40.1 points")
     assert found["Thresholds"] == "✓ those of the protocol"

@@ -60,10 +60,12 @@ class DiagnosticAxis:
         return [None if value is None else self.quantity.factor * value for value in read]
 
     def ends(self, view: RuleResult) -> tuple[float, float] | None:
-        """The rule's interval over seeds."""
+        """The rule's interval over seeds; None where there is none that says anything."""
         finding = view.finding(self.diagnostic.id)
         found = finding.intervals.get(self.quantity.name) if finding else None
-        if found is None or found.n == 1 or math.isinf(found.center):
+        if finding is None or found is None or found.is_point or math.isinf(found.center):
+            return None
+        if finding.straddles and self.quantity.says_nothing(found):
             return None
         return self.quantity.factor * found.low, self.quantity.factor * found.high
 

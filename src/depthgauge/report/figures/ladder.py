@@ -1,4 +1,4 @@
-"""The ladder: accuracy over k, one curve for each rule with its interval; chance, and k = 0."""
+"""The ladder: accuracy over k, one curve for each rule with its interval; chance, k = 0, floors."""
 
 from __future__ import annotations
 
@@ -22,8 +22,10 @@ from depthgauge.report.figures.style import (
     styled,
 )
 from depthgauge.report.palette import Look, looks
+from depthgauge.results.floors import LINEAR
 from depthgauge.results.ladder import Ladder, Rung
 from depthgauge.results.study import StudyResult
+from depthgauge.scheduling.floor_runs import SHALLOW
 
 APART, SPREAD = 0.06, 0.15
 """Rules stand side by side at each k, so that their intervals can be told apart."""
@@ -34,6 +36,11 @@ HIGHEST = 103
 SEED: dict[str, Any] = {"alpha": FAINT, "markersize": 3, "linestyle": "none"}
 CHANCE: dict[str, Any] = {"color": GREY, "linestyle": (0, (1, 1.5)), "linewidth": 1.2}
 FROZEN: dict[str, Any] = {"linestyle": (0, (1, 3)), "linewidth": 0.9}
+TWIN: dict[str, Any] = {"markerfacecolor": "none", "markersize": 5, "linestyle": "none"}
+FLOORS: dict[str, dict[str, Any]] = {
+    LINEAR: {"color": GREY, "linestyle": (0, (6, 2)), "linewidth": 1.0},
+    SHALLOW: {"color": GREY, "linestyle": (0, (6, 2, 1, 2)), "linewidth": 1.0},
+}
 LOST: dict[str, Any] = {"color": GREY, "marker": "x", "linestyle": "none", "markeredgewidth": 1.4}
 
 
@@ -69,8 +76,13 @@ def draw_ladders(several: Sequence[Ladder], labels: Sequence[str] = ()) -> Figur
     entries: list[tuple[str, Artist]] = [(rule, key_of(seen[rule])) for rule in drawn]
     if any(ladder.chance is not None for ladder in ladders):
         entries.append(("chance", Line2D([], [], **CHANCE)))
+    floors = dict.fromkeys(name for ladder in ladders for name in ladder.floors)
+    entries += [(name, Line2D([], [], **FLOORS[name])) for name in floors]
     if any(_has_frozen(curve) for ladder in ladders for curve in ladder.curves.values()):
         entries.append(("all blocks frozen", Line2D([], [], color=GREY, **FROZEN)))
+    if any(ladder.twins for ladder in ladders):
+        hollow = Line2D([], [], color=GREY, marker="o", **TWIN)
+        entries.append(("added block on noise", hollow))
     if any(s.lost for ladder in ladders for c in ladder.curves.values() for s in c.values()):
         entries.append(("diverged or failed", Line2D([], [], **LOST)))
     legend_below(figure, entries)
@@ -82,8 +94,11 @@ def _draw_panel(axes: Axes, ladder: LadderPanel, seen: dict[str, Look]) -> None:
     for place, (rule, steps) in enumerate(ladder.curves.items()):
         beside = apart * (place - (len(ladder.curves) - 1) / 2)
         _draw_curve(axes, rule, steps, seen[rule], beside)
+        _draw_twins(axes, ladder.twins.get(rule, {}), seen[rule], beside)
     if ladder.chance is not None:
         axes.axhline(100 * ladder.chance, label="chance", **CHANCE)
+    for name, accuracy in ladder.floors.items():
+        axes.axhline(100 * accuracy, label=name, **FLOORS[name])
     axes.set_xlim(-0.3, ladder.blocks + 0.3)
     axes.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
     axes.grid(visible=False, axis="x")
@@ -120,6 +135,12 @@ def _draw_curve(axes: Axes, rule: str, steps: dict[int, Rung], look: Look, besid
         axes.plot(lost, [0] * len(lost), **LOST | {"color": look.light}, clip_on=False, zorder=3)
 
 
+def _draw_twins(axes: Axes, twins: dict[int, Rung], look: Look, beside: float) -> None:
+    """Draw the mean of each swap twin as a hollow sign."""
+    means = [100 * statistics.fmean(twin.accuracies.values()) for twin in twins.values()]
+    axes.plot([k + beside for k in twins], means, look.marker, color=look.light, **TWIN)
+
+
 def _has_frozen(steps: dict[int, Rung]) -> bool:
     """Whether there is a frozen rung to compare others with."""
     known = [k for k, step in steps.items() if step.accuracies.values()]
@@ -127,4 +148,4 @@ def _has_frozen(steps: dict[int, Rung]) -> bool:
 
 
 def _half_width(step: Rung) -> float:
-    return (step.interval.high - step.interval.low) / 2 if step.interval else 0.0
+    return (step.ends[1] - step.ends[0]) / 2 if step.ends else 0.0

@@ -14,13 +14,19 @@ OTHER_BLOCKS = ("shallow", "wide_block")
 
 @dataclass(frozen=True)
 class LadderPanel:
-    """A ladder: `curves[label][k]`, of those rules whose networks have all of the blocks."""
+    """A ladder: `curves[label][k]`, of those rules whose networks have all of the blocks.
+
+    `floors` has the accuracy of what needs no depth, by name.
+    """
 
     title: str
     blocks: int
     chance: float | None
     labels: tuple[str, ...]
     curves: dict[str, dict[int, Rung]]
+    twins: dict[str, dict[int, Rung]]
+    """Rungs whose added block is trained on noise."""
+    floors: dict[str, float]
 
 
 def panel_of(ladder: Ladder) -> LadderPanel:
@@ -33,4 +39,10 @@ def panel_of(ladder: Ladder) -> LadderPanel:
     }
     begun = {label: rungs for label, rungs in curves.items() if rungs}
     title = study_title(ladder.config)
-    return LadderPanel(title, blocks, ladder.chance, tuple(ladder.rules), begun)
+    twins = {
+        label: {rung.k: rung for rung in rungs if rung.accuracies}
+        for label, rungs in ladder.twins.items()
+        if label in begun and any(rung.accuracies for rung in rungs)
+    }
+    floors = ladder.floors.lines if ladder.floors else {}
+    return LadderPanel(title, blocks, ladder.chance, tuple(ladder.rules), begun, twins, floors)

@@ -68,6 +68,8 @@ def _data(compared: Comparison) -> dict[str, Any]:
     ]
     found = looks([rule["method"] for rule in named])
     shared = {"blocks": _common(parts, "blocks"), "chance": _common(parts, "chance")}
+    first, *others = (part["floors"] for part in parts)
+    shared["floors"] = first if all(floors == first for floors in others) else {}
     empty = {"scalars": [], "start": [], "epochs": [], "layers": [], "values": ""}
     return shared | {
         "panels": panels(_thresholds(compared)),

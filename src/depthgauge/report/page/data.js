@@ -2,6 +2,8 @@ const data = JSON.parse(document.getElementById("data").textContent);
 for (const { read } of data.rules.flatMap((rule) => rule.networks)) {
   for (const name of Object.keys(read)) if (read[name] === "Infinity") read[name] = Infinity;
 }
+// Runs in which the last k blocks all follow their rule; the others belong to the ladder alone.
+const rungs = data.runs.map((run, index) => ({ ...run, index })).filter((run) => run.follows);
 const byId = (id) => document.getElementById(id);
 const runOf = new Map(data.runs.map((run, index) => [run.id, { ...run, index }]));
 

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from depthgauge.diagnosis.report import Report
+from depthgauge.diagnostics.finding import Finding
 from depthgauge.diagnostics.registry import quantities
 from depthgauge.gauges.null import NullReading
 from depthgauge.gauges.reading import Reading
@@ -31,6 +32,7 @@ def page_data(study: StudyResult) -> dict[str, Any]:
     document: dict[str, Any] = {
         "blocks": study.config.net.blocks if study.config.net else None,
         "chance": study.chance,
+        "floors": study.floors.lines if study.floors else {},
         "panels": panels(study.thresholds),
         "recorded": recorded(study.thresholds),
         "marks": {name: symbol for name, (symbol, _) in marks().items()},
@@ -41,10 +43,11 @@ def page_data(study: StudyResult) -> dict[str, Any]:
                 "verdict": view.verdict.word,
                 "look": asdict(found[view.label]),
                 "ladder": [_rung(rung) for rung in view.ladder],
+                "twins": [_rung(rung) for rung in view.twins],
                 "diagnostics": {
                     d.id: {
                         "finding": d.outcome,
-                        "intervals": {name: asdict(i) for name, i in d.intervals.items()},
+                        "intervals": _intervals(d),
                     }
                     for d in (*view.findings, *view.verdict.besides)
                 },
@@ -58,12 +61,22 @@ def page_data(study: StudyResult) -> dict[str, Any]:
     return plain | {"series": packed_series(study.runs)}
 
 
+def _intervals(finding: Finding) -> dict[str, Any]:
+    """Those that say something."""
+    known = quantities()
+    return {
+        name: asdict(interval)
+        for name, interval in finding.intervals.items()
+        if not (finding.straddles and name in known and known[name].says_nothing(interval))
+    }
+
+
 def _rung(rung: Rung) -> dict[str, Any]:
     return {
         "k": rung.k,
         "mean": rung.mean,
-        "low": rung.interval.low if rung.interval else None,
-        "high": rung.interval.high if rung.interval else None,
+        "low": rung.ends[0] if rung.ends else None,
+        "high": rung.ends[1] if rung.ends else None,
         "lost": rung.lost,
         "seeds": [[seed, value, rung.runs[seed]] for seed, value in rung.accuracies.items()],
         "blocks": rung.blocks if rung.accuracies else None,
@@ -103,6 +116,7 @@ def _credit(report: Report | None) -> dict[str, Any]:
         "alignment": alignment.per_layer if alignment else None,
         "perturbation": perturbation.per_layer if perturbation else None,
         "lesion": report.lesion.per_layer if report else None,
+        "rewind": report.rewind.per_layer if report and report.rewind else None,
         "null": _null(report.null) if report and report.null else None,
     }
 
@@ -124,6 +138,8 @@ def _run(run: RunResult, thresholds: Thresholds) -> dict[str, Any]:
         "id": run.identity,
         "method": run.label,
         "k": config.k,
+        "rung": config.rung,
+        "follows": config.is_rung,
         "seed": config.seed,
         "blocks": config.net.blocks,
         "state": run.state,

@@ -20,7 +20,7 @@ function openRun(id) {
   ]);
   const became = [["folder", `runs/${run.id}`], ["state", run.state], ["accuracy", run.accuracy === null ? "–" : `${percent(run.accuracy)} %`],
     ["epochs recorded", String(Math.max(series.epochs(run.index) - 1, 0))], ...(run.reason ? [["reason", run.reason]] : [])];
-  byId("run-title").textContent = `${run.method}, k = ${run.k}, seed ${run.seed}`;
+  byId("run-title").textContent = `${run.method}, k = ${run.rung}, seed ${run.seed}`;
   byId("run-body").replaceChildren(
     ...pairs("What became of it", became), ...pairs("What was read off it", readings),
     ...pairs("Configuration", flat(run.config)), ...pairs("Provenance", flat(run.provenance)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from depthgauge.diagnostics.registry import counting, diagnostics
+from depthgauge.diagnostics.used_depth import MEANING, TITLE
 from depthgauge.errors import UserError
 from depthgauge.registry import RULES
 from depthgauge.results.study import StudyResult
@@ -25,6 +26,8 @@ AFTER = (
      "random step, and the true change."),
     ("lesion", "accuracy lost when one block is skipped. It shows that the network depends on the "
      "block, not that training the block was worth anything: frozen blocks tell that."),
+    ("rewind", "accuracy lost when one block goes back to its initial weights. A block that never "
+     "changed loses nothing; one that noise has moved does, as the others got used to it."),
 )  # fmt: skip
 
 
@@ -37,6 +40,16 @@ def glossary(study: StudyResult) -> list[tuple[str, str]]:
 def _verdicts() -> list[tuple[str, str]]:
     ids = [one.id for one in counting()]
     return [
+        (TITLE, MEANING),
+        (
+            "on noise",
+            "a rung trained once more, with noise as the credit of the block that it adds. Blocks "
+            "that grow at random gain a little; what a block earns is above that.",
+        ),
+        (
+            "shallow",
+            "fewer blocks may be in use than backpropagation is shown to gain from.",
+        ),
         (
             "walk back",
             "a claim that the rule trains the depth is not supported: at least one of "
@@ -44,8 +57,8 @@ def _verdicts() -> list[tuple[str, str]]:
         ),
         (
             "trustworthy",
-            f"{', '.join(ids)} all pass with confidence, so accuracy and alignment may be read as "
-            "they stand.",
+            f"{', '.join(ids)} all pass with confidence, and at least as many blocks are shown to "
+            "earn as backpropagation uses.",
         ),
     ]
 

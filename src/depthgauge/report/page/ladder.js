@@ -40,21 +40,32 @@ function ladderChart() {
         arrayminus: rungs.map((r) => (r.low === null ? 0 : 100 * (r.mean - r.low))),
       } : undefined,
       hovertemplate: rungs.map((r) => {
-        const interval = r.low === null ? "one seed" : `95 % [${percent(r.low)}, ${percent(r.high)}], ${r.seeds.length} seeds`;
+        const interval = r.low === null ? (r.seeds.length > 1 ? "too few seeds" : "one seed") : `95 % [${percent(r.low)}, ${percent(r.high)}], ${r.seeds.length} seeds`;
         return `<b>${label(rule.method)}</b>, k = ${r.k}<br>${percent(r.mean)} %, ${interval}<extra></extra>`;
       }),
+    });
+    const twins = rule.twins.filter((rung) => rung.mean !== null);
+    if (twins.length) traces.push({
+      x: twins.map((r) => r.k), y: twins.map((r) => 100 * r.mean), mode: "markers",
+      marker: { ...rules.marker(rule), symbol: `${rule.look.symbol}-open`, line: { width: 1.6 } },
+      customdata: twins.map((r) => r.seeds[0]?.[2]),
+      hovertemplate: twins.map((r) => `<b>${label(rule.method)}</b>, k = ${r.k}, added on noise<br>${percent(r.mean)} %, ${r.seeds.length} seeds<extra></extra>`),
     });
     ends.push({ rule, k: rungs.at(-1).k, y: 100 * rungs.at(-1).mean });
     if (rungs[0].k === 0 && rungs.length > 1) frozen.push([rule, rungs[0]]);
   }
   if (!traces.length) return { empty: "None of the chosen runs is done." };
-  const top = 1.08 * Math.max(...traces.flatMap((t) => t.y));
+  const top = 1.08 * Math.max(...traces.flatMap((t) => t.y), ...Object.values(data.floors).map((floor) => 100 * floor));
   const letters = Math.min(narrow.matches ? 9 : 26, Math.max(...ends.map(({ rule }) => rule.method.length)));
   const labelled = ends.length <= MOST_LABELS;
   if (labelled) traces.push(...endLabels(ends, top, letters));
   const blocks = data.blocks ?? Math.max(...traces.flatMap((t) => t.x));
   const lines = [];
   if (data.chance !== null) lines.push(line("y", 100 * data.chance, `chance ${percent(data.chance)} %`, { x: 0, xanchor: "left" }));
+  // Names stand on the right, where chance has none.
+  for (const [name, accuracy] of Object.entries(data.floors)) {
+    lines.push(line("y", 100 * accuracy, `${name} ${percent(accuracy)} %`));
+  }
   const last = data.blocks === null ? "" : ` of ${blocks}`;
   return {
     traces,

@@ -2,7 +2,8 @@ const layers = (() => {
   const seed = byId("layers-seed"), blocks = byId("layers-k"), epoch = byId("layers-epoch");
   const options = (values) => values.map((value) => make("option", { value: String(value) }, String(value)));
   const place = (layer) => (layer ? `block ${layer - 1}` : "embed");
-  const chosen = () => data.runs.map((run, index) => ({ ...run, index }))
+  const ofBlocks = (which) => which === "lesion" || which === "rewind";  // in points, without the embedding
+  const chosen = () => rungs
     .filter((run) => run.k === Number(blocks.value) && run.seed === Number(seed.value) && series.epochs(run.index) > 0);
 
   function normChart(which) {
@@ -35,9 +36,9 @@ const layers = (() => {
     const traces = [];
     const full = data.runs.length === 0 || Number(blocks.value) === data.blocks;
     for (const rule of full ? rules.shown() : []) {
-      for (const network of rule.networks.filter((n) => n.seed === Number(seed.value) && n[which])) {
-        const y = network[which].map((v) => (which === "lesion" && v !== null ? 100 * v : v));
-        const x = y.map((_, layer) => place(which === "lesion" ? layer + 1 : layer));
+      for (const network of rule.networks.filter((n) => n.seed === Number(seed.value) && n[which]?.length)) {
+        const y = network[which].map((v) => (ofBlocks(which) && v !== null ? 100 * v : v));
+        const x = y.map((_, layer) => place(ofBlocks(which) ? layer + 1 : layer));
         if (which === "alignment" && network.null && rules.shown().length <= 4) {
           const edge = (side) => network.null.mean.map((m, i) => (m === null ? null : m + side * 2 * network.null.spread[i]));
           traces.push({ x: [...x, ...[...x].reverse()], y: [...edge(1), ...edge(-1).reverse()], fill: "toself", mode: "none",
@@ -74,14 +75,14 @@ const layers = (() => {
 
   function show() {
     byId("layers-epoch-shown").textContent = `${epoch.value} of ${epoch.max}`;
-    charts.draw("layers-h", "layers-g", "layers-gamma", "layers-rho", "layers-lesion");
+    charts.draw("layers-h", "layers-g", "layers-gamma", "layers-rho", "layers-lesion", "layers-rewind");
   }
 
   function start() {
     if (!seed) return;
     const networks = data.rules.flatMap((rule) => rule.networks);
     seed.append(...options(unique([...data.runs, ...networks].map((one) => one.seed))));
-    const ks = unique(data.runs.map((run) => run.k));
+    const ks = unique(rungs.map((run) => run.k));
     blocks.append(...options(ks.length ? ks : [data.blocks ?? 0]));
     blocks.value = String(ks.length ? ks.at(-1) : data.blocks ?? 0);
     epoch.max = "0";
@@ -90,6 +91,7 @@ const layers = (() => {
     charts.add("layers-gamma", () => creditChart("alignment"));
     charts.add("layers-rho", () => creditChart("perturbation"));
     charts.add("layers-lesion", () => creditChart("lesion"));
+    charts.add("layers-rewind", () => creditChart("rewind"));
     update();
     seed.addEventListener("change", update);
     blocks.addEventListener("change", update);

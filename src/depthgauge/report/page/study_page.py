@@ -12,6 +12,7 @@ from depthgauge.report.audit_words import audit_words
 from depthgauge.report.diagnostic_words import names_of, when_they_fire
 from depthgauge.report.figures.all import figures_of
 from depthgauge.report.figures.style import one_pdf
+from depthgauge.report.floor_words import not_above
 from depthgauge.report.ladder_words import ladder_words
 from depthgauge.report.page import tables, words
 from depthgauge.report.page.data import page_data
@@ -22,6 +23,7 @@ from depthgauge.report.paper.tables import paper_tables
 from depthgauge.report.paper.template import reporting_template
 from depthgauge.report.published_table import published_tables, published_words
 from depthgauge.results.ladder import Ladder
+from depthgauge.results.rule import RuleResult
 from depthgauge.results.study import StudyResult
 from depthgauge.store.files import write_text
 
@@ -52,10 +54,10 @@ def study_page(study: StudyResult) -> str:
         "panels": panels(study.thresholds),
         "recorded": recorded(study.thresholds),
         "marks": marks(),
-        "evidence": {view.label: words.evidence(view) for view in views},
+        "evidence": {view.label: _evidence(study, view) for view in views},
         "state": words.state_of_study(study),
         "identity": words.identity(study, words.dates_of(study), words.versions_of(study)),
-        "ladder": tables.ladder_table(views),
+        "ladder": tables.ladder_table(views, study.floors),
         "networks": tables.network_table(views),
         "runs": tables.runs_table(study),
         "utility": tables.utility_rows(study),
@@ -66,6 +68,11 @@ def study_page(study: StudyResult) -> str:
         "figures": _figures(study),
     }
     return render_page("study.html.j2", page_data(study), context)
+
+
+def _evidence(study: StudyResult, view: RuleResult) -> str:
+    """First whether the rule beats a linear classifier, then what each diagnostic found."""
+    return " ".join(filter(None, (not_above(study.floors, view.label), words.evidence(view))))
 
 
 def _several_rungs(ladder: Ladder) -> Ladder:

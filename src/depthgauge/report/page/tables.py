@@ -12,13 +12,16 @@ from typing import Any
 from depthgauge.diagnostics.contract import Quantity
 from depthgauge.report.audit_table import percent, utility_table
 from depthgauge.report.diagnostic_columns import columns, epoch_words, shown_readings, watched
+from depthgauge.report.ladder_table import TWINS
+from depthgauge.results.floors import LINEAR, Floors
+from depthgauge.results.ladder import Rung
 from depthgauge.results.rule import RuleResult
 from depthgauge.results.run import RunResult
 from depthgauge.results.study import StudyResult
 from depthgauge.verdict.over_training import from_metrics
 from depthgauge.verdict.thresholds import Thresholds
 
-NUMBER = re.compile(r"[-+−±\[ ]*[\d∞]|–|n/a$|never$|epoch \d|diverged$|$")
+NUMBER = re.compile(r"[-+−±\[ ]*[\d∞]|–|\[too few|n/a$|never$|epoch \d|diverged$|$")
 """What a number, an interval, or what stands in its place begins with."""
 
 
@@ -46,24 +49,33 @@ class PageTable:
         return [all(NUMBER.match(cell.text) for cell in column) for column in columns]
 
 
-def ladder_table(views: Collection[RuleResult]) -> PageTable:
-    """Accuracy in per cent by rule and k; each mean leads to its runs."""
+def ladder_table(views: Collection[RuleResult], floors: Floors | None = None) -> PageTable:
+    """Accuracy in per cent by rule and k; each mean leads to its runs.
+
+    Below a rule stand its swap twins; each mean leads to its first run. The linear floor is last.
+    """
     ks = sorted({rung.k for view in views for rung in view.ladder})
     rows = []
     for view in views:
-        rungs = {rung.k: rung for rung in view.ladder}
-        cells = [Cell(view.label, runs={"rule": view.label})]
-        for k in ks:
-            rung = rungs.get(k)
-            if rung is None or (rung.mean is None and not rung.lost):
-                cells.append(Cell("–"))
-                continue
-            lost = f" ({rung.lost} lost)" if rung.lost else ""
-            text = percent(rung.mean)
-            spread = "" if rung.std is None else f" ± {percent(rung.std)}"
-            cells.append(Cell(f"{text}{spread}{lost}", runs={"rule": view.label, "k": str(k)}))
-        rows.append(cells)
+        leads = {"rule": view.label}
+        rungs = {r.k: Cell(_mean(r), runs=leads | {"k": str(r.k)}) for r in _done(view.ladder)}
+        rows.append([Cell(view.label, runs=leads), *(rungs.get(k, Cell("–")) for k in ks)])
+        twins = {t.k: Cell(_mean(t), next(iter(t.runs.values()), None)) for t in _done(view.twins)}
+        if twins:
+            rows.append([Cell(f"{view.label}{TWINS}"), *(twins.get(k, Cell("–")) for k in ks)])
+    linear = floors.linear if floors else None
+    if linear is not None and linear.accuracy is not None and ks:
+        rows.append([Cell(LINEAR), Cell(percent(linear.accuracy)), *[Cell("–")] * (len(ks) - 1)])
     return PageTable(["rule", *(f"k = {k}" for k in ks)], rows)
+
+
+def _done(rungs: Sequence[Rung]) -> list[Rung]:
+    return [rung for rung in rungs if rung.accuracies or rung.lost]
+
+
+def _mean(rung: Rung) -> str:
+    spread = "" if rung.std is None else f" ± {percent(rung.std)}"
+    return f"{percent(rung.mean)}{spread}" + (f" ({rung.lost} lost)" if rung.lost else "")
 
 
 def network_table(views: Collection[RuleResult]) -> PageTable:
@@ -109,7 +121,7 @@ def _run_cells(run: RunResult, thresholds: Thresholds) -> list[Cell]:
     return [
         Cell(run.identity[:8], run.identity),
         Cell(run.label),
-        Cell(str(run.config.k), order=run.config.k),
+        Cell(run.config.rung, order=run.config.k),
         Cell(str(run.config.seed), order=run.config.seed),
         Cell(run.state),
         Cell(f"{epoch} of {run.config.recipe.epochs}", order=epoch),

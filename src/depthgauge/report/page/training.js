@@ -28,7 +28,7 @@ const training = (() => {
     const traces = [];
     const clean = (v) => (finite(v) && (!log || v > 0) ? factor * v : null);
     const groups = rules.shown().map((rule) => {
-      const runs = data.runs.map((run, index) => ({ ...run, index }))
+      const runs = rungs
         .filter((run) => run.method === rule.method && run.k === Number(blocks.value) && series.epochs(run.index) > 0);
       return { rule, runs, rows: runs.map((run) => series.scalar(run.index, name).map(clean)) };
     });
@@ -71,7 +71,7 @@ const training = (() => {
 
   function start() {
     if (!reading) return;
-    const ks = unique(data.runs.map((run) => run.k));
+    const ks = unique(rungs.map((run) => run.k));
     blocks.append(...ks.map((k) => make("option", { value: String(k) }, String(k))));
     blocks.value = String(ks.at(-1));
     charts.add("training-chart", chart);

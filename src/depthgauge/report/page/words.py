@@ -32,6 +32,7 @@ COMMIT_DIGITS = 7
 
 MEANINGS = {
     "trustworthy": Meaning("✓", "good", "the blocks are trained, and earn the accuracy"),
+    "shallow": Meaning("✗", "bad", "fewer blocks are trained than backpropagation trains"),
     "walk back": Meaning("✗", "bad", "the evidence does not support that the depth is trained"),
     "inconclusive": Meaning("~", "unclear", "more seeds are needed to tell"),
     "no alarm, depth untested": Meaning(
@@ -48,9 +49,16 @@ def answer(views: Collection[RuleResult]) -> list[tuple[Meaning, str, list[str]]
     for word, meaning in MEANINGS.items():
         own = [view for view in views if view.verdict.word == word and not view.control]
         for shown in sorted({shown_word(view) for view in own}):
-            methods = [view.label for view in own if shown_word(view) == shown]
+            methods = [_with_depth(view) for view in own if shown_word(view) == shown]
             found.append((meaning, shown, methods))
     return found
+
+
+def _with_depth(view: RuleResult) -> str:
+    """A rule with how many blocks it trains, where that can be told; the rest is in its card."""
+    if view.used_depth is None or not view.used_depth.is_counted:
+        return view.label
+    return f"{view.label} ({str(view.used_depth).partition(' (')[0]} blocks)"
 
 
 def shown_word(view: RuleResult) -> str:

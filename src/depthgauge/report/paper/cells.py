@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
+from depthgauge.diagnostics.intervals import TOO_FEW_SEEDS
 from depthgauge.report.paper.numbers import UNKNOWN
 
 _NUMBER = re.compile(r"([<>] )?[+−\[]*[\d∞][\d.,∞ +−±×⁰¹²³⁴⁵⁶⁷⁸⁹⁻\[\]]*( of \d+| [a-z]| \(.*\))?")
@@ -28,4 +29,5 @@ def right_aligned(rows: Sequence[Sequence[str]], columns: int) -> list[bool]:
 
 
 def _is_number(cell: str) -> bool:
-    return cell in ("", UNKNOWN) or _NUMBER.fullmatch(cell) is not None
+    number = cell.removesuffix(TOO_FEW_SEEDS).rstrip()
+    return number in ("", UNKNOWN) or _NUMBER.fullmatch(number) is not None

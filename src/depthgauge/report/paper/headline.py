@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from depthgauge.report.audit_table import percent
+from depthgauge.report.audit_table import depth_cell, percent
 from depthgauge.report.paper.numbers import spread
 from depthgauge.report.paper.paper_table import PaperTable
 from depthgauge.report.paper.rule_words import accuracy_words, frozen, gain
@@ -23,11 +23,15 @@ def headline(study: StudyResult) -> Section:
             spread(view.accuracy),
             frozen(view),
             gain(view, study.thresholds),
+            depth_cell(view.used_depth),
         ]
         for view in study.rules.values()
     ]
-    caption = f"Headline: {accuracy_words(study)}; frozen: blocks as they were initialised."
-    header = ["rule", "n", "accuracy", "frozen", "gain from depth"]
+    caption = (
+        f"Headline: {accuracy_words(study)}; frozen: blocks as they were initialised; "
+        "used depth: how many blocks earn accuracy."
+    )
+    header = ["rule", "n", "accuracy", "frozen", "gain from depth", "used depth"]
     return Section(
         "Headline", tuple(items), (PaperTable("headline", study.name, caption, header, rows),)
     )

@@ -55,8 +55,9 @@ def _recipe(study: StudyResult) -> str:
 
 
 def _elsewhere(study: StudyResult) -> str:
-    where = study.config.checkpoints
-    return FROM_ELSEWHERE + (f", folder {PurePath(where).name}" if where else "")
+    where, made = study.config.checkpoints, study.config.factory
+    words = FROM_ELSEWHERE + (f", folder {PurePath(where).name}" if where else "")
+    return words + (f", made by {PurePath(made).name}" if made else "")
 
 
 def settings(values: Mapping[str, Any]) -> str:
@@ -77,6 +78,7 @@ def _rule(study: StudyResult, view: RuleResult) -> str:
         return FROM_ELSEWHERE
     rule = run.config.rule
     parts = [f"{rule.name}, options: {settings(rule.options)}"]
+    parts += [str(view.access)] if view.access else []
     parts += [f"source {rule.source}"] if rule.source else []
     for name, own, shared in (
         ("recipe", run.config.recipe, study.config.recipe),

@@ -13,7 +13,7 @@ from depthgauge.results.study import StudyResult
 
 
 def network_table(study: StudyResult) -> PaperTable:
-    """Rule, seed, accuracy, ‖h_L‖, what each diagnostic read, verdict by point values."""
+    """Rule, seed, accuracy, ‖h_L‖, what each diagnostic read, what fires by point values."""
     streams = _last_norms(study)
     rows = [
         [
@@ -22,17 +22,17 @@ def network_table(study: StudyResult) -> PaperTable:
             percent(network.accuracy),
             significant(_stream(network, streams)),
             *map(powers, shown_readings(network)),
-            _verdict(network, study),
+            _fired(network, study),
         ]
         for view in study.rules.values()
         for network in view.networks
     ]
     caption = (
         "Readings of each network with all its blocks trained: accuracy in %, median norm of the "
-        f"last state; {_meanings()}. Verdicts by point values."
+        f"last state; {_meanings()}; what fires by these values alone."
     )
     read = [column.quantity.label for column in columns()]
-    header = ["rule", "seed", "acc", "‖h_L‖", *read, "verdict"]
+    header = ["rule", "seed", "acc", "‖h_L‖", *read, "fires"]
     return PaperTable("diagnostics", study.name, caption, header, rows)
 
 
@@ -57,7 +57,7 @@ def _stream(network: NetworkResult, by_run: dict[str, float | None]) -> float | 
     return by_run.get(network.run or "")
 
 
-def _verdict(network: NetworkResult, study: StudyResult) -> str:
+def _fired(network: NetworkResult, study: StudyResult) -> str:
     """By the point values of this network alone."""
     if network.diverged:
         return "diverged"
@@ -65,4 +65,4 @@ def _verdict(network: NetworkResult, study: StudyResult) -> str:
         found = network.report.judgement
     else:
         found = judge_by_training([network], study.thresholds, study.bp_gain)
-    return found.word + (f" ({', '.join(found.fired)})" if found.fired else "")
+    return ", ".join(found.fired) or "none"

@@ -6,7 +6,8 @@ import math
 import re
 from collections.abc import Callable
 
-from depthgauge.diagnostics.intervals import Interval
+from depthgauge.diagnostics.contract import Quantity
+from depthgauge.diagnostics.intervals import TOO_FEW_SEEDS, Interval
 from depthgauge.results.spread import Spread
 
 UNKNOWN = "–"
@@ -68,10 +69,17 @@ def center(interval: Interval | None, shown: Shown = significant) -> str:
     return UNKNOWN if interval is None else _bound(interval.center, shown)
 
 
-def bounds(interval: Interval | None, shown: Shown = significant) -> str:
-    """`[low, high]`; of one seed there are none."""
-    if interval is None or interval.n == 1:
+def bounds(
+    quantity: Quantity,
+    interval: Interval | None,
+    shown: Shown = significant,
+    limit: float | None = None,
+) -> str:
+    """`[low, high]`; of one seed there are none, and those of few may say nothing."""
+    if interval is None or interval.is_point:
         return UNKNOWN
+    if quantity.says_nothing(interval, limit):
+        return TOO_FEW_SEEDS
     return f"[{_bound(interval.low, shown)}, {_bound(interval.high, shown)}]"
 
 
@@ -79,7 +87,7 @@ def _bound(value: float, shown: Shown) -> str:
     return INFINITE if value == math.inf else shown(value)
 
 
-def with_bounds(interval: Interval | None, shown: Shown = significant) -> str:
+def with_bounds(quantity: Quantity, interval: Interval | None, shown: Shown = significant) -> str:
     """`center [low, high]`, as far as they are known."""
-    parts = [center(interval, shown), bounds(interval, shown)]
+    parts = [center(interval, shown), bounds(quantity, interval, shown)]
     return " ".join(part for part in parts if part != UNKNOWN) or UNKNOWN

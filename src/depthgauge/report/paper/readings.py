@@ -83,7 +83,7 @@ def _rows(view: RuleResult, used: Thresholds) -> Iterator[list[str]]:
             known = [value for value in values if value is not None]
             if finding is not None and interval is not None:
                 shown = partial(_shown, quantity)
-                ends = center(interval, shown), bounds(interval, shown)
+                ends = center(interval, shown), bounds(quantity, interval, shown, limit)
                 yield [*start, *ends, fires_if, finding.outcome]
             elif known:
                 worst = max(known) if threshold.fires == "above" else min(known)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from depthgauge.diagnostics.depth_utility import GAIN
 from depthgauge.diagnostics.intervals import Interval, interval
 from depthgauge.diagnostics.registry import counting
 from depthgauge.report.paper.numbers import UNKNOWN, points, spread, with_bounds
@@ -25,7 +26,7 @@ def frozen(view: RuleResult) -> str:
 
 def gain(view: RuleResult, thresholds: Thresholds) -> str:
     """What training the blocks gains, in points, with its interval over seeds."""
-    return with_bounds(gain_interval(view, thresholds), points)
+    return with_bounds(GAIN, gain_interval(view, thresholds), points)
 
 
 def gain_interval(view: RuleResult, thresholds: Thresholds) -> Interval | None:

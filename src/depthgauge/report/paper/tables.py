@@ -114,7 +114,7 @@ def run_table(study: StudyResult) -> PaperTable:
     rows = [
         [
             run.label,
-            str(run.config.k),
+            run.config.rung,
             str(run.config.seed),
             run.state,
             percent(run.accuracy),

@@ -8,17 +8,17 @@ from depthgauge.diagnostics.depth_utility import DEPTH_UTILITY, LEAST
 from depthgauge.report.paper.numbers import exact, points
 from depthgauge.report.paper.rule_words import pairing_words
 from depthgauge.report.paper.section import APPLIES, AVOIDED, NOT_MEASURED, Item
-from depthgauge.report.recipe_words import recipe_words
+from depthgauge.report.recipe_words import recipe_words, tuning_words
 from depthgauge.results.rule import RuleResult
 from depthgauge.results.study import StudyResult
 from depthgauge.verdict.thresholds import Thresholds
 
 
 def traps_of_judging(study: StudyResult) -> list[Item]:
-    """Basis, frozen baseline, whether depth can help, thresholds, settings and controls."""
+    """Basis, frozen baseline, whether depth can help, thresholds, tuning, settings, controls."""
     judged = [view for view in study.rules.values() if view.control != "shallow"]
     items = [_basis(judged), _baseline(study, judged), _depth_helps(study)]
-    items.append(_thresholds(study))
+    items += [_thresholds(study), _tuning(study)]
     words = recipe_words(study.audit) if study.audit else []
     if study.audit and words:
         survives = [rule.survives for rule in study.audit.settings.values()]
@@ -83,3 +83,13 @@ def _thresholds(study: StudyResult) -> Item:
     if other:
         return Item("Thresholds", f"not the protocol's: {', '.join(other)}", APPLIES)
     return Item("Thresholds", "those of the protocol", AVOIDED)
+
+
+def _tuning(study: StudyResult) -> Item:
+    """A verdict is about a recipe."""
+    words = tuning_words(study)
+    if words is not None:
+        return Item("Tuning", words, NOT_MEASURED if study.config.recipe is None else APPLIES)
+    if study.audit and study.audit.selection:
+        return Item("Tuning", "each rule's setting was chosen on held-out samples", AVOIDED)
+    return Item("Tuning", "no rule is judged as it would be used", NOT_MEASURED)

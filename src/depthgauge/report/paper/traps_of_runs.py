@@ -65,7 +65,7 @@ def _lost(study: StudyResult) -> Item:
 
 def _fate(run: RunResult) -> str:
     why = f" ({run.reason})" if run.reason else ""
-    return f"{run.label}, k = {run.config.k}, seed {run.config.seed}: {run.state}{why}"
+    return f"{run.label}, k = {run.config.rung}, seed {run.config.seed}: {run.state}{why}"
 
 
 def _unfinished(study: StudyResult) -> Item:

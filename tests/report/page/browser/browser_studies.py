@@ -60,7 +60,8 @@ def train(folder: Path) -> Path:
     torch.set_num_threads(1)
     done = run(
         *("audit", "--task", "digits", "--width", 16, "--depth", BLOCKS, "--epochs", EPOCHS),
-        *("--rules", *RULES, "--k", "all", "--seeds", *SEEDS, "--threads", 1, "--out", folder),
+        *("--rules", *RULES, "--k", "all", "--seeds", *SEEDS, "--threads", 1),
+        *("--no-floors", "--out", folder),
     )
     torch.set_num_threads(before)
     assert done.status == 0, done.err
@@ -68,12 +69,13 @@ def train(folder: Path) -> Path:
 
 
 def find_run(study: Path, rule: str, k: int, seed: int) -> RunPaths:
-    """The one run of that rule, k and seed."""
+    """The one rung of that rule, k and seed."""
     (found,) = (
         path.parent
         for path in study.glob("runs/*/config.json")
         if (config := json.loads(path.read_text()))["rule"]["label"] == rule
         and (config["k"], config["seed"]) == (k, seed)
+        and "intervention" not in config
     )
     return RunPaths(found)
 

@@ -17,6 +17,8 @@ from report.page.browser.browser_studies import (
     report_in,
 )
 
+from depthgauge.results.load import load
+
 
 def middle_of(page, chart, trace, point):
     """Where a point of a chart is on the screen."""
@@ -47,6 +49,55 @@ def test_a_dotted_line_shows_each_rule_with_its_blocks_frozen(audited):
         curve["line"]["color"] for curve in curves
     ]
     assert all((line["x0"], line["x1"], line["y1"]) == (0, BLOCKS, line["y0"]) for line in dotted)
+
+
+def hollow(page):
+    """The traces of swap twins in the ladder, by the rule's colour."""
+    traces = page.chart("ladder-chart")["data"]
+    open_ones = [t for t in traces if str(t.get("marker", {}).get("symbol")).endswith("-open")]
+    return {trace["marker"]["color"]: trace for trace in open_ones}
+
+
+def test_swap_twins_are_hollow_signs_beside_their_curve(audited, pages):
+    """What a block earns is seen without a table: the way from the hollow sign to the curve."""
+    study = load(pages / "audited")
+    drawn = hollow(audited)
+    curves = [t for t in audited.chart("ladder-chart")["data"] if t.get("mode") == "lines+markers"]
+    assert len(drawn) == sum(bool(rule.twins) for rule in study.rules.values()) > 0
+    for rule, curve in zip(study.rules.values(), curves, strict=True):
+        if rule.twins:
+            trace = drawn[curve["line"]["color"]]
+            assert trace["marker"]["symbol"] == f"{curve['marker']['symbol']}-open"
+            assert trace["x"] == [twin.k for twin in rule.twins]
+            assert trace["y"] == pytest.approx([100 * twin.mean for twin in rule.twins])
+
+
+def test_pointing_at_and_clicking_a_hollow_sign_tells_its_run(audited, pages):
+    bp = load(pages / "audited")["bp"]
+    audited.isolate("ladder", "bp")
+    ((_, trace),) = hollow(audited).items()
+    place = audited.chart("ladder-chart")["data"].index(trace)
+    last, twin = len(bp.twins) - 1, bp.twins[-1]
+    where = middle_of(audited, "ladder-chart", place, last)
+    audited.page.mouse.move(*where)
+    expect(audited.all("#ladder-chart .hovertext")).to_contain_text(
+        f"bp, k = {twin.k}, added on noise{100 * twin.mean:.1f} %, {len(SEEDS)} seeds"
+    )
+    audited.page.mouse.click(*where)
+    block = BLOCKS - twin.k
+    name = f"bp, k = {twin.k} (block {block} on noise), seed {SEEDS[0]}"
+    expect(audited.page.get_by_role("dialog", name=name)).to_be_visible()
+
+
+def test_charts_of_training_and_layers_take_no_swap_twin_for_a_rung(audited):
+    audited.choose("training-k", str(BLOCKS))
+    audited.choose("training-reading", "accuracy")
+    thin = [
+        t
+        for t in audited.chart("training-chart")["data"]
+        if t["mode"] == "lines" and t["line"]["width"] < 2
+    ]
+    assert len(thin) == len(RULES) * len(SEEDS)
 
 
 @pytest.mark.parametrize("chart", ["ladder-chart", "audit-D3", "audit-D2s", "layers-g"])

@@ -49,7 +49,10 @@ def test_names_are_text_in_cards_legends_tables_and_copied_texts(hostile):
     assert set(hostile.texts("#runs-table td:nth-child(2)")) == {BP, FA, DFA}
     assert [text.split(": ")[0] for text in hostile.texts("#null figcaption")] == [FA, DFA]
     hostile.all("#ladder summary").click()
-    assert hostile.texts("#ladder tbody th") == [BP, FA, DFA]
+    named = dict.fromkeys(
+        text.removesuffix(", added on noise") for text in hostile.texts("#ladder tbody th")
+    )
+    assert list(named) == [BP, FA, DFA]
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in hostile.all("#template-1").text_content()
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import expect
+
+from depthgauge.results.load import load
 
 HEADER = ["run", "rule", "k", "seed", "state", "epochs", "accuracy, %", "growth", "‖g_L‖"]
 HEADER += ["D1 fired", "D2 fired", "cohort time", "commit"]
@@ -109,14 +113,24 @@ def test_a_number_of_a_card_leads_to_its_runs(audited):
 
 def test_a_number_of_the_ladder_leads_to_its_runs(audited):
     audited.all("#ladder summary").click()
-    row = audited.all("#ladder tbody tr").nth(1)
-    assert row.locator("th").inner_text() == "fa"
+    name = audited.page.get_by_role("rowheader", name="fa", exact=True)
+    row = audited.all("#ladder tbody tr").filter(has=name)
     row.locator("td").nth(2).locator("a").click()
     assert column(audited, "rule") == ["fa", "fa"]
     assert column(audited, "k") == ["2", "2"]
 
 
-def test_runs_that_failed_or_were_not_begun_are_there(opened):
-    states = column(opened("half"), "state")
+def test_a_swap_twin_of_the_ladder_leads_to_its_run(audited):
+    audited.all("#ladder summary").click()
+    name = audited.page.get_by_role("rowheader", name="bp, added on noise")
+    audited.all("#ladder tbody tr").filter(has=name).locator("a").last.click()
+    title = re.compile(r"^bp, k = \d \(block \d on noise\), seed 1$")
+    expect(audited.page.get_by_role("dialog", name=title)).to_be_visible()
+
+
+def test_runs_that_failed_or_were_not_begun_are_there(opened, pages):
+    page = opened("half")
+    states = column(page, "state")
     assert sorted(set(states)) == ["failed", "finished", "stopped", "waiting"]
-    assert len(states) == 18
+    assert len(states) == len(load(pages / "half").runs)
+    assert any("on noise" in k for k in column(page, "k"))

@@ -7,6 +7,8 @@ from playwright.sync_api import expect
 from report.page.browser.browser_studies import RULES
 from report.page.browser.opened import Opened, new_context
 
+from depthgauge.results.load import load
+
 
 @pytest.fixture
 def unscripted(browser, pages):
@@ -15,12 +17,19 @@ def unscripted(browser, pages):
     context.close()
 
 
-def test_verdicts_tables_and_runs_are_there_and_nothing_that_would_not_work(unscripted):
+def test_verdicts_tables_and_runs_are_there_and_nothing_that_would_not_work(unscripted, pages):
     assert unscripted.texts(".card h3") == list(RULES)
-    assert unscripted.texts(".card .verdict") == ["~ inconclusive"] * 3
-    assert len(unscripted.texts("#runs-table tbody tr")) == 18
+    assert unscripted.texts(".card .verdict") == ["? no alarm, depth untested"] * len(RULES)
+    assert unscripted.texts(".card .depth b") == ["too few seeds"] * len(RULES)
+    study = load(pages / "audited")
+    assert len(unscripted.texts("#runs-table tbody tr")) == len(study.runs)
     unscripted.all("#ladder summary").click()
-    assert unscripted.texts("#ladder tbody th") == list(RULES)
+    rows = [
+        row
+        for rule in study.rules.values()
+        for row in (rule.label, *([f"{rule.label}, added on noise"] if rule.twins else []))
+    ]
+    assert unscripted.texts("#ladder tbody th") == rows
     expect(unscripted.all("noscript .notice")).to_be_visible()
     for dead in (".plot", ".controls", ".legend", "button.copy", ".save", "#theme"):
         assert unscripted.all(dead).filter(visible=True).count() == 0

@@ -1,0 +1,54 @@
+"""A twin with the same weights and an ordinary backward pass."""
+
+from __future__ import annotations
+
+import copy
+
+from torch import nn
+
+from depthgauge.errors import UserError, one_line
+from depthgauge.nets.factory import first_complaint
+from depthgauge.nets.opened import OpenedNet
+from depthgauge.nets.untouched import device_of, dtype_of
+
+
+def plain_twin(net: OpenedNet, plain: nn.Module) -> OpenedNet:
+    """Open a copy of `plain` with the network's weights, at the blocks of the same names.
+
+    What the network has besides, as feedback matrices, is left out.
+    """
+    weights = net.model.state_dict()
+    try:
+        twin = copy.deepcopy(plain)
+    except Exception as error:
+        raise UserError(
+            f"the module given as plain= cannot be copied ({one_line(error)})"
+        ) from error
+    wanted = twin.state_dict().keys()
+    unknown = [name for name in wanted if name not in weights]
+    if unknown:
+        raise UserError(
+            f"the module given as plain= has {unknown[0]}, which the network does not have; it "
+            "needs parameters and buffers of the same names"
+        )
+    try:
+        twin.load_state_dict({name: weights[name] for name in wanted}, assign=True)
+    except RuntimeError as error:
+        raise UserError(
+            f"the network's weights do not fit the module given as plain=: {first_complaint(error)}"
+        ) from error
+    opened = copy.copy(net)
+    opened.model, opened.blocks = twin, [_same_place(block, net, twin) for block in net.blocks]
+    opened.dtype, opened.device = dtype_of(twin), device_of(twin)
+    return opened
+
+
+def _same_place(block: nn.Module, net: OpenedNet, twin: nn.Module) -> nn.Module:
+    names = [name for name, module in net.model.named_modules() if module is block]
+    try:
+        return twin.get_submodule(names[0])
+    except AttributeError as error:
+        raise UserError(
+            f"the module given as plain= has no block {names[0]!r}; its blocks need the names that "
+            "those of the network have"
+        ) from error

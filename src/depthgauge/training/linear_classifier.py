@@ -1,0 +1,154 @@
+"""A linear classifier of a task's inputs: what needs no network at all."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from torch import Tensor
+
+from depthgauge.tasks.base import Split, Task
+from depthgauge.tasks.inputs import as_inputs
+
+MOST_SAMPLES, MOST_FEATURES = 50_000, 4096
+"""More samples are not used, more features not fitted: a fit takes about a minute at most."""
+
+HELD_OUT = 0.1
+"""Of the training samples, to choose the penalty on."""
+
+PENALTIES = tuple(math.sqrt(10) ** -step for step in range(13))
+"""λ from 1 to 1e-6, for the mean loss on standardised inputs."""
+
+PATIENCE = 2
+"""So many weaker penalties in a row may be no better before no more are tried."""
+
+EXACT = 2**24
+"""Up to so many numbers are fitted in float64, more in float32."""
+
+CONVERGED = {
+    torch.float64: {"gtol": 1e-8, "ftol": 0.0},
+    torch.float32: {"gtol": 1e-5, "ftol": 1e-12},
+}
+"""When a fit ends: no derivative is larger, or the loss falls by no larger share in a step."""
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class LinearClassifier:
+    """Softmax of inputs @ weights + bias, inputs standardised by the training samples.
+
+    Attributes:
+        mean, std: of each feature; a constant one has std 1.
+        weights, bias: (features, classes) and (classes,), float64.
+        penalty: λ of λ/2 · ‖weights‖², chosen on held-out training samples.
+        samples: how many training samples it was fitted to.
+    """
+
+    mean: Tensor
+    std: Tensor
+    weights: Tensor
+    bias: Tensor
+    penalty: float
+    samples: int
+
+    def right(self, split: Split, task: Task) -> NDArray[np.bool_]:
+        """Return for each sample whether its class is named."""
+        x = as_inputs(split.x, task, self.mean.dtype).sub(self.mean).div(self.std)
+        answers = _logits(x, self.weights, self.bias).argmax(1)
+        return (answers == split.y).numpy()
+
+
+def reason_not_fitted(task: Task) -> str:
+    """Return why a linear classifier of a task is not fitted; empty where it can be."""
+    if task.input_dim > MOST_FEATURES:
+        return f"n/a: inputs have {task.input_dim:,} features, more than {MOST_FEATURES:,}"
+    if len(torch.unique(task.train.y)) < 2:  # noqa: PLR2004
+        return "n/a: all training samples have one class"
+    return ""
+
+
+def fit_linear_classifier(task: Task) -> LinearClassifier:
+    """Fit to all training samples, or to 50,000 drawn without regard to class.
+
+    The penalty is the one that names most held-out training samples rightly: from the strongest to
+    weaker ones, until two in a row are no better. Then it is fitted to all of them.
+    """
+    order = torch.randperm(len(task.train), generator=torch.Generator().manual_seed(0))
+    order = order[:MOST_SAMPLES]
+    dtype = torch.float64 if len(order) * task.input_dim <= EXACT else torch.float32
+    x, y = as_inputs(task.train.x[order], task, dtype), task.train.y[order]
+    mean, std = x.mean(0), x.std(0, correction=0)
+    std = torch.where(std > 0, std, torch.ones_like(std))
+    x.sub_(mean).div_(std)
+    held = max(1, round(HELD_OUT * len(y)))
+    fitted = _Fit(x[held:], y[held:], task.num_classes)
+    solution = torch.zeros(task.input_dim + 1, task.num_classes, dtype=torch.float64)
+    best, tried = (-1.0, 0.0, solution), 0
+    for penalty in PENALTIES:
+        solution = fitted.minimise(penalty, solution)
+        answers = _logits(x[:held], solution[:-1], solution[-1]).argmax(1)
+        accuracy = float((answers == y[:held]).double().mean())
+        tried = 0 if accuracy > best[0] else tried + 1
+        best = max(best, (accuracy, penalty, solution), key=lambda found: found[0])
+        if tried == PATIENCE:
+            break
+    _, penalty, start = best
+    whole = _Fit(x, y, task.num_classes, fitted.covariance)
+    solution = whole.minimise(penalty, start)
+    return LinearClassifier(mean, std, solution[:-1], solution[-1], penalty, len(y))
+
+
+def _logits(x: Tensor, weights: Tensor, bias: Tensor) -> Tensor:
+    return (x @ weights.to(x.dtype)).double() + bias
+
+
+class _Fit:
+    """Penalised multinomial logistic regression on standardised inputs.
+
+    L-BFGS sees coordinates v = Cᵀw, where CCᵀ is the Hessian at w = 0: covariance/classes + λ.
+    There it needs some twenty steps, also where pixels are nearly copies of each other.
+    """
+
+    def __init__(self, x: Tensor, y: Tensor, classes: int, covariance: Tensor | None = None):
+        self._x, self._y, self._classes = x, y, classes
+        self._wanted = torch.nn.functional.one_hot(y, classes).double()
+        self.covariance = (x.T @ x / len(x)).double() if covariance is None else covariance
+
+    def minimise(self, penalty: float, start: Tensor) -> Tensor:
+        """Return weights, and the bias in the last row, where the penalised loss is least."""
+        ridge = penalty * torch.eye(len(self.covariance), dtype=torch.float64)
+        factor = torch.linalg.cholesky(self.covariance / self._classes + ridge)
+
+        def unscaled(v: Tensor) -> Tensor:
+            weights = torch.linalg.solve_triangular(factor.T, v[:-1], upper=True)
+            return torch.cat([weights, v[-1:]])
+
+        def loss_and_slope(flat: Array) -> tuple[float, Array]:
+            loss, slope = self._loss(unscaled(torch.from_numpy(flat).view_as(start)), penalty)
+            scaled = torch.linalg.solve_triangular(factor, slope[:-1], upper=False)
+            return loss, torch.cat([scaled, slope[-1:]]).flatten().numpy()
+
+        found = minimize(
+            loss_and_slope,
+            torch.cat([factor.T @ start[:-1], start[-1:]]).flatten().numpy(),
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": 1000, "maxcor": 20, **CONVERGED[self._x.dtype]},
+        )
+        return unscaled(torch.from_numpy(found.x).view_as(start))
+
+    def _loss(self, solution: Tensor, penalty: float) -> tuple[float, Tensor]:
+        """Mean cross-entropy with λ/2 · ‖weights‖², and its gradient."""
+        weights, bias = solution[:-1], solution[-1]
+        logits = _logits(self._x, weights, bias)
+        total = logits.logsumexp(1, keepdim=True)
+        losses = total.squeeze(1) - logits.gather(1, self._y[:, None]).squeeze(1)
+        error = ((logits - total).exp() - self._wanted) / len(self._y)
+        slope = (error.T.to(self._x.dtype) @ self._x).T.double() + penalty * weights
+        loss = losses.mean() + penalty / 2 * weights.square().sum()
+        return float(loss), torch.cat([slope, error.sum(0, keepdim=True)])
