@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 Measured: TypeAlias = dict[str, Any]
 """A setting as benchmarks/used_depth_error_rates.py writes it."""
 
+STUDIES = 20_000
 TOO_LARGE = ("low too large", "a rung wrongly")
 TOO_SMALL = ("high too small", "idle wrongly")
 FOUND = (
@@ -39,7 +40,7 @@ def _print_errors(settings: Sequence[Measured]) -> None:
             for each in settings
             if (each["task"], _noise(each["noise"])) == kind
         }
-        _print_row([*kind, *(_errors(own[n]) if n in own else "" for n in counts)])
+        _print_row([*kind, *(_errors(own[n]) + _mark(own[n]) if n in own else "" for n in counts)])
 
 
 def _noise(noise: dict[str, Any]) -> str:
@@ -65,24 +66,31 @@ def _errors(measured: Measured) -> str:
     )
 
 
+def _mark(measured: Measured) -> str:
+    """Return a star where there are fewer studies than elsewhere."""
+    return "" if measured["studies"] >= STUDIES else " *"
+
+
 def _print_power(settings: Sequence[Measured]) -> None:
     print()
-    by_noise = {(each["noise"]["spread"], each["looks"][0]): each for each in settings}
-    _print_row(["truth: found", *(f"{spread:g}, n = {n}" for spread, n in by_noise)])
-    _print_row(["---"] * (1 + len(by_noise)))
+    columns = (
+        f"{each['noise']['spread']:g}, n = {each['looks'][0]}{_mark(each)}" for each in settings
+    )
+    _print_row(["truth: found", *columns])
+    _print_row(["---"] * (1 + len(settings)))
     for rule, name, text in FOUND:
-        _print_row([text, *(f"{_share(each, rule, name):.0f}" for each in by_noise.values())])
+        _print_row([text, *(f"{_share(each, rule, name):.0f}" for each in settings)])
 
 
 def _print_looks(settings: Sequence[Measured]) -> None:
     print()
-    _print_row(["rule", "seeds", "low too large", "shallow", "trustworthy", "inconclusive"])
+    _print_row(["rule uses", "seeds", "low too large", "shallow", "trustworthy", "inconclusive"])
     _print_row(["---"] * 6)
-    for rule in ("tttt", "nttt"):
+    for rule, text in (("tttt", "four blocks, as backpropagation"), ("nttt", "three blocks")):
         for each in settings:
             looks = " then ".join(map(str, each["looks"]))
             said = (TOO_LARGE, ("shallow",), ("trustworthy",), ("inconclusive",))
-            _print_row([rule, looks, *(f"{_share(each, rule, *names):.1f}" for names in said)])
+            _print_row([text, looks, *(f"{_share(each, rule, *names):.1f}" for names in said)])
 
 
 def _share(measured: Measured, rule: str, *names: str) -> float:

@@ -31,7 +31,7 @@ TOGETHER = 500
 NOISE: dict[str, Callable[[np.random.Generator, tuple[int, ...]], Array]] = {
     "normal": lambda rng, shape: rng.standard_normal(shape),
     "t4": lambda rng, shape: rng.standard_t(4, shape) / np.sqrt(2),
-    "exponential": lambda rng, shape: rng.standard_exponential(shape) - 1,
+    "skewed down": lambda rng, shape: 1 - rng.standard_exponential(shape),
 }
 """Distributions over seeds, with mean 0 and variance 1."""
 
