@@ -37,7 +37,18 @@ def ladder(folder: Path, rules: Path, environment: dict[str, str]) -> tuple[str,
     """Run the command: what it said when it started, and how many processes trained."""
     log = folder.with_suffix(".log")
     log.mkdir()
-    size = ("--task", "digits", "--width", "96", "--depth", "2", "--epochs", "1", "--no-floors")
+    size = (
+        "--task",
+        "digits",
+        "--width",
+        "96",
+        "--depth",
+        "2",
+        "--epochs",
+        "1",
+        "--no-floors",
+        "--no-twins",
+    )
     typed = ("ladder", *size, "--rules", f"{rules}:Logged", "--seeds", "1", "2", "3", "4")
     with patch.dict(os.environ, environment | {"TEST_LOG": str(log)}):
         if not environment:

@@ -84,7 +84,7 @@ def picky(folder: Path, name: str, *more: object) -> tuple[Path, list[object]]:
     return folder / name, [
         *("ladder", "--width", 8, "--depth", 1, "--rules", f"{rules}:Picky"),
         *("--k", 0, 1, "--seeds", 1, 13, "--epochs", 2, "--batch-size", 2000, "--threads", 1),
-        *("--no-floors", "--out", folder / name, "--json", *more),
+        *("--no-twins", "--no-floors", "--out", folder / name, "--json", *more),
     ]
 
 
