@@ -10,7 +10,7 @@ from depthgauge.diagnostics.case import Case
 from depthgauge.diagnostics.contract import Readings
 from depthgauge.diagnostics.finding import Finding
 from depthgauge.diagnostics.registry import diagnostics, quantities
-from depthgauge.diagnostics.used_depth import UsedDepth, in_words
+from depthgauge.diagnostics.used_depth import LEAST_SEEDS, UsedDepth, in_words
 from depthgauge.errors import UserError
 from depthgauge.verdict.thresholds import Thresholds
 from depthgauge.verdict.words import Word
@@ -100,7 +100,8 @@ class Verdict:
     def _open(self) -> list[str]:
         """What is open: readings at their thresholds, then rungs."""
         words = [f"{', '.join(self.unclear)}: {_more_seeds(self)}"] if self.unclear else []
-        rungs = self.used_depth.open_rungs if self.used_depth else ()
+        depth = self.used_depth
+        rungs = depth.open_rungs if depth and depth.seeds >= LEAST_SEEDS else ()
         if rungs:
             words.append(f"k = {', '.join(map(str, rungs))} open: more seeds needed")
         return words
