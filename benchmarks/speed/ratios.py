@@ -20,7 +20,7 @@ from typing import Any
 
 import torch
 
-from depthgauge.nets.products import multiplies_bf16
+from depthgauge.nets.stacked.products import multiplies_bf16
 
 from .cases import Case
 from .crew import Crew

@@ -12,7 +12,7 @@ import pytest
 import torch
 from cli.commands import start
 
-from depthgauge.nets.products import multiplies_bf16
+from depthgauge.nets.stacked.products import multiplies_bf16
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 ROUNDS, SIZE = 1, 3

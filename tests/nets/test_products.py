@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from depthgauge.nets.products import (
+from depthgauge.nets.stacked.products import (
     FULL_PRECISION,
     Bf16Products,
     OneDnnProducts,

@@ -13,8 +13,8 @@ from torch.nn.functional import cross_entropy
 
 from depthgauge.nets.loss import cross_entropy_and_error
 from depthgauge.nets.residual_mlp import ResidualMLP
-from depthgauge.nets.stacked import StackedResidualMLP
-from depthgauge.nets.stacked_embedding import StackedEmbedding
+from depthgauge.nets.stacked.embedding import StackedEmbedding
+from depthgauge.nets.stacked.network import StackedResidualMLP
 
 FEATURES, WIDTH, CLASSES, BLOCKS, SAMPLES = 6, 8, 4, 3, 5
 GROUPS = [1, 0, 1, 0, 2]

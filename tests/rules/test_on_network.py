@@ -12,7 +12,7 @@ from depthgauge.nets.loss import cross_entropy_and_error
 from depthgauge.nets.opened import OpenedNet
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.seen_batch import SeenBatch
-from depthgauge.nets.stacked import StackedResidualMLP
+from depthgauge.nets.stacked.network import StackedResidualMLP
 from depthgauge.rules.applied import applied_credit, normalised
 from depthgauge.rules.bp import BP
 from depthgauge.rules.contract import Context, Credit, Rule, RuleOptions

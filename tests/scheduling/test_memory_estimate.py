@@ -51,7 +51,20 @@ def slow(*rules: str) -> Iterator[Any]:
 )
 def test_a_real_process_holds_no_more_than_the_estimate(tmp_path, data, rule, size, runs):
     folder = tmp_path / "study"
-    typed = ("ladder", "--task", data, "--rules", rule, *size, "--epochs", "1", "--cohort", "15")
+    typed = (
+        "ladder",
+        "--task",
+        data,
+        "--rules",
+        rule,
+        *size,
+        "--no-twins",
+        "--no-floors",
+        "--epochs",
+        "1",
+        "--cohort",
+        "15",
+    )
     typed += ("--no-floors",)
     command = start("-m", "depthgauge.cli.main", *typed, "--out", folder, "--json")
     command.communicate(timeout=600)

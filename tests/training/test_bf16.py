@@ -7,7 +7,7 @@ import torch
 from training.small_runs import Setting, ladder, make_cohort, train_cohort
 
 from depthgauge.config import Recipe
-from depthgauge.nets.products import Bf16Products
+from depthgauge.nets.stacked.products import Bf16Products
 
 RULES = ["bp", "fa", "dfa", "ep"]
 

@@ -14,7 +14,7 @@ from training.small_runs import BLOCKS, Run, Setting, ladder, make_cohort, make_
 from depthgauge.config import NetConfig, Recipe
 from depthgauge.gauges import cohort as evaluation
 from depthgauge.nets.registry import initial_net
-from depthgauge.nets.stacked import StackedResidualMLP
+from depthgauge.nets.stacked.network import StackedResidualMLP
 from depthgauge.tasks.base import Split
 
 # What is recorded

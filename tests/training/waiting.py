@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-from depthgauge.nets.stacked_embedding import StackedEmbedding
+from depthgauge.nets.stacked.embedding import StackedEmbedding
 
 aten = torch.ops.aten
 
@@ -90,6 +90,6 @@ def let_cohorts_be_on_meta(monkeypatch: pytest.MonkeyPatch) -> None:
         vars(made).update(tree_map_only(Tensor, lambda own: own.to("meta"), vars(made)))
         return made
 
-    monkeypatch.setattr("depthgauge.nets.stacked.StackedEmbedding", embedding)
+    monkeypatch.setattr("depthgauge.nets.stacked.network.StackedEmbedding", embedding)
     optimizers = import_module("torch.optim.optimizer")
     monkeypatch.setattr(optimizers, "_get_fused_kernels_supported_devices", lambda: ["meta"])

@@ -11,7 +11,7 @@ from gauges.small_networks import make_batches, make_net, read, stream_times
 from depthgauge.gauges.cohort import read_norms
 from depthgauge.gauges.reference import ReferenceGauge
 from depthgauge.gauges.scale import ScaleGauge
-from depthgauge.nets.stacked import StackedResidualMLP
+from depthgauge.nets.stacked.network import StackedResidualMLP
 from depthgauge.tasks.base import Split
 from depthgauge.verdict.over_training import EpochReadings, first_fired, from_metrics
 from depthgauge.verdict.thresholds import Thresholds

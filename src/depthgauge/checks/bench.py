@@ -15,7 +15,7 @@ from depthgauge.config import NetConfig
 from depthgauge.nets.loss import cross_entropy_and_error
 from depthgauge.nets.registry import initial_net
 from depthgauge.nets.residual_mlp import ResidualMLP
-from depthgauge.nets.stacked import StackedResidualMLP
+from depthgauge.nets.stacked.network import StackedResidualMLP
 from depthgauge.rules.choice import RuleChoice
 from depthgauge.rules.contract import Need, Rule
 from depthgauge.tasks.base import Split, Task

@@ -14,7 +14,7 @@ from depthgauge.gauges.norms import (
     unit_vectors,
 )
 from depthgauge.nets.loss import exact_error
-from depthgauge.nets.stacked import StackedResidualMLP
+from depthgauge.nets.stacked.network import StackedResidualMLP
 from depthgauge.tasks.base import Split
 
 CHUNK = 250

@@ -10,7 +10,7 @@ from depthgauge.results.floors import LINEAR
 from depthgauge.results.network import NetworkResult
 from depthgauge.results.spread import Spread
 from depthgauge.results.study import StudyResult
-from depthgauge.scheduling.floor_runs import SHALLOW
+from depthgauge.scheduling.variations import SHALLOW
 
 Table: TypeAlias = tuple[list[str], list[list[str]]]
 

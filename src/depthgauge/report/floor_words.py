@@ -5,7 +5,7 @@ from __future__ import annotations
 from depthgauge.report.audit_table import percent, with_spread
 from depthgauge.results.floors import LINEAR, MARGIN, Floors
 from depthgauge.scheduling.execution import counted
-from depthgauge.scheduling.floor_runs import SHALLOW
+from depthgauge.scheduling.variations import SHALLOW
 
 POINTS = f"{100 * MARGIN:g} points"
 

@@ -14,7 +14,7 @@ from depthgauge.errors import UserError
 from depthgauge.results.audit_parts import ShallowRule
 from depthgauge.results.run import RunResult
 from depthgauge.results.spread import Spread
-from depthgauge.scheduling.floor_runs import SHALLOW
+from depthgauge.scheduling.variations import SHALLOW
 from depthgauge.store.files import read_json
 from depthgauge.store.right_answers import RightAnswers, unpack
 from depthgauge.verdict.paired_test import Right, Scores, compare

@@ -11,9 +11,8 @@ from depthgauge.config import NetConfig, Recipe
 from depthgauge.errors import OptionError, UserError
 from depthgauge.registry import NETS
 from depthgauge.rules.choice import RuleChoice, choose_rule
-from depthgauge.scheduling.floor_runs import with_floor
 from depthgauge.scheduling.plan import Grid, base_of
-from depthgauge.scheduling.variations import at_all_settings, with_controls
+from depthgauge.scheduling.variations import at_all_settings, with_controls, with_floor
 from depthgauge.study_config import StudyConfig
 from depthgauge.tasks.base import Task
 from depthgauge.tasks.registry import find_task, load_task

@@ -22,7 +22,7 @@ from depthgauge.store.plan_files import CohortPlan
 from depthgauge.tasks.base import Task
 from depthgauge.training.cohort import DTYPES
 
-PROCESS = 3.8e8
+PROCESS = 4.0e8
 """Bytes of a process with PyTorch, matplotlib and depthgauge, before it has data or networks."""
 
 COMPILER = 1e8

@@ -10,6 +10,9 @@ from depthgauge.controls import CONTROLS
 from depthgauge.errors import OptionError
 from depthgauge.rules.choice import RuleChoice, choose_rule, option_names, with_options
 
+SHALLOW = "bp[shallow]"
+"""The floor that is trained: the network without blocks, by backpropagation."""
+
 Variations = Mapping[str, Sequence[str]]
 """Values of options as texts, by the option's name."""
 
@@ -58,3 +61,10 @@ def with_controls(rules: Sequence[RuleChoice], controls: Sequence[str]) -> list[
             )
     controlled = (choose_rule(with_options(r.text, c)) for c in controls for r in rules)
     return [*rules, *controlled]
+
+
+def with_floor(rules: Sequence[RuleChoice]) -> list[RuleChoice]:
+    """Return the rules with the shallow floor last, unless it is among them already."""
+    if any(choice.label == SHALLOW for choice in rules):
+        return list(rules)
+    return [*rules, choose_rule(SHALLOW)]

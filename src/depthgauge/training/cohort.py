@@ -9,10 +9,10 @@ from torch import Tensor
 
 from depthgauge.config import RunConfig
 from depthgauge.nets.loss import cross_entropy_and_error
-from depthgauge.nets.products import products_for
 from depthgauge.nets.registry import build_net
 from depthgauge.nets.residual_mlp import ResidualMLP
-from depthgauge.nets.stacked import StackedResidualMLP, StackedTrace
+from depthgauge.nets.stacked.network import StackedResidualMLP, StackedTrace
+from depthgauge.nets.stacked.products import products_for
 from depthgauge.rules.contract import Rule
 from depthgauge.tasks.base import Task
 from depthgauge.training.batches import Batch

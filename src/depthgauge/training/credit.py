@@ -12,7 +12,7 @@ from torch.utils._pytree import tree_map
 from typing_extensions import TypedDict
 
 from depthgauge.nets.residual_mlp import ResidualMLP
-from depthgauge.nets.stacked import StackedResidualMLP, StackedTrace
+from depthgauge.nets.stacked.network import StackedResidualMLP, StackedTrace
 from depthgauge.rules.applied import applied_credit
 from depthgauge.rules.contract import Context, Need, Rule
 from depthgauge.training.streams import stream

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from depthgauge.gauges.epoch_metrics import EpochMetrics, RunReadings
-from depthgauge.nets.stacked import StackedResidualMLP
+from depthgauge.nets.stacked.network import StackedResidualMLP
 from depthgauge.tasks.base import Split, Task
 from depthgauge.tasks.inputs import evaluation_inputs
 from depthgauge.training.batches import Batch, Batches

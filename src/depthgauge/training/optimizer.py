@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.optim.adamw import adamw
 
 from depthgauge.config import Recipe
-from depthgauge.nets.stacked import StackedResidualMLP
+from depthgauge.nets.stacked.network import StackedResidualMLP
 
 MOMENTS = ("exp_avg", "exp_avg_sq")
 BETAS = (0.9, 0.999)

@@ -25,7 +25,7 @@ from depthgauge.report.palette import Look, looks
 from depthgauge.results.floors import LINEAR
 from depthgauge.results.ladder import Ladder, Rung
 from depthgauge.results.study import StudyResult
-from depthgauge.scheduling.floor_runs import SHALLOW
+from depthgauge.scheduling.variations import SHALLOW
 
 APART, SPREAD = 0.06, 0.15
 """Rules stand side by side at each k, so that their intervals can be told apart."""

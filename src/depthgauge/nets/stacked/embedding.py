@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from depthgauge.nets.products import FULL_PRECISION, Products
+from depthgauge.nets.stacked.products import FULL_PRECISION, Products
 
 
 class StackedEmbedding:

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from depthgauge.nets.products import FULL_PRECISION, Products
 from depthgauge.nets.residual_mlp import ResidualMLP
-from depthgauge.nets.stacked_block import (
+from depthgauge.nets.stacked.block import (
     PARAMETERS,
     BlockTape,
     Normed,
@@ -21,7 +20,8 @@ from depthgauge.nets.stacked_block import (
     block_local_backward,
     layer_norm,
 )
-from depthgauge.nets.stacked_embedding import StackedEmbedding
+from depthgauge.nets.stacked.embedding import StackedEmbedding
+from depthgauge.nets.stacked.products import FULL_PRECISION, Products
 
 Gradients = dict[str, Tensor]
 

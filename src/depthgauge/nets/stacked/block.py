@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from depthgauge.nets.products import Products
+from depthgauge.nets.stacked.products import Products
 
 Parameters = dict[str, Tensor]
 

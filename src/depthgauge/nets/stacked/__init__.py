@@ -1,0 +1,1 @@
+"""Many residual networks of one shape, held and run as one."""
