@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
@@ -27,6 +26,7 @@ from depthgauge.results.run import RunResult
 from depthgauge.results.spread import Spread
 from depthgauge.store.files import read_json
 from depthgauge.store.provenance import Provenance
+from depthgauge.verdict.ladder_scores import blocks_added
 
 LADDER_VERSION: Literal[2] = 2
 
@@ -95,13 +95,10 @@ def rungs_of(runs: Sequence[RunResult]) -> tuple[Rung, ...]:
 
 def swap_twins_of(runs: Sequence[RunResult]) -> tuple[Rung, ...]:
     """Return the swap twins of a rule's rungs, k rising: what each adds is trained on noise."""
-    ladder = [run for run in runs if run.config.is_rung]
-    ks = sorted({run.config.k for run in ladder})
-    added = {
-        k: tuple(range(run.config.net.blocks - k, run.config.net.blocks - lower))
-        for run in ladder[:1]
-        for lower, k in pairwise(ks)
-    }
+    if not runs:
+        return ()
+    ks = {run.config.k for run in runs if run.config.is_rung}
+    added = blocks_added(ks, runs[0].config.net.blocks)
     return _by_k([run for k, blocks in added.items() for run in twins_of(runs, k, blocks)])
 
 

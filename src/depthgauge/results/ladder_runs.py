@@ -10,7 +10,7 @@ import numpy as np
 from depthgauge.diagnostics.used_depth import UsedDepth
 from depthgauge.results.ladder import twins_of
 from depthgauge.results.run import RunResult
-from depthgauge.verdict.ladder_scores import LadderScores
+from depthgauge.verdict.ladder_scores import LadderScores, blocks_added
 from depthgauge.verdict.paired_test import Scores
 from depthgauge.verdict.used_depth import find_used_depth
 
@@ -61,8 +61,7 @@ def ladder_scores(runs: Sequence[RunResult], chance: float | None) -> LadderScor
     by_k = {k: scores for k, scores in by_k.items() if scores.accuracies}
     if not blocks or not {0, blocks} <= by_k.keys():
         return None
-    ks = sorted(by_k)
-    added = {k: tuple(range(blocks - k, blocks - ks[i])) for i, k in enumerate(ks[1:])}
+    added = blocks_added(by_k, blocks)
     twins = {k: scores_of_runs(twins_of(runs, k, own), chance) for k, own in added.items()}
     twins = {k: scores for k, scores in twins.items() if scores.accuracies}
     earning = find_used_depth(LadderScores(by_k, twins)).earning_blocks

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -60,8 +61,12 @@ class LadderScores:
 
     def added(self, k: int) -> tuple[int, ...]:
         """Return the blocks that rung k adds to the one below it."""
-        blocks, below = self.ks[-1], max(known for known in self.rungs if known < k)
-        return tuple(range(blocks - k, blocks - below))
+        return blocks_added(self.rungs, self.ks[-1])[k]
+
+
+def blocks_added(ks: Iterable[int], blocks: int) -> dict[int, tuple[int, ...]]:
+    """Return for each rung which of so many blocks it adds to the one below it."""
+    return {k: tuple(range(blocks - k, blocks - below)) for below, k in pairwise(sorted(ks))}
 
 
 def scores_of(given: BySeed, bits: ArrayLike | None = None, samples: int | None = None) -> Scores:
