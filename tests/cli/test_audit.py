@@ -139,7 +139,7 @@ def test_strict_is_content_where_nothing_is_walked_back(audited):
 def test_the_tables_are_written_beside_it(audited):
     text = (audited.folder / "audit.md").read_text()
     assert "| rule | seed | acc | frozen | ‖h\\_L‖ |" in text
-    assert "| rule | acc | frozen | used depth | verdict over seeds |" in text
+    assert "| rule | used depth | acc | frozen | verdict over seeds |" in text
     assert text.count("\n| dfa | ") >= 4
     assert "| accuracy + mean Γ + D2s |" in text
     assert "- As a control, 2 untrained networks: no alarm, depth untested." in text

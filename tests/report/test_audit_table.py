@@ -85,9 +85,9 @@ def test_one_row_for_each_rule_with_the_spread_over_seeds():
     assert good["verdict over seeds"] == "no alarm, depth untested"
 
 
-def test_how_many_blocks_a_rule_trains_stands_before_its_verdict():
+def test_how_many_blocks_a_rule_trains_leads_the_table():
     bp, dfa = columns(rule_table(audited_study()))
-    assert list(bp)[-2:] == ["used depth", "verdict over seeds"]
+    assert list(bp)[:2] == ["rule", "used depth"]
     assert (bp["used depth"], bp["verdict over seeds"]) == ("2 of 2", "trustworthy")
     assert dfa["verdict over seeds"] == "walk back (D1, D3)"
 

@@ -58,14 +58,14 @@ def training_table(study: StudyResult) -> Table:
 
 
 def rule_table(study: StudyResult) -> Table:
-    """Rule, mean ± std, how many blocks it trains, verdict over seeds."""
-    header = ["rule", "acc", "frozen", "used depth", "verdict over seeds"]
+    """Rule, how many blocks it trains, mean ± std, verdict over seeds."""
+    header = ["rule", "used depth", "acc", "frozen", "verdict over seeds"]
     rows = [
         [
             rule.label,
+            depth_cell(rule.used_depth),
             with_spread(rule.accuracy),
             with_spread(rule.frozen),
-            depth_cell(rule.used_depth),
             str(rule.verdict) + _diverged(rule.diverged_seeds) + _floor(study, rule.label),
         ]
         for rule in study.rules.values()
@@ -73,13 +73,13 @@ def rule_table(study: StudyResult) -> Table:
     ]
     shallow = study.audit.shallow if study.audit else {}
     rows += [
-        [label, with_spread(entry.accuracy), "–", "–", _without_blocks(label)]
+        [label, "–", with_spread(entry.accuracy), "–", _without_blocks(label)]
         for label, entry in shallow.items()
     ]
     linear = study.floors.linear if study.floors else None
     if linear is not None and rows:
         why = linear.reason or "floor: no network"
-        rows.append([LINEAR, percent(linear.accuracy), "–", "–", why])
+        rows.append([LINEAR, "–", percent(linear.accuracy), "–", why])
     return header, rows
 
 

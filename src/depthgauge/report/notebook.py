@@ -11,13 +11,13 @@ from depthgauge.results.study import StudyResult
 
 def study_html(study: StudyResult) -> str:
     """Return a table of verdicts and the ladder chart as HTML."""
-    header = ("rule", "accuracy, %", "frozen, %", "used depth", "verdict")
+    header = ("rule", "used depth", "accuracy, %", "frozen, %", "verdict")
     rows = [
         (
             rule.label,
+            depth_cell(rule.used_depth),
             with_spread(rule.accuracy),
             with_spread(rule.frozen),
-            depth_cell(rule.used_depth),
             str(rule.verdict),
         )
         for rule in study.rules.values()
