@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from depthgauge.auditing.null import calibrate_null
-from depthgauge.auditing.trained import Trained
+from depthgauge.auditing.trained_network import TrainedNetwork
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.rules.choice import choose_rule
 
@@ -69,7 +69,9 @@ def compare(rule: str, rounds: int) -> dict[str, float | str]:
     torch.manual_seed(0)
     net = ResidualMLP(FEATURES, WIDTH, CLASSES, BLOCKS, w2_std=0.05)
     built = choose_rule(rule).build()
-    trained = Trained(net, built, built.feedback(net, torch.default_generator), "", "benchmark")
+    trained = TrainedNetwork(
+        net, built, built.feedback(net, torch.default_generator), "", "benchmark"
+    )
     x, y = torch.randn(SAMPLES, FEATURES), torch.randint(CLASSES, (SAMPLES,))
     theirs = torch.tensor(script(net, x, y, rule))
     ours = calibrate_null(trained, (x, y), SCRIPT_DRAWS)

@@ -11,7 +11,7 @@ from typing import Any
 from scipy import stats
 
 from depthgauge.diagnostics.intervals import interval
-from depthgauge.results.paired import ERROR_RATE, Difference, paired
+from depthgauge.results.paired_difference import ERROR_RATE, Difference, paired_difference
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Rung:
     @property
     def change(self) -> Difference:
         """The other less the first."""
-        return paired(f"k = {self.k}", self.first, self.other)
+        return paired_difference(f"k = {self.k}", self.first, self.other)
 
     @property
     def seed_noise(self) -> float:
@@ -79,7 +79,7 @@ def over_all(rungs: Sequence[Rung]) -> Difference:
         {seed: statistics.fmean(way[seed] for way in ways) for seed in ways[0]}
         for ways in ([rung.first for rung in rungs], [rung.other for rung in rungs])
     )
-    return paired("all rungs", first, other)
+    return paired_difference("all rungs", first, other)
 
 
 def by_chance(seeds: int) -> float:

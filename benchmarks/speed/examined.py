@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
+from depthgauge.auditing.gauge_readings import NULL_DRAWS
 from depthgauge.auditing.null import SAMPLES, calibrate_null, reason_missing
-from depthgauge.auditing.read import NULL_DRAWS
-from depthgauge.auditing.trained import Trained, evaluation_batches, first_samples
-from depthgauge.diagnosis.credit_quality import credit_gauges
+from depthgauge.auditing.trained_network import TrainedNetwork, evaluation_batches, first_samples
+from depthgauge.diagnosis.credit_gauges import credit_gauges
 from depthgauge.gauges.lesion import LesionGauge
 from depthgauge.gauges.norms import BATCH_READ, BATCHES_READ
 from depthgauge.gauges.numerics import NumericsGauge
@@ -54,7 +54,7 @@ class Examined:
         batches = list(zip(torch.split(x, BATCH_READ), torch.split(y, BATCH_READ), strict=True))
         examined = credit_gauges(rule_credit(self.rule, self.feedback), "depthgauge")
         self._read(watch, "credit", examined, batches)
-        trained = Trained(self.net, self.rule, self.feedback, "")
+        trained = TrainedNetwork(self.net, self.rule, self.feedback, "")
         if reason_missing(trained) is None:
             watch.timed(f"null, {NULL_DRAWS} draws", calibrate_null)(trained, (x, y), NULL_DRAWS)
         return dict(watch.seconds)

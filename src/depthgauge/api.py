@@ -20,7 +20,7 @@ from typing import Any, Literal, TypeVar
 from depthgauge.auditing.identity import IdentityResult, measure_identity
 from depthgauge.auditing.load_trained import load_trained
 from depthgauge.auditing.null import calibrate_null, reason_missing
-from depthgauge.auditing.trained import first_samples
+from depthgauge.auditing.trained_network import first_samples
 from depthgauge.errors import NotApplicableError, UserError
 from depthgauge.gauges.credit import Convention
 from depthgauge.gauges.null import NullReading

@@ -8,9 +8,9 @@ from typing import Any
 
 from auditing.small_trained import CLASSES, make_batch, make_trained
 
-from depthgauge.auditing.conclude import conclude, depth_gain_of_bp
+from depthgauge.auditing.conclusion import conclude, depth_gain_of_bp
+from depthgauge.auditing.gauge_readings import NetworkReport
 from depthgauge.auditing.networks import NetworkUnderAudit
-from depthgauge.auditing.read import ReadNetwork
 from depthgauge.config import SharedConfig, TaskConfig
 from depthgauge.diagnosis.diagnose import diagnose
 from depthgauge.diagnosis.report import Report
@@ -79,14 +79,14 @@ def under_audit(
 
 def audited(
     label: str, seed: int, accuracy: float | None, frozen: float | None, **readings: float | None
-) -> ReadNetwork:
+) -> NetworkReport:
     """One network; without an accuracy it diverged."""
     report = None if accuracy is None else report_of(accuracy, frozen, **readings)
     fired = {"D1": None, "D2": 3}
-    return ReadNetwork(under_audit(label, seed, accuracy, frozen), report, fired)
+    return NetworkReport(under_audit(label, seed, accuracy, frozen), report, fired)
 
 
-def from_runs(networks: list[ReadNetwork], runs: dict[int, str]) -> list[ReadNetwork]:
+def from_runs(networks: list[NetworkReport], runs: dict[int, str]) -> list[NetworkReport]:
     """The networks, as those of these runs by seed."""
     return [
         replace(one, network=replace(one.network, source=Source(run=runs[one.network.seed])))
@@ -95,7 +95,7 @@ def from_runs(networks: list[ReadNetwork], runs: dict[int, str]) -> list[ReadNet
 
 
 def audit_of(
-    *networks: ReadNetwork,
+    *networks: NetworkReport,
     thresholds: Thresholds | None = None,
     config: SharedConfig = CONFIG,
     **more: Any,

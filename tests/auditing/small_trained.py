@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from depthgauge.auditing.trained import Trained
+from depthgauge.auditing.trained_network import TrainedNetwork
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.rules.contract import Context, Rule
 from depthgauge.rules.dfa import DFA
@@ -33,13 +33,13 @@ class UnbatchedFA(FA):
 
 def make_trained(
     rule: Rule | None, *, seed: int = 3, w2_std: float = 0.3, width: int = WIDTH
-) -> Trained:
+) -> TrainedNetwork:
     """Branches strong enough that the gradient is another one at every layer."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         net = ResidualMLP(FEATURES, width, CLASSES, BLOCKS, w2_std=w2_std)
         feedback = rule.feedback(net, torch.default_generator) if rule else None
-    return Trained(net, rule, feedback, "made for a test")
+    return TrainedNetwork(net, rule, feedback, "made for a test")
 
 
 def make_batch(samples: int = 40, seed: int = 4) -> tuple[Tensor, Tensor]:

@@ -9,7 +9,7 @@ from scheduling.small_grids import TASK
 from training.small_runs import CLASSES, FEATURES, make_task
 
 from depthgauge.auditing.checkpoints import accuracy_of, find_checkpoints, networks_in_files
-from depthgauge.auditing.trained import Trained
+from depthgauge.auditing.trained_network import TrainedNetwork
 from depthgauge.errors import UserError
 from depthgauge.nets.residual_mlp import ResidualMLP
 
@@ -63,7 +63,7 @@ def test_each_network_is_the_one_in_its_file_with_the_frozen_accuracy_of_its_lab
         net = network(0)
     assert torch.equal(one.trained.net.embed.weight, net.embed.weight)
     assert (one.source.checkpoint, one.source.run) == ("dfa_s2.pt", None)
-    assert one.accuracy == accuracy_of(Trained(net, None, None, ""), TASK)
+    assert one.accuracy == accuracy_of(TrainedNetwork(net, None, None, ""), TASK)
     assert (other.frozen, one.frozen) == (None, 0.25)
 
 

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from depthgauge.auditing import null
 from depthgauge.auditing.null import calibrate_null
-from depthgauge.auditing.trained import Trained
+from depthgauge.auditing.trained_network import TrainedNetwork
 from depthgauge.gauges.null import NullReading
 from depthgauge.rules.contract import Rule
 from depthgauge.rules.dfa import DFA
@@ -24,12 +24,14 @@ FEEDBACKS, DRAWS = 200, 199
 LEVEL = 0.01
 
 
-def untrained(rule: Rule) -> Trained:
+def untrained(rule: Rule) -> TrainedNetwork:
     """At its initialisation, with the published small branches."""
     return make_trained(rule, w2_std=0.01, width=32)
 
 
-def with_feedback(trained: Trained, seed: int, shift: Tensor | float = 0.0) -> Trained:
+def with_feedback(
+    trained: TrainedNetwork, seed: int, shift: Tensor | float = 0.0
+) -> TrainedNetwork:
     generator = torch.Generator().manual_seed(seed)
     drawn = trained.rule.feedback(trained.net, generator)
     return replace(trained, feedback={"B": drawn["B"] + shift})
@@ -40,7 +42,7 @@ def uniform(p_values: list[float]) -> bool:
 
 
 def readings(
-    trained: Trained, monkeypatch: pytest.MonkeyPatch, shift: Tensor | float = 0.0
+    trained: TrainedNetwork, monkeypatch: pytest.MonkeyPatch, shift: Tensor | float = 0.0
 ) -> list[NullReading]:
     """One for each random feedback, each against fresh draws of its own: independent p-values."""
     found = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from depthgauge.auditing.read import read_untrained
+from depthgauge.auditing.gauge_readings import read_untrained
 from depthgauge.config import NetConfig
 from depthgauge.tasks.registry import load_task
 from depthgauge.verdict.thresholds import Thresholds

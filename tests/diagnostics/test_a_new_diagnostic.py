@@ -12,10 +12,10 @@ from verdict.example_ladders import bp_depth
 
 from depthgauge import Thresholds, UserError, diagnose, judge, watch
 from depthgauge.diagnostics.readings import diverged_readings
-from depthgauge.verdict.over_training import first_fired, from_metrics
+from depthgauge.verdict.decision_utility import Evidence, walked_back
+from depthgauge.verdict.first_fired import first_fired, from_metrics
 from depthgauge.verdict.sensitivity import sensitivity
 from depthgauge.verdict.thresholds import meanings, thresholds_from
-from depthgauge.verdict.utility import Evidence, walked_back
 
 MISSED = {
     "growth": 1.0,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from auditing.audited_networks import alignment_of, audit_of, audited
 
-from depthgauge.auditing.read import ReadNetwork
+from depthgauge.auditing.gauge_readings import NetworkReport
 from depthgauge.config import NetConfig, Recipe, SharedConfig, TaskConfig
 from depthgauge.results.study import StudyResult
 
@@ -22,7 +22,7 @@ def network(
     rho: float | None = None,
     *,
     seed: int = SEED,
-) -> ReadNetwork:
+) -> NetworkReport:
     """A network with its readings as they were published: Γ, and ρ."""
     one = audited(label, seed, accuracy, 0.3)
     gamma, perturbation = (
@@ -32,7 +32,7 @@ def network(
     return replace(one, report=report)
 
 
-def audited_study(*networks: ReadNetwork, epochs: int) -> StudyResult:
+def audited_study(*networks: NetworkReport, epochs: int) -> StudyResult:
     """A study on CIFAR-10 with the published network, that has an audit and no runs."""
     config = SharedConfig(
         task=TaskConfig(name="cifar10", checksum="0" * 64),

@@ -11,9 +11,9 @@ from typing import Any
 from diagnosis.examined_networks import shown
 from gauges.small_networks import make_net
 
-from depthgauge.auditing.conclude import conclude
+from depthgauge.auditing.conclusion import conclude
+from depthgauge.auditing.gauge_readings import NetworkReport
 from depthgauge.auditing.networks import NetworkUnderAudit
-from depthgauge.auditing.read import ReadNetwork
 from depthgauge.config import (
     Intervention,
     NetConfig,
@@ -284,18 +284,18 @@ def make_network(
     frozen_run: str | None = None,
     first_fired: Mapping[str, int | None] | None = None,
     **readings: Any,
-) -> ReadNetwork:
+) -> NetworkReport:
     """A network that an audit has read; without an accuracy it diverged."""
     source = Source(run=run, frozen_run=frozen_run)
     name, control = label.partition("[")[0], control_in(label)
     network = NetworkUnderAudit(label, seed, None, accuracy, frozen, source, (), name, control)
     report = None if accuracy is None else make_report(accuracy, frozen, **readings)
     report = report and replace(report, method_name=label)
-    return ReadNetwork(network, report, first_fired or {})
+    return NetworkReport(network, report, first_fired or {})
 
 
 def make_audit(
-    *networks: ReadNetwork,
+    *networks: NetworkReport,
     bp_gain: float | None = 0.4,
     thresholds: Thresholds | None = None,
     config: SharedConfig = CONFIG,

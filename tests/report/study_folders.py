@@ -12,7 +12,7 @@ from report.studies import CLIMB, ON_NOISE, make_audit, make_network
 from results.written_studies import put_plan, write_study
 from store.small_runs_on_disk import BASE, RECIPE, finished, run_config, started
 
-from depthgauge.auditing.read import ReadNetwork
+from depthgauge.auditing.gauge_readings import NetworkReport
 from depthgauge.config import Intervention, SharedConfig
 from depthgauge.results.audit import Audit
 from depthgauge.results.audit_parts import Source
@@ -69,7 +69,7 @@ def write_whole_study(
     return folder
 
 
-def put_audit(folder: Path, *networks: ReadNetwork, **provenance: str) -> Audit:
+def put_audit(folder: Path, *networks: NetworkReport, **provenance: str) -> Audit:
     """The audit of these networks, which came from the study's own runs."""
     runs = _runs_by_place(folder)
     named = [

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from depthgauge.errors import UserError
-from depthgauge.results.study_names import distinct_names
+from depthgauge.results.compare import distinct_names
 
 
 def test_by_their_folders():

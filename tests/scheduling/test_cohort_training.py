@@ -23,7 +23,7 @@ from scheduling.small_grids import (
 )
 from store.small_runs_on_disk import contents
 
-from depthgauge.auditing.trained import trained_run
+from depthgauge.auditing.trained_network import load_run
 from depthgauge.errors import UserError
 from depthgauge.rules.contract import Context, Credit
 from depthgauge.rules.dfa import DFA
@@ -58,7 +58,7 @@ def test_each_run_keeps_which_samples_its_network_names_rightly(tmp_path, engine
         train_runs(study, cohort, range(len(cohort.runs)), TASK, conditions)
     for run in planned.runs():
         folder = study.run(run.config)
-        trained, result = trained_run(folder, TASK), folder.result
+        trained, result = load_run(folder, TASK), folder.result
         with torch.no_grad():
             named = trained.net(TASK.evaluation.x.float()).argmax(-1)
         right = unpack(result["right"])

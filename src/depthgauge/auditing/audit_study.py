@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from depthgauge.auditing.checkpoints import find_checkpoints, networks_in_files
-from depthgauge.auditing.conclude import conclude, depth_gain_of_bp
+from depthgauge.auditing.conclusion import conclude, depth_gain_of_bp
+from depthgauge.auditing.gauge_readings import read_networks, read_untrained
 from depthgauge.auditing.networks import NetworkUnderAudit, networks_of_runs, shallow_rules
-from depthgauge.auditing.read import read_networks, read_untrained
 from depthgauge.config import RunConfig, SharedConfig
 from depthgauge.diagnosis.report import Report
 from depthgauge.results.audit import Audit

@@ -10,7 +10,12 @@ import torch
 from torch import Tensor
 
 from depthgauge.auditing.networks import NetworkUnderAudit
-from depthgauge.auditing.trained import Trained, check_fits, trained_elsewhere, trained_module
+from depthgauge.auditing.trained_network import (
+    TrainedNetwork,
+    check_fits,
+    load_module,
+    load_residual_mlp,
+)
 from depthgauge.diagnosis.precision import in_float32
 from depthgauge.errors import UserError
 from depthgauge.gauges.accuracy import named_rightly
@@ -77,16 +82,18 @@ def networks_in_files(
     ]
 
 
-def _trained(path: Path, seed: int, task: Task, factory: str | None, blocks: str | None) -> Trained:
+def _trained(
+    path: Path, seed: int, task: Task, factory: str | None, blocks: str | None
+) -> TrainedNetwork:
     if factory is not None:
-        return trained_module(path, factory, blocks, seed)
-    trained = trained_elsewhere(path)
+        return load_module(path, factory, blocks, seed)
+    trained = load_residual_mlp(path)
     check_fits(trained, task)
     return trained
 
 
 def _under_audit(
-    trained: Trained, label: str, seed: int, task: Task, frozen: Mapping[str, float]
+    trained: TrainedNetwork, label: str, seed: int, task: Task, frozen: Mapping[str, float]
 ) -> NetworkUnderAudit:
     return NetworkUnderAudit(
         label=label,
@@ -100,7 +107,7 @@ def _under_audit(
 
 
 @torch.no_grad()
-def accuracy_of(trained: Trained, task: Task) -> float:
+def accuracy_of(trained: TrainedNetwork, task: Task) -> float:
     """Return the accuracy on the whole evaluation split."""
     net, _ = in_float32(OpenedNet(trained.net, trained.blocks))
     split, right = evaluation_inputs(task, torch.float32), 0

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from depthgauge.auditing.trained import (
-    Trained,
+from depthgauge.auditing.trained_network import (
+    TrainedNetwork,
     check_fits,
     is_run,
+    load_residual_mlp,
+    load_run,
     open_run,
-    trained_elsewhere,
-    trained_run,
 )
 from depthgauge.errors import UserError
 from depthgauge.registry import TASKS
@@ -22,7 +22,7 @@ from depthgauge.tasks.registry import load_task
 
 def load_trained(
     path: Path, task_name: str | None, rule_text: str | None, validation: int = 0
-) -> tuple[Trained, Task]:
+) -> tuple[TrainedNetwork, Task]:
     """A run's folder or checkpoint, or somebody's file; a run knows its own task and rule.
 
     With `validation` it is read on that many training samples that were held out.
@@ -35,7 +35,7 @@ def load_trained(
         raise UserError(f"{path} is not one network: name the folder of one of its runs, or a file")
     if not is_run(path):
         task = named_task(path, task_name, validation)
-        trained = trained_elsewhere(path, rule)
+        trained = load_residual_mlp(path, rule)
         check_fits(trained, task)
         return trained, task
     folder = open_run(path)
@@ -59,7 +59,7 @@ def load_trained(
         raise UserError(f"{path} was trained by another rule than {rule_text}: {own.label}")
     if choice:
         rule = choice.rule_class(choice.rule_class.Options.model_validate(own.options))
-    return trained_run(folder, task, rule), task
+    return load_run(folder, task, rule), task
 
 
 def named_task(path: Path, name: str | None, validation: int = 0) -> Task:

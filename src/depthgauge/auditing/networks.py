@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from depthgauge.auditing.trained import Trained, trained_run
+from depthgauge.auditing.trained_network import TrainedNetwork, load_run
 from depthgauge.gauges.epoch_metrics import EpochMetrics
 from depthgauge.results.audit_parts import ShallowRule, Source
 from depthgauge.results.floors import shallow_of
@@ -37,7 +37,7 @@ class NetworkUnderAudit:
 
     label: str
     seed: int
-    trained: Trained | None
+    trained: TrainedNetwork | None
     accuracy: float | None
     frozen: float | None
     source: Source
@@ -73,14 +73,14 @@ def networks_of_runs(
 
 def _trained(
     run: RunResult, task: Task, rules: Mapping[str, Rule], done: Mapping[str, DoneRun]
-) -> Trained:
+) -> TrainedNetwork:
     before, folder = done.get(run.identity), RunFolder(run.folder.parent, run.config)
     rule, state = rules[run.config.rule.label], before.network if before else None
-    return trained_run(folder, task, rule, state)
+    return load_run(folder, task, rule, state)
 
 
 def _network(
-    run: RunResult, frozen: RunResult | None, trained: Trained | None, access: Access
+    run: RunResult, frozen: RunResult | None, trained: TrainedNetwork | None, access: Access
 ) -> NetworkUnderAudit:
     config = run.config
     learns = config.recipe.targets == "true"

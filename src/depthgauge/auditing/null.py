@@ -8,7 +8,7 @@ from typing import Protocol, cast
 import torch
 from torch import Tensor
 
-from depthgauge.auditing.trained import Trained
+from depthgauge.auditing.trained_network import TrainedNetwork
 from depthgauge.diagnosis.precision import in_float32
 from depthgauge.gauges.credit import Convention, paired
 from depthgauge.gauges.norms import unit_vectors
@@ -28,7 +28,7 @@ SAME = 1e-4
 Feedback = dict[str, Tensor]
 
 
-def reason_missing(trained: Trained) -> str | None:
+def reason_missing(trained: TrainedNetwork) -> str | None:
     """Return why there is no null for a network; None where there is one."""
     if trained.feedback is None:
         return "the feedback was not saved with the checkpoint"
@@ -40,7 +40,7 @@ def reason_missing(trained: Trained) -> str | None:
 
 
 def calibrate_null(
-    trained: Trained,
+    trained: TrainedNetwork,
     batch: tuple[Tensor, Tensor],
     draws: int,
     convention: Convention = "depthgauge",

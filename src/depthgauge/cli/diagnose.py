@@ -144,7 +144,7 @@ def _initial(args: argparse.Namespace, subject: _Subject) -> Initial | None:
 
 
 def _batches(task: Task, count: int, images: bool) -> list[tuple[Tensor, Tensor]]:
-    from depthgauge.auditing.trained import evaluation_batches
+    from depthgauge.auditing.trained_network import evaluation_batches
 
     batches = evaluation_batches(task, count)
     if not images:

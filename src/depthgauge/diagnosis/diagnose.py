@@ -8,10 +8,10 @@ from typing import Any
 from torch import nn
 
 from depthgauge.diagnosis.checked_network import check_network
-from depthgauge.diagnosis.credit_quality import credit_gauges, readings_of
-from depthgauge.diagnosis.remarks import LabelWatch, on_pinned_norm
+from depthgauge.diagnosis.credit_gauges import credit_gauges, readings_of
+from depthgauge.diagnosis.missing_readings import readings_without_reference
+from depthgauge.diagnosis.remarks import LabelCheck, on_pinned_norm
 from depthgauge.diagnosis.report import Report
-from depthgauge.diagnosis.without_reference import readings_without_reference
 from depthgauge.diagnostics.readings import seed_readings
 from depthgauge.errors import UserError
 from depthgauge.gauges.accuracy import AccuracyGauge
@@ -111,7 +111,7 @@ def diagnose(  # noqa: PLR0917 – the order is part of the interface
     else:
         reason = f"autograd's gradient is not the true one in {checked.used_check.places}"
         missing = readings_without_reference(reason, with_credit=credit is not None)
-    labels = LabelWatch()
+    labels = LabelCheck()
     measure(checked.net, batches, [*gauges.values(), labels])
     taken = readings_of(gauges)
     measured = taken["accuracy"]

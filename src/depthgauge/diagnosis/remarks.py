@@ -28,7 +28,7 @@ def on_pinned_norm(scale: ScaleReading) -> list[str]:
     ]
 
 
-class LabelWatch:
+class LabelCheck:
     """Sees whether labels per token are the tokens themselves: then nobody has shifted them."""
 
     def __init__(self) -> None:

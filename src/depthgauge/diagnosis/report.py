@@ -14,7 +14,7 @@ from pydantic import JsonValue, TypeAdapter
 from typing_extensions import Self
 
 from depthgauge.config import SCHEMA_VERSION
-from depthgauge.diagnosis.text import diagnosis_text
+from depthgauge.diagnosis.report_text import diagnosis_text
 from depthgauge.diagnostics.finding import Finding
 from depthgauge.diagnostics.intervals import Interval
 from depthgauge.diagnostics.readings import seed_readings

@@ -27,7 +27,7 @@ from depthgauge.nets.find_blocks import Blocks
 from depthgauge.nets.layout import Layout
 from depthgauge.nets.opened import NotFiniteError, OpenedNet, Returns
 from depthgauge.nets.sample_loss import Loss, cross_entropy
-from depthgauge.verdict.over_training import EpochReadings, first_fired
+from depthgauge.verdict.first_fired import EpochReadings, first_fired
 from depthgauge.verdict.thresholds import Thresholds
 
 log = logging.getLogger("depthgauge")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from depthgauge.diagnosis.text import in_words
+from depthgauge.diagnosis.report_text import in_words
 from depthgauge.report.depth_words import depth_sentences
 from depthgauge.report.floor_words import floor_words, not_above
 from depthgauge.report.recipe_words import recipe_words, tuning_words

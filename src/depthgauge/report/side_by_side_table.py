@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from depthgauge.diagnostics.intervals import TOO_FEW_SEEDS, WIDEST_SHARE
 from depthgauge.report.audit_table import Table, percent, with_spread
 from depthgauge.results.comparison import AgainstRule, ComparedRule, Comparison, SameRule
-from depthgauge.results.paired import Difference
+from depthgauge.results.paired_difference import Difference
 
 DIFFERENCE = ["of", "n", "change", "95 % interval", "reading"]
 

@@ -8,12 +8,6 @@ from typing import Any, Literal, TypeVar
 from pydantic import BaseModel, ModelWrapValidatorHandler, model_validator
 
 from depthgauge.config import SharedConfig
-from depthgauge.results.audit_before import (
-    network_before,
-    selection_before,
-    shallow_before,
-    verdict_before,
-)
 from depthgauge.results.audit_parts import (
     STORED,
     AuditedNetwork,
@@ -23,6 +17,12 @@ from depthgauge.results.audit_parts import (
     ShallowRule,
     StoredReport,
     StoredThresholds,
+)
+from depthgauge.results.audit_version_1 import (
+    network_before,
+    selection_before,
+    shallow_before,
+    verdict_before,
 )
 from depthgauge.results.floors import Floors
 from depthgauge.results.run import RunResult

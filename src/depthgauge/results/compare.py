@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
 
 from depthgauge.errors import UserError
 from depthgauge.results.comparison import (
@@ -14,11 +16,10 @@ from depthgauge.results.comparison import (
     SameRule,
 )
 from depthgauge.results.config_difference import agreement, config_difference
-from depthgauge.results.paired import Difference, paired
+from depthgauge.results.paired_difference import Difference, paired_difference
 from depthgauge.results.rule import QUANTITIES, RuleResult
 from depthgauge.results.spread import Spread
 from depthgauge.results.study import StudyResult
-from depthgauge.results.study_names import distinct_names
 
 USUAL_REFERENCE = "bp"
 ORIGIN = ("version", "commit", "python", "torch", "processor", "gpu", "device", "threads")
@@ -57,6 +58,25 @@ def compare_studies(results: Sequence[StudyResult], to: str | None = None) -> Co
         against=tuple(against),
         results=tuple(results),
     )
+
+
+def distinct_names(folders: Sequence[Path]) -> list[str]:
+    """Return the names of the folders; namesakes get as many parts of their paths as differ."""
+    paths = [folder.resolve() for folder in folders]
+    for index, path in enumerate(paths):
+        if path in paths[:index]:
+            raise UserError(f"{folders[index]} is given twice; give each study once")
+    return [_name(path, [other for other in paths if other.name == path.name]) for path in paths]
+
+
+def _name(path: Path, namesakes: Sequence[Path]) -> str:
+    """Return the last parts of a path, as many as tell all its namesakes apart."""
+    enough = next(
+        parts
+        for parts in count(1)
+        if len({other.parts[-parts:] for other in namesakes}) == len(namesakes)
+    )
+    return str(Path(*path.parts[-enough:]))
 
 
 def _study(named: _Named) -> ComparedStudy:
@@ -142,7 +162,7 @@ def _comparable(reference: RuleResult, rule: RuleResult) -> tuple[Difference, ..
     """The second less the first; rungs only where both networks have as many blocks."""
     has_rungs = reference.blocks == rule.blocks
     return tuple(
-        paired(quantity, reference.values[quantity], values)
+        paired_difference(quantity, reference.values[quantity], values)
         for quantity, values in rule.values.items()
         if values and reference.values.get(quantity) and (has_rungs or quantity in QUANTITIES)
     )

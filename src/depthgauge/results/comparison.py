@@ -10,7 +10,7 @@ from typing import Any
 from depthgauge.config import SCHEMA_VERSION, SharedConfig
 from depthgauge.json_values import plain_object
 from depthgauge.results.config_difference import Agreement, OptionDifference
-from depthgauge.results.paired import ERROR_RATE, Difference
+from depthgauge.results.paired_difference import ERROR_RATE, Difference
 from depthgauge.results.rule import Basis
 from depthgauge.results.run import State
 from depthgauge.results.spread import Spread

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from depthgauge.results.frames import frame_of
+from depthgauge.results.data_frames import frame_of
 from depthgauge.results.study import StudyResult
 from depthgauge.store.files import write_atomically
 

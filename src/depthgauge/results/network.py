@@ -12,7 +12,7 @@ from depthgauge.diagnostics.readings import diverged_readings
 from depthgauge.gauges.depth import noise_of_gain
 from depthgauge.results.audit_parts import AuditedNetwork
 from depthgauge.results.run import RunResult
-from depthgauge.verdict.over_training import from_metrics
+from depthgauge.verdict.first_fired import from_metrics
 from depthgauge.verdict.thresholds import Thresholds
 
 

@@ -18,7 +18,7 @@ from depthgauge.store.metrics_file import MetricsFile
 from depthgauge.store.provenance import Provenance
 from depthgauge.store.right_answers import RightAnswers, unpack
 from depthgauge.store.run_paths import RunPaths
-from depthgauge.verdict.over_training import first_fired, from_metrics
+from depthgauge.verdict.first_fired import first_fired, from_metrics
 from depthgauge.verdict.thresholds import Thresholds
 
 State = Literal["finished", "diverged", "failed", "running", "stopped", "waiting"]

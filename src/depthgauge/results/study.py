@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from depthgauge.report.plot import Plot
-    from depthgauge.results.frames import FrameName
+    from depthgauge.results.data_frames import FrameName
 
 
 @dataclass(frozen=True, repr=False)
@@ -156,7 +156,7 @@ class StudyResult:
 
     def to_dataframe(self, name: FrameName = "runs") -> pd.DataFrame:
         """Return a table of the study: "runs", "epochs", "ladder" or "layers"."""
-        from depthgauge.results.frames import frame_of  # noqa: PLC0415
+        from depthgauge.results.data_frames import frame_of  # noqa: PLC0415
 
         return frame_of(self, name)
 

@@ -6,7 +6,7 @@ import os
 
 from depthgauge.gauges.epoch_metrics import EpochMetrics
 from depthgauge.store.metrics_file import read_lines
-from depthgauge.verdict.over_training import first_fired, from_metrics
+from depthgauge.verdict.first_fired import first_fired, from_metrics
 from depthgauge.verdict.thresholds import Thresholds
 
 

@@ -11,7 +11,7 @@ from report.studies import (
     trained_study,
 )
 
-from depthgauge.auditing.read import ReadNetwork
+from depthgauge.auditing.gauge_readings import NetworkReport
 from depthgauge.report.paper.layer_tables import (
     SIDE_BY_SIDE,
     alignment_tables,
@@ -20,7 +20,7 @@ from depthgauge.report.paper.layer_tables import (
 from depthgauge.results.study import StudyResult
 
 
-def study_with(*networks: ReadNetwork) -> StudyResult:
+def study_with(*networks: NetworkReport) -> StudyResult:
     return make_study(audit=make_audit(*networks))
 
 

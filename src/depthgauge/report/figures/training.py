@@ -30,7 +30,7 @@ from depthgauge.report.figures.text import study_title
 from depthgauge.report.palette import Look, looks
 from depthgauge.results.run import RunResult
 from depthgauge.results.study import StudyResult
-from depthgauge.verdict.over_training import from_metrics
+from depthgauge.verdict.first_fired import from_metrics
 from depthgauge.verdict.thresholds import Thresholds
 
 FIRED: dict[str, Any] = {

@@ -11,7 +11,7 @@ import numpy as np
 
 from depthgauge.diagnostics.registry import quantities
 from depthgauge.results.run import RunResult
-from depthgauge.verdict.over_training import from_metrics
+from depthgauge.verdict.first_fired import from_metrics
 
 OWN: tuple[Literal["accuracy", "train_loss"], ...] = ("accuracy", "train_loss")
 """What a line of metrics has besides what the diagnostics read."""

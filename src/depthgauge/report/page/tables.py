@@ -18,7 +18,7 @@ from depthgauge.results.ladder import Rung
 from depthgauge.results.rule import RuleResult
 from depthgauge.results.run import RunResult
 from depthgauge.results.study import StudyResult
-from depthgauge.verdict.over_training import from_metrics
+from depthgauge.verdict.first_fired import from_metrics
 from depthgauge.verdict.thresholds import Thresholds
 
 NUMBER = re.compile(r"[-+−±\[ ]*[\d∞]|–|\[too few|n/a$|never$|epoch \d|diverged$|$")

@@ -8,7 +8,7 @@ import pytest
 from auditing.audited_networks import CHANCE, audit_of, audited, under_audit
 from verdict.example_ladders import bp_depth
 
-from depthgauge.auditing.conclude import depth_gain_of_bp
+from depthgauge.auditing.conclusion import depth_gain_of_bp
 from depthgauge.results.audit import Audit
 from depthgauge.verdict.judge import judge
 from depthgauge.verdict.thresholds import Thresholds

@@ -13,7 +13,7 @@ from depthgauge.gauges.reference import ReferenceGauge
 from depthgauge.gauges.scale import ScaleGauge
 from depthgauge.nets.stacked.network import StackedResidualMLP
 from depthgauge.tasks.base import Split
-from depthgauge.verdict.over_training import EpochReadings, first_fired, from_metrics
+from depthgauge.verdict.first_fired import EpochReadings, first_fired, from_metrics
 from depthgauge.verdict.thresholds import Thresholds
 
 

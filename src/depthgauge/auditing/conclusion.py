@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from depthgauge.auditing.gauge_readings import NetworkReport
 from depthgauge.auditing.networks import NetworkUnderAudit
-from depthgauge.auditing.read import ReadNetwork
 from depthgauge.config import SharedConfig
 from depthgauge.diagnosis.report import Report
 from depthgauge.diagnostics.readings import diverged_readings
@@ -15,14 +15,14 @@ from depthgauge.results.audit_parts import AuditedNetwork, RuleVerdict, Selectio
 from depthgauge.results.network import gain_of_most_accurate
 from depthgauge.results.spread import Spread
 from depthgauge.store.provenance import Provenance
+from depthgauge.verdict.decision_utility import Evidence, walked_back
 from depthgauge.verdict.judge import judge
 from depthgauge.verdict.sensitivity import sensitivity
 from depthgauge.verdict.thresholds import Thresholds
-from depthgauge.verdict.utility import Evidence, walked_back
 
 
 def conclude(
-    read: Sequence[ReadNetwork],
+    read: Sequence[NetworkReport],
     config: SharedConfig,
     thresholds: Thresholds,
     *,
@@ -36,7 +36,7 @@ def conclude(
     earlier: Mapping[str, RuleVerdict] | None = None,
 ) -> Audit:
     """Return the audit of networks that were read, which remembers the `earlier` verdicts."""
-    by_label: dict[str, list[ReadNetwork]] = {}
+    by_label: dict[str, list[NetworkReport]] = {}
     for one in read:
         by_label.setdefault(one.network.label, []).append(one)
     return Audit(
@@ -71,7 +71,7 @@ def depth_gain_of_bp(networks: Sequence[NetworkUnderAudit]) -> float | None:
     )
 
 
-def _audited(one: ReadNetwork) -> AuditedNetwork:
+def _audited(one: NetworkReport) -> AuditedNetwork:
     network = one.network
     return AuditedNetwork(
         label=network.label,
@@ -85,7 +85,7 @@ def _audited(one: ReadNetwork) -> AuditedNetwork:
 
 
 def _verdict(
-    read: Sequence[ReadNetwork],
+    read: Sequence[NetworkReport],
     thresholds: Thresholds,
     bp_gain: float | None,
     used_depth: UsedDepth | None,
@@ -112,7 +112,7 @@ def _verdict(
 
 
 def _utility(
-    by_label: Mapping[str, Sequence[ReadNetwork]],
+    by_label: Mapping[str, Sequence[NetworkReport]],
     chance: float,
     thresholds: Thresholds,
     bp_gain: float | None,
@@ -125,7 +125,7 @@ def _utility(
     return table
 
 
-def _evidence(one: ReadNetwork, chance: float, bp_gain: float | None) -> Evidence:
+def _evidence(one: NetworkReport, chance: float, bp_gain: float | None) -> Evidence:
     report = one.report
     if report is None:
         return Evidence(None, chance, None, diverged_readings(), bp_gain)

@@ -12,7 +12,7 @@ from diagnosis.example_reports import STRANGE, strange
 from gauges.small_networks import make_net
 
 from depthgauge import Report, Thresholds, diagnose
-from depthgauge.diagnosis.text import in_words
+from depthgauge.diagnosis.report_text import in_words
 from depthgauge.gauges.null import calibrate
 from depthgauge.verdict.sensitivity import StableRange
 

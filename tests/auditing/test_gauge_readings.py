@@ -11,10 +11,10 @@ from auditing.audited_networks import under_audit
 from oracles.readings import lower_median
 from scheduling.small_grids import NET, RECIPE, TASK, grid, study_of, train
 
+from depthgauge.auditing.gauge_readings import SMALL, read_networks, read_untrained, reading_threads
 from depthgauge.auditing.networks import networks_of_runs
 from depthgauge.auditing.null import calibrate_null
-from depthgauge.auditing.read import SMALL, read_networks, read_untrained, reading_threads
-from depthgauge.auditing.trained import Trained, first_samples, trained_run
+from depthgauge.auditing.trained_network import TrainedNetwork, first_samples, load_run
 from depthgauge.nets.registry import initial_net
 from depthgauge.results.load import load
 from depthgauge.verdict.thresholds import Thresholds
@@ -49,7 +49,7 @@ def test_blocks_that_were_not_trained_lose_nothing_when_they_are_rewound(tmp_pat
     study = study_of(planned, tmp_path)
     train(study, planned)
     for run in planned.runs():
-        trained = trained_run(study.run(run.config), TASK)
+        trained = load_run(study.run(run.config), TASK)
         initial = trained.initial(TASK)
         for place, (block, before) in enumerate(
             zip(trained.net.blocks, initial.blocks, strict=True)
@@ -148,7 +148,7 @@ def test_a_rule_whose_own_code_raises_an_error_leaves_the_other_readings(network
 
 @pytest.mark.parametrize(("bp_gain", "outcome"), [(0.0, "untested"), (0.3, "fires")])
 def test_depth_is_judged_by_what_bp_gains_from_it(bp_gain, outcome):
-    trained = Trained(initial_net(NET, TASK, 1), None, None, "")
+    trained = TrainedNetwork(initial_net(NET, TASK, 1), None, None, "")
     dfa = under_audit("dfa", 1, 0.4, 0.4, trained=trained)
     (one,) = read_networks([dfa], TASK, Thresholds(), bp_gain)
     assert one.report.judgement.published.finding("D3").outcome == outcome
@@ -156,7 +156,7 @@ def test_depth_is_judged_by_what_bp_gains_from_it(bp_gain, outcome):
 
 def test_a_gain_is_held_against_the_noise_of_the_samples_that_it_was_measured_on():
     """On a few samples a gain of nothing may be one of two points, and is no alarm."""
-    trained = Trained(initial_net(NET, TASK, 1), None, None, "")
+    trained = TrainedNetwork(initial_net(NET, TASK, 1), None, None, "")
     dfa = under_audit("dfa", 1, 0.4, 0.4, trained=trained)
     (one,) = read_networks([dfa], TASK, Thresholds(), 0.3)
     noise = math.sqrt(2 * 0.4 * 0.6 / len(TASK.evaluation))
@@ -167,7 +167,7 @@ def test_a_gain_is_held_against_the_noise_of_the_samples_that_it_was_measured_on
 def test_of_networks_trained_in_bf16_the_gradient_is_looked_at_in_bf16_too():
     net = initial_net(NET, TASK, 1)
     for in_bf16, precisions in ((False, []), (True, ["bfloat16"])):
-        trained = Trained(net, None, None, "", in_bf16=in_bf16)
+        trained = TrainedNetwork(net, None, None, "", in_bf16=in_bf16)
         network = under_audit("dfa", 1, 0.4, 0.4, trained=trained)
         (one,) = read_networks([network], TASK, Thresholds(), None)
         numerics = one.report.numerics

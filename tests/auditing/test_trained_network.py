@@ -12,15 +12,15 @@ from training.small_runs import make_task
 
 from depthgauge.auditing import load_trained as loading
 from depthgauge.auditing.load_trained import load_trained
-from depthgauge.auditing.trained import (
+from depthgauge.auditing.trained_network import (
     check_fits,
     evaluation_batches,
     first_samples,
     is_run,
+    load_residual_mlp,
+    load_run,
     open_run,
     rule_of,
-    trained_elsewhere,
-    trained_run,
 )
 from depthgauge.config import RuleConfig
 from depthgauge.errors import UserError
@@ -48,7 +48,7 @@ def save(path, content):
 def test_a_run_is_read_from_its_newest_checkpoint(run_folder):
     state = run_folder.load((RECIPE.epochs, 0))
     assert state is not None
-    trained = trained_run(run_folder, TASK)
+    trained = load_run(run_folder, TASK)
     found = trained.net.state_dict()
     assert found.keys() == state.parameters.keys()
     assert all(torch.equal(found[name], state.parameters[name]) for name in found)
@@ -61,7 +61,7 @@ def test_a_run_without_a_checkpoint_is_refused(run_folder, tmp_path):
     copy = shutil.copytree(run_folder.path, tmp_path / run_folder.path.name)
     (copy / "checkpoint.safetensors").unlink()
     with pytest.raises(UserError, match="no checkpoint"):
-        trained_run(open_run(copy), TASK)
+        load_run(open_run(copy), TASK)
 
 
 def test_a_run_is_known_by_its_folder_and_by_the_file_in_it(run_folder, tmp_path):
@@ -91,7 +91,7 @@ def test_a_rule_that_has_other_options_now_is_not_known(tmp_path):
 def test_the_shapes_of_the_feedback_tell_the_rule(rule, tmp_path):
     made = make_trained(rule())
     content = {"state_dict": made.net.state_dict(), "Bs": list(made.feedback["B"])}
-    found = trained_elsewhere(save(tmp_path / "net.pt", content))
+    found = load_residual_mlp(save(tmp_path / "net.pt", content))
     assert found.rule.name == rule.name
     assert torch.equal(found.feedback["B"], made.feedback["B"])
     assert torch.equal(found.net.embed.weight, made.net.embed.weight)
@@ -99,7 +99,7 @@ def test_the_shapes_of_the_feedback_tell_the_rule(rule, tmp_path):
 
 def test_without_feedback_neither_feedback_nor_rule_is_made_up(tmp_path):
     net = make_trained(None).net
-    found = trained_elsewhere(save(tmp_path / "net.pt", net.state_dict()))
+    found = load_residual_mlp(save(tmp_path / "net.pt", net.state_dict()))
     assert found.rule is None
     assert found.feedback is None
 
@@ -111,7 +111,7 @@ def test_feedback_that_does_not_fit_is_refused(shapes, tmp_path):
     net = make_trained(None).net
     content = {"state_dict": net.state_dict(), "Bs": [torch.zeros(shape) for shape in shapes]}
     with pytest.raises(UserError, match="Bs"):
-        trained_elsewhere(save(tmp_path / "net.pt", content))
+        load_residual_mlp(save(tmp_path / "net.pt", content))
 
 
 @pytest.mark.parametrize(("features", "classes"), [(FEATURES + 1, CLASSES), (FEATURES, 4)])
@@ -171,5 +171,5 @@ def test_the_first_samples_are_one_batch():
 @pytest.mark.parametrize("dtype", [torch.float16, torch.float64])
 def test_a_file_keeps_its_precision(tmp_path, dtype):
     weights = {name: t.to(dtype) for name, t in make_trained(None).net.state_dict().items()}
-    trained = trained_elsewhere(save(tmp_path / "net.pt", weights))
+    trained = load_residual_mlp(save(tmp_path / "net.pt", weights))
     assert trained.net.embed.weight.dtype == dtype

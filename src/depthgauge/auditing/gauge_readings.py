@@ -13,9 +13,9 @@ from torch import Tensor, nn
 
 from depthgauge.auditing.networks import NetworkUnderAudit
 from depthgauge.auditing.null import SAMPLES, calibrate_null, reason_missing
-from depthgauge.auditing.trained import Trained, evaluation_batches, first_samples
+from depthgauge.auditing.trained_network import TrainedNetwork, evaluation_batches, first_samples
 from depthgauge.config import NetConfig
-from depthgauge.diagnosis.credit_quality import credit_gauges, readings_of
+from depthgauge.diagnosis.credit_gauges import credit_gauges, readings_of
 from depthgauge.diagnosis.diagnose import diagnose
 from depthgauge.diagnosis.precision import in_float32
 from depthgauge.diagnosis.report import Report
@@ -30,7 +30,7 @@ from depthgauge.nets.registry import initial_net
 from depthgauge.rules.on_network import formed_credit, rule_credit
 from depthgauge.tasks.base import Task
 from depthgauge.training.threads import with_threads
-from depthgauge.verdict.over_training import first_fired, from_metrics
+from depthgauge.verdict.first_fired import first_fired, from_metrics
 from depthgauge.verdict.thresholds import Thresholds
 
 log = logging.getLogger("depthgauge")
@@ -42,7 +42,7 @@ SMALL = 200_000
 
 
 @dataclass(frozen=True)
-class ReadNetwork:
+class NetworkReport:
     """A network and its report; no report where training diverged."""
 
     network: NetworkUnderAudit
@@ -58,7 +58,7 @@ def read_networks(
     on_read: Callable[[str], None] = lambda name: None,
     *,
     as_published: bool = False,
-) -> list[ReadNetwork]:
+) -> list[NetworkReport]:
     """Read every gauge off every network; `on_read` hears which one was read.
 
     With `as_published`, ρ is read as it was published too, for published figures.
@@ -72,7 +72,7 @@ def read_networks(
                 for more in (partial(_with_credit, as_published=as_published), _with_null):
                     report = _if_the_rule_can(more, report, network.trained, task)
         fired = first_fired(from_metrics(network.epochs), thresholds)
-        read.append(ReadNetwork(network, report, fired))
+        read.append(NetworkReport(network, report, fired))
         on_read(f"{network.label}, seed {network.seed}")
     return read
 
@@ -85,7 +85,7 @@ def reading_threads(net: nn.Module) -> int:
 
 def _report(
     network: NetworkUnderAudit,
-    trained: Trained,
+    trained: TrainedNetwork,
     task: Task,
     bp_gain: float | None,
     thresholds: Thresholds,
@@ -109,7 +109,7 @@ def _report(
 
 
 def _numerics_with_bf16(
-    trained: Trained, batches: Sequence[tuple[Tensor, Tensor]]
+    trained: TrainedNetwork, batches: Sequence[tuple[Tensor, Tensor]]
 ) -> NumericsReading:
     """D2n, also of the gradient in the precision of training."""
     net = OpenedNet(trained.net)
@@ -119,7 +119,10 @@ def _numerics_with_bf16(
 
 
 def _if_the_rule_can(
-    more: Callable[[Report, Trained, Task], Report], report: Report, trained: Trained, task: Task
+    more: Callable[[Report, TrainedNetwork, Task], Report],
+    report: Report,
+    trained: TrainedNetwork,
+    task: Task,
 ) -> Report:
     """The report with more readings, or as it is where the rule's own code raises an error."""
     try:
@@ -131,7 +134,9 @@ def _if_the_rule_can(
         return report
 
 
-def _with_credit(report: Report, trained: Trained, task: Task, *, as_published: bool) -> Report:
+def _with_credit(
+    report: Report, trained: TrainedNetwork, task: Task, *, as_published: bool
+) -> Report:
     """The report with the readings of the credit, where the rule and its feedback are known."""
     if trained.rule is None or trained.feedback is None:
         return report
@@ -147,7 +152,7 @@ def _with_credit(report: Report, trained: Trained, task: Task, *, as_published: 
     return replace(report, **readings_of(gauges))
 
 
-def _with_null(report: Report, trained: Trained, task: Task) -> Report:
+def _with_null(report: Report, trained: TrainedNetwork, task: Task) -> Report:
     """The report with the null of the credit's alignment, where there is one."""
     if trained.rule is None or trained.feedback is None or reason_missing(trained) is not None:
         return report

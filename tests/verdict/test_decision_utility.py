@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from verdict.simulated_seeds import ERROR_NORM, N128, as_seeds, changed, studies
 
 from depthgauge.published.figures import published
+from depthgauge.verdict.decision_utility import Evidence, strategies, walked_back
 from depthgauge.verdict.thresholds import Thresholds
-from depthgauge.verdict.utility import Evidence, strategies, walked_back
 
 AUDIT = published().main_audit
 LADDER = published().ladder.networks["d256_L4"].rules

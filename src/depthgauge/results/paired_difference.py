@@ -43,7 +43,9 @@ class Difference:
     by_seed: Mapping[int, float]
 
 
-def paired(of: str, first: Mapping[int, float], other: Mapping[int, float]) -> Difference:
+def paired_difference(
+    of: str, first: Mapping[int, float], other: Mapping[int, float]
+) -> Difference:
     """Return the difference of what was measured for each seed; both have at least one."""
     common = sorted(first.keys() & other.keys())
     by_seed = {seed: round(other[seed] - first[seed], DIGITS) for seed in common}

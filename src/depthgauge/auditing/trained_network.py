@@ -37,7 +37,7 @@ log = logging.getLogger("depthgauge")
 
 
 @dataclass(frozen=True)
-class Trained:
+class TrainedNetwork:
     """A network with what it was trained by, as far as that is known.
 
     Attributes:
@@ -85,9 +85,9 @@ def rule_of(config: RuleConfig, study: Path) -> Rule | None:
     return None
 
 
-def trained_run(
+def load_run(
     folder: RunFolder, task: Task, rule: Rule | None = None, state: RunState | None = None
-) -> Trained:
+) -> TrainedNetwork:
     """The newest checkpoint of a run; `rule` is needed where it came from a user's own file.
 
     `state` is the checkpoint where it was read before.
@@ -100,7 +100,7 @@ def trained_run(
     in_bf16 = config.recipe.dtype == "bf16"
     drawn = (config.net, config.seed)
     own = (net, rule, state.feedback, str(folder.path), name, in_bf16)
-    return _checked(Trained(*own, drawn=drawn))
+    return _checked(TrainedNetwork(*own, drawn=drawn))
 
 
 def _newest_state(folder: RunFolder) -> RunState:
@@ -128,7 +128,7 @@ def is_run(path: Path) -> bool:
     return ((path if path.is_dir() else path.parent) / "config.json").is_file()
 
 
-def trained_elsewhere(path: Path, rule: Rule | None = None) -> Trained:
+def load_residual_mlp(path: Path, rule: Rule | None = None) -> TrainedNetwork:
     """A ResidualMLP that somebody else trained; its `Bs` are the feedback of dfa or fa.
 
     The shapes tell which: (d, classes) project the error, (d, d) hand a gradient down.
@@ -136,7 +136,7 @@ def trained_elsewhere(path: Path, rule: Rule | None = None) -> Trained:
     plain = read_plain_checkpoint(path)
     net = residual_mlp_from(plain.state_dict, str(path))
     if plain.matrices is None:
-        return _checked(Trained(net, rule, None, str(path), path.name))
+        return _checked(TrainedNetwork(net, rule, None, str(path), path.name))
     classes, width = net.out_head.weight.shape
     shapes = {tuple(matrix.shape) for matrix in plain.matrices}
     if rule is None and shapes in ({(width, classes)}, {(width, width)}):
@@ -147,10 +147,10 @@ def trained_elsewhere(path: Path, rule: Rule | None = None) -> Trained:
             f"expected are {net.num_blocks}, all ({width}, {classes}) or all ({width}, {width})"
         )
     feedback = {"B": torch.stack(plain.matrices)}
-    return _checked(Trained(net, rule, feedback, str(path), path.name))
+    return _checked(TrainedNetwork(net, rule, feedback, str(path), path.name))
 
 
-def trained_module(path: Path, factory: str, blocks: str | None, seed: int) -> Trained:
+def load_module(path: Path, factory: str, blocks: str | None, seed: int) -> TrainedNetwork:
     """A network of somebody's own architecture, made by `factory`, with the weights in a file.
 
     What the factory draws and the file does not have is the same every time.
@@ -160,10 +160,10 @@ def trained_module(path: Path, factory: str, blocks: str | None, seed: int) -> T
         torch.manual_seed(seed)
         net = build_from(factory, seed=seed)
     load_weights(net, weights, str(path))
-    return _checked(Trained(net, None, None, str(path), path.name, blocks=blocks))
+    return _checked(TrainedNetwork(net, None, None, str(path), path.name, blocks=blocks))
 
 
-def _checked(trained: Trained) -> Trained:
+def _checked(trained: TrainedNetwork) -> TrainedNetwork:
     """Refuse weights that are not finite, and feedback that is not the rule's."""
     for name, tensor in trained.net.named_parameters():
         if not bool(tensor.isfinite().all()):
@@ -187,7 +187,7 @@ def _checked(trained: Trained) -> Trained:
     return trained
 
 
-def check_fits(trained: Trained, task: Task) -> None:
+def check_fits(trained: TrainedNetwork, task: Task) -> None:
     """Refuse a task that a ResidualMLP cannot be asked about."""
     net = cast(ResidualMLP, trained.net)
     asked = (task.input_dim, task.num_classes)

@@ -19,8 +19,8 @@ from store.small_runs_on_disk import finished, metrics_line, run_config, started
 
 from depthgauge.config import NetConfig
 from depthgauge.errors import UserError
+from depthgauge.results.data_frames import frame_of
 from depthgauge.results.export import runs_with_lost_epochs, write_epochs
-from depthgauge.results.frames import frame_of
 from depthgauge.results.load import load
 from depthgauge.store.study_folder import StudyFolder
 
