@@ -13,7 +13,7 @@ from cli.conftest import one_core
 from store.small_runs_on_disk import contents
 from training.small_runs import make_task
 
-from depthgauge.auditing import read as reading
+from depthgauge.auditing import gauge_readings as reading
 from depthgauge.registry import TASKS
 from depthgauge.results.load import load
 from depthgauge.tasks.base import hold_out_validation

@@ -13,7 +13,7 @@ from cli.commands import run
 from cli.conftest import one_core
 
 from depthgauge import registry
-from depthgauge.auditing import read
+from depthgauge.auditing import gauge_readings
 from depthgauge.rules.choice import choose_rule
 
 NARROW = {
@@ -34,8 +34,8 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder: Path = tmp_path_factory.mktemp("every") / "study"
     more = (*MORE, "--out", folder, "--rules", *RULES)
     with pytest.MonkeyPatch.context() as patch, one_core():
-        patch.setattr(read, "NULL_DRAWS", 3)
-        patch.setattr(read, "SAMPLES", 256)
+        patch.setattr(gauge_readings, "NULL_DRAWS", 3)
+        patch.setattr(gauge_readings, "SAMPLES", 256)
         ladder = run("ladder", *GRID, *more)
         before = run_files(folder)
         after = run("audit", *GRID, *more)

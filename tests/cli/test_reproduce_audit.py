@@ -12,7 +12,7 @@ from cli.commands import Done, assert_bad_input, run
 from cli.conftest import one_core
 from training.small_runs import make_task
 
-from depthgauge.auditing import read
+from depthgauge.auditing import gauge_readings
 from depthgauge.published.figures import published
 from depthgauge.registry import TASKS
 from depthgauge.tasks.registry import TaskEntry
@@ -29,7 +29,7 @@ def reproduced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Done, Path]:
     with pytest.MonkeyPatch.context() as patch, one_core():
         patch.setitem(TASKS.built_in, "cifar10", TaskEntry("a few points", lambda: task, 100, 256))
         patch.setattr(AUDIT.config, "epochs", 1)
-        patch.setattr(read, "NULL_DRAWS", 3)
+        patch.setattr(gauge_readings, "NULL_DRAWS", 3)
         done = run(*COMMAND, "--seeds", 42, "--out", folder, "--json")
     assert done.status == 0, done.err
     return done, folder

@@ -12,7 +12,7 @@ from cli.commands import Done, assert_bad_input, run
 from cli.conftest import one_core
 from training.small_runs import make_task
 
-from depthgauge.auditing import read
+from depthgauge.auditing import gauge_readings
 from depthgauge.published.figures import published
 from depthgauge.published.thirty_epochs import RULES
 from depthgauge.registry import TASKS
@@ -44,7 +44,7 @@ def reproduced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Done, Path]:
         use_a_few_points(patch)
         for name, value in (("epochs", 1), ("width", 16), ("blocks", 2)):
             patch.setattr(FIGURES.config, name, value)
-        patch.setattr(read, "NULL_DRAWS", 3)
+        patch.setattr(gauge_readings, "NULL_DRAWS", 3)
         done = run(*COMMAND, *SMALL, "--out", folder, "--json")
     assert done.status == 0, done.err
     return done, folder
