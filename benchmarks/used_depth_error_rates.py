@@ -4,7 +4,7 @@
     PYTHONPATH=tests python benchmarks/used_depth_error_rates.py --tables
 
 The first writes reproduction/used-depth-error-rates/figures.json after each setting, and goes on
-where it was stopped. The second prints the tables of docs/verdict.md from that file.
+where it was stopped. The second prints the tables of docs/error-rates.md from that file.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Print the tables of docs/verdict.md about used depth, from measured counts."""
+"""Print the tables of docs/error-rates.md about used depth, from measured counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Re-make the tables of docs/verdict.md: how often is the verdict wrong, how often right?
+"""Re-make the tables of docs/error-rates.md: how often is the verdict wrong, how often right?
 
     PYTHONPATH=tests python benchmarks/verdict_error_rates.py
 

@@ -1,4 +1,4 @@
-"""How often used depth and its words are wrong, by simulation; docs/verdict.md has the tables."""
+"""Simulate how often used depth and its words are wrong; docs/error-rates.md has the tables."""
 
 from __future__ import annotations
 
