@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 import psutil
 
 if TYPE_CHECKING:
-    from depthgauge.scheduling.plan import Grid
+    from depthgauge.scheduling.grid import Grid
 
 EPOCHS = 2
 JOBS = ("plan", "plan again", "status", "export csv", "export parquet")
@@ -34,7 +34,7 @@ def grid_of(runs: int) -> Grid:
     """As many seeds as it takes for bp on k = 0 … 4."""
     from depthgauge.config import NetConfig, Recipe
     from depthgauge.rules.choice import choose_rule
-    from depthgauge.scheduling.plan import Grid
+    from depthgauge.scheduling.grid import Grid
     from depthgauge.tasks.registry import load_task
 
     seeds = range(runs // 5)

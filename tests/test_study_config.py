@@ -10,7 +10,7 @@ import pytest
 from depthgauge.cli.arguments import config_of
 from depthgauge.cli.main import build_parser
 from depthgauge.errors import OptionError
-from depthgauge.handed_over import config_from
+from depthgauge.python_arguments import config_from
 from depthgauge.study_config import StudyConfig, study_config
 from depthgauge.study_file import read_study_file, study_file_schema
 

@@ -24,7 +24,6 @@ from depthgauge.auditing.trained_network import first_samples
 from depthgauge.errors import NotApplicableError, UserError
 from depthgauge.gauges.credit import Convention
 from depthgauge.gauges.null import NullReading
-from depthgauge.handed_over import asked_for, checked_config, chosen_options
 from depthgauge.pipeline import (
     execution_of,
     load_prepared,
@@ -38,6 +37,7 @@ from depthgauge.pipeline import (
 )
 from depthgauge.published.compare import PublishedComparison
 from depthgauge.published.experiments import TASK, find_experiment
+from depthgauge.python_arguments import asked_for, checked_config, chosen_options
 from depthgauge.report.documents import write_comparison
 from depthgauge.report.page.study_page import write_study_page
 from depthgauge.report.plot import Plot, plot_of

@@ -22,13 +22,13 @@ from depthgauge.rules.choice import RuleChoice
 from depthgauge.scheduling.dry_run import StudyPlan, plan_study
 from depthgauge.scheduling.execution import Execution, Prepared, train
 from depthgauge.scheduling.grid import (
+    Grid,
     build_grid,
     folder_of,
     given_rules,
     load_task_of,
     usual_rungs,
 )
-from depthgauge.scheduling.plan import Grid
 from depthgauge.scheduling.variations import at_all_settings
 from depthgauge.store.files import make_folder
 from depthgauge.store.relative_paths import SELECTION

@@ -22,7 +22,7 @@ from results.written_ladders import (
 
 from depthgauge.auditing.ladder_stages import runs_called_for
 from depthgauge.config import Intervention
-from depthgauge.scheduling.plan import Grid, PlannedRun, RunList
+from depthgauge.scheduling.grid import Grid, PlannedRun, RunList
 
 Call = tuple[str, int, tuple[int, ...], tuple[int, ...]]
 """Label, k, the blocks on noise, the blocks frozen."""

@@ -13,7 +13,7 @@ from cli.commands import SMALL, run
 from depthgauge.auditing import linear_floor
 from depthgauge.registry import TASKS
 from depthgauge.results.load import load
-from depthgauge.store.right_answers import unpack
+from depthgauge.store.result_file import unpack_answers
 from depthgauge.training.linear_classifier import fit_linear_classifier
 
 FEW = (*SMALL, "--rules", "bp", "dfa", "--seeds", 1, 2, "--floors")
@@ -46,7 +46,7 @@ def test_the_linear_floor_is_the_fitted_classifier_on_the_tasks_samples(floored_
     right = fit_linear_classifier(task).right(task.evaluation, task)
     assert stored["accuracy"] == pytest.approx(right.mean())
     assert stored["task"]["checksum"] == task.checksum
-    assert (unpack(stored["right"]) == right).all()
+    assert (unpack_answers(stored["right"]) == right).all()
 
 
 def test_the_network_without_blocks_is_a_run_of_each_seed(floored_once):

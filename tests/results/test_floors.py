@@ -11,7 +11,7 @@ from report.studies import CHANCE, TASK, make_run, make_study
 from scipy import stats
 
 from depthgauge.results.floors import Floors, LinearFloor, floors_of
-from depthgauge.store.right_answers import pack
+from depthgauge.store.result_file import pack_answers
 
 SAMPLES = 400
 
@@ -24,7 +24,7 @@ def bits(accuracy: float, seed: int) -> np.ndarray:
 
 
 FLOOR = bits(0.5, 0)
-LINEAR = LinearFloor(task=TASK, accuracy=0.5, penalty=0.01, samples=900, right=pack(FLOOR))
+LINEAR = LinearFloor(task=TASK, accuracy=0.5, penalty=0.01, samples=900, right=pack_answers(FLOOR))
 
 
 def runs_of(label: str, *accuracies: float | None) -> list:
@@ -32,7 +32,9 @@ def runs_of(label: str, *accuracies: float | None) -> list:
     return [
         make_run(label, seed, accuracy=accuracy)
         if accuracy is None
-        else replace(make_run(label, seed, accuracy=accuracy), right=pack(bits(accuracy, seed)))
+        else replace(
+            make_run(label, seed, accuracy=accuracy), right=pack_answers(bits(accuracy, seed))
+        )
         for seed, accuracy in enumerate(accuracies, start=1)
     ]
 
@@ -66,7 +68,7 @@ def test_a_rule_far_above_is_shown_to_be_and_one_two_points_above_is_not():
 def test_the_same_gain_is_shown_on_many_samples_and_not_on_few():
     """Without bits the noise of the evaluation set is that of two independent networks."""
     few = LINEAR
-    many = LINEAR.model_copy(update={"right": pack(np.tile(FLOOR, 100))})
+    many = LINEAR.model_copy(update={"right": pack_answers(np.tile(FLOOR, 100))})
     runs = [make_run("dfa", seed, accuracy=a) for seed, a in enumerate((0.55, 0.551, 0.552), 1)]
     shown = [floors_of(runs, one, CHANCE).above_linear["dfa"].is_shown for one in (few, many)]
     assert shown == [False, True]

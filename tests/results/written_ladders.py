@@ -16,8 +16,8 @@ from depthgauge.config import NO_INTERVENTION, Intervention, NetConfig
 from depthgauge.results.load import load
 from depthgauge.results.study import StudyResult
 from depthgauge.rules.choice import RuleChoice
-from depthgauge.scheduling.plan import Grid, PlannedRun
-from depthgauge.store.right_answers import pack
+from depthgauge.scheduling.grid import Grid, PlannedRun
+from depthgauge.store.result_file import pack_answers
 from depthgauge.store.run_folder import RunFolder
 
 BLOCKS = 4
@@ -86,7 +86,7 @@ class WrittenLadders:
     def end_with(self, run: PlannedRun, right: NDArray[np.bool_]) -> None:
         """Finish a run that names these evaluation samples rightly."""
         done = finished(self.study.runs, run.config, float(right.mean()))
-        change_json(done.result_path, right=pack(right))
+        change_json(done.result_path, right=pack_answers(right))
 
     def diverge(self, runs: Iterable[PlannedRun]) -> None:
         """End these runs in their first epoch."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from scheduling.small_grids import plan, study_of
 
-from depthgauge.scheduling.plan import Grid
+from depthgauge.scheduling.grid import Grid
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.study_folder import StudyFolder
 

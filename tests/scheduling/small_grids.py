@@ -19,9 +19,8 @@ from depthgauge.rules.contract import Rule
 from depthgauge.scheduling import cohort_training
 from depthgauge.scheduling.cohort_training import Conditions, train_runs
 from depthgauge.scheduling.cohorts import plan_runs
-from depthgauge.scheduling.job import Job
-from depthgauge.scheduling.plan import Grid
-from depthgauge.scheduling.worker import Worker
+from depthgauge.scheduling.grid import Grid
+from depthgauge.scheduling.worker import Job, Worker
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.tasks.registry import TaskEntry

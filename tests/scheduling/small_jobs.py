@@ -12,9 +12,8 @@ from training.small_runs import make_task
 from depthgauge.config import NetConfig, Recipe
 from depthgauge.rules.choice import choose_rule
 from depthgauge.scheduling.cohorts import plan_runs
-from depthgauge.scheduling.job import Job
-from depthgauge.scheduling.plan import Grid
-from depthgauge.scheduling.worker import Worker
+from depthgauge.scheduling.grid import Grid
+from depthgauge.scheduling.worker import Job, Worker
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.tasks.registry import load_task
 

@@ -29,8 +29,8 @@ from depthgauge.rules.contract import Context, Credit
 from depthgauge.rules.dfa import DFA
 from depthgauge.scheduling import cohort_training
 from depthgauge.scheduling.cohort_training import Conditions, train_runs
-from depthgauge.scheduling.plan import Grid
-from depthgauge.store.right_answers import unpack
+from depthgauge.scheduling.grid import Grid
+from depthgauge.store.result_file import unpack_answers
 from depthgauge.store.run_folder import RunFolder
 from depthgauge.tasks.base import Split
 from depthgauge.training.engine import StoppedEarlyError
@@ -61,7 +61,7 @@ def test_each_run_keeps_which_samples_its_network_names_rightly(tmp_path, engine
         trained, result = load_run(folder, TASK), folder.result
         with torch.no_grad():
             named = trained.net(TASK.evaluation.x.float()).argmax(-1)
-        right = unpack(result["right"])
+        right = unpack_answers(result["right"])
         assert right.tolist() == (named == TASK.evaluation.y).tolist()
         assert right.mean() == pytest.approx(result["final_acc"])
 

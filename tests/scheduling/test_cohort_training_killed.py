@@ -18,7 +18,7 @@ from scheduling.small_grids import (
 from store.small_runs_on_disk import contents
 
 from depthgauge.scheduling import cohort_training
-from depthgauge.scheduling.plan import Grid
+from depthgauge.scheduling.grid import Grid
 from depthgauge.store.metrics_file import MetricsFile
 from depthgauge.store.run_folder import RunFolder, newest_common_position
 from depthgauge.store.study_folder import StudyFolder

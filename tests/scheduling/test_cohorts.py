@@ -24,7 +24,7 @@ from depthgauge.scheduling.cohorts import (
     partition,
     plan_runs,
 )
-from depthgauge.scheduling.plan import Grid, RunList
+from depthgauge.scheduling.grid import Grid, RunList
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.study_folder import StudyFolder
 

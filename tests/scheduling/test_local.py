@@ -21,8 +21,8 @@ from scheduling.small_jobs import (
 from depthgauge.errors import UserError
 from depthgauge.scheduling import local
 from depthgauge.scheduling.interrupt import Interrupt
-from depthgauge.scheduling.job import Job
 from depthgauge.scheduling.local import conclude, run_here, run_locally, run_side_by_side
+from depthgauge.scheduling.worker import Job
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.training.engine import StoppedEarlyError
 

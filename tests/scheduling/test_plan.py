@@ -12,7 +12,7 @@ from scheduling.small_grids import NET, RECIPE, TASK, chosen, grid
 
 from depthgauge.config import Intervention, NetConfig, Recipe, RuleConfig, RunConfig, TaskConfig
 from depthgauge.errors import UserError
-from depthgauge.scheduling.plan import Grid
+from depthgauge.scheduling.grid import Grid
 from depthgauge.tasks.base import hold_out_validation
 
 CONFIG = RunConfig(

@@ -12,7 +12,7 @@ from scheduling.small_grids import (
 )
 from store.claiming import ended_owner, put_claim
 
-from depthgauge.scheduling.plan import Grid
+from depthgauge.scheduling.grid import Grid
 from depthgauge.scheduling.progress import Progress, ProgressReader
 from depthgauge.store.study_folder import StudyFolder
 

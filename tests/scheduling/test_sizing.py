@@ -15,8 +15,8 @@ from depthgauge.config import NetConfig
 from depthgauge.errors import UserError
 from depthgauge.scheduling import sizing
 from depthgauge.scheduling.cohorts import LARGEST, even_parts, partition
+from depthgauge.scheduling.grid import Grid
 from depthgauge.scheduling.memory_estimate import process_bytes
-from depthgauge.scheduling.plan import Grid
 from depthgauge.scheduling.sizing import (
     CLUSTER_LEAST,
     SHARE_OF_MEMORY,

@@ -20,8 +20,8 @@ from scheduling.small_grids import outcome
 from scheduling.small_jobs import prepare
 
 from depthgauge.scheduling import slurm
-from depthgauge.scheduling.job import Job
 from depthgauge.scheduling.slurm import write_script
+from depthgauge.scheduling.worker import Job
 from depthgauge.store.study_folder import StudyFolder
 
 REQUEUE = 128 + signal.SIGUSR1

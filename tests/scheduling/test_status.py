@@ -14,7 +14,7 @@ from store.claiming import elsewhere, ended_owner, put_claim
 from store.small_runs_on_disk import contents, finished, run_config, started
 
 from depthgauge.errors import UserError
-from depthgauge.scheduling.plan import Grid
+from depthgauge.scheduling.grid import Grid
 from depthgauge.scheduling.status import Failed, Running, StudyStatus, status_of
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.study_folder import StudyFolder

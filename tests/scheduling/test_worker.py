@@ -28,7 +28,7 @@ from depthgauge.errors import UserError
 from depthgauge.scheduling import cohort_training
 from depthgauge.scheduling import worker as work_module
 from depthgauge.scheduling.cohort_training import Conditions, train_runs
-from depthgauge.scheduling.job import Job
+from depthgauge.scheduling.worker import Job
 from depthgauge.store.claims import Claim, Claims
 from depthgauge.store.metrics_file import MetricsFile
 from depthgauge.store.run_folder import RunFolder

@@ -9,7 +9,7 @@ import pytest
 from scheduling.small_jobs import prepare, work, write_rules
 from store.claiming import ended_owner, put_claim
 
-from depthgauge.scheduling.job import Job
+from depthgauge.scheduling.worker import Job
 from depthgauge.store.claims import Claims
 from depthgauge.store.garbage import garbage_in
 from depthgauge.store.study_folder import StudyFolder

@@ -18,7 +18,7 @@ from store.small_runs_on_disk import (
 
 from depthgauge.store import checkpoint
 from depthgauge.store.checkpoint import position_of, read_checkpoint
-from depthgauge.store.mending import mend_run
+from depthgauge.store.done_runs import read_done_run
 from depthgauge.store.run_folder import RunFolder, load_newest
 
 CONFIG = run_config()
@@ -67,7 +67,7 @@ def test_a_result_that_may_not_be_read_stays(folder, monkeypatch, error, network
     with monkeypatch.context() as patch:
         refuse_bytes(patch, "result.json", error)
         with pytest.raises(OSError, match=error.strerror) as caught:
-            mend_run(folder, network=network)
+            read_done_run(folder, network=network)
     assert caught.value is error
     assert contents(folder.path) == before
 
@@ -81,7 +81,7 @@ def test_a_result_that_went_away_meanwhile_is_no_refusal(folder, monkeypatch):
         return read(path)
 
     monkeypatch.setattr(Path, "read_bytes", vanish)
-    mend_run(folder, network=False)
+    read_done_run(folder, network=False)
     assert not folder.ended
 
 
@@ -101,10 +101,10 @@ def test_a_network_that_may_not_be_read_is_not_lost(folder, monkeypatch, error):
     with monkeypatch.context() as patch:
         refuse_tensors(patch, error)
         with pytest.raises(type(error)) as caught:
-            mend_run(folder, network=True)
+            read_done_run(folder, network=True)
     assert caught.value is error
     assert contents(folder.path) == before
-    mend_run(folder, network=True)
+    read_done_run(folder, network=True)
     assert folder.ended
 
 

@@ -18,7 +18,7 @@ from store.small_runs_on_disk import (
 )
 
 from depthgauge.errors import UserError
-from depthgauge.store.mending import mend_run
+from depthgauge.store.done_runs import read_done_run
 from depthgauge.store.result_file import result_of, what_is_wrong
 from depthgauge.store.run_folder import RunFolder
 
@@ -156,14 +156,14 @@ def test_a_corrupt_result_is_named_and_left_alone(folder, damage):
 
 def test_there_is_nothing_to_mend_in_a_whole_result(folder):
     before = contents(folder.path)
-    mend_run(folder, network=False)
+    read_done_run(folder, network=False)
     assert contents(folder.path) == before
 
 
 def test_there_is_nothing_to_mend_without_a_result(tmp_path):
     folder = started(tmp_path, CONFIG, 1)
     before = contents(folder.path)
-    mend_run(folder, network=False)
+    read_done_run(folder, network=False)
     assert contents(folder.path) == before
 
 
@@ -177,7 +177,7 @@ def test_a_result_that_cannot_be_used_goes_aside_and_the_run_is_finished_again(
 ):
     whole = folder.result
     folder.result_path.write_text(damage)
-    mend_run(folder, network=False)
+    read_done_run(folder, network=False)
     aside = folder.path / "quarantine"
     assert not folder.ended
     assert (aside / "1-result.json").read_text() == damage
@@ -188,6 +188,6 @@ def test_a_result_that_cannot_be_used_goes_aside_and_the_run_is_finished_again(
 
 def test_a_result_that_is_no_text_goes_aside_too(folder):
     folder.result_path.write_bytes(b"\xff\xfe\x00")
-    mend_run(folder, network=False)
+    read_done_run(folder, network=False)
     assert not folder.ended
     assert (folder.path / "quarantine" / "1-result.json").read_bytes() == b"\xff\xfe\x00"

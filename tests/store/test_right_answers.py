@@ -7,15 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from depthgauge.store.result_file import what_is_wrong
-from depthgauge.store.right_answers import pack, unpack
+from depthgauge.store.result_file import pack_answers, unpack_answers, what_is_wrong
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=40))
 def test_what_is_packed_comes_back(flags):
-    stored = pack(flags)
+    stored = pack_answers(flags)
     assert stored["samples"] == len(flags)
-    assert unpack(stored).tolist() == flags
+    assert unpack_answers(stored).tolist() == flags
 
 
 @pytest.mark.parametrize("damage", [{"samples": 99}, {"bits": "AA"}, {"bits": "not base64!"}])
@@ -28,7 +27,7 @@ def test_bits_that_are_not_as_many_as_the_samples_make_a_result_unusable(damage)
         "diverged_epoch": None,
         "final": {"h_norm": [], "g_norm": []},
         "provenance": {"commit": None},
-        "right": pack(np.ones(16, dtype=bool)),
+        "right": pack_answers(np.ones(16, dtype=bool)),
     }
     assert what_is_wrong(result, "a") is None
     result["right"] |= damage

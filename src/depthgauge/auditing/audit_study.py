@@ -19,8 +19,8 @@ from depthgauge.results.load import load_earlier_audit
 from depthgauge.results.run import RunResult
 from depthgauge.results.study import StudyResult
 from depthgauge.scheduling.execution import ShowProgress
-from depthgauge.scheduling.plan import Grid
-from depthgauge.store.mending import DoneRun
+from depthgauge.scheduling.grid import Grid
+from depthgauge.store.done_runs import DoneRun
 from depthgauge.store.provenance import command_line, environment
 from depthgauge.study_config import StudyConfig
 from depthgauge.tasks.base import Task

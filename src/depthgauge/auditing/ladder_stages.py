@@ -10,7 +10,7 @@ from depthgauge.results.ladder_runs import ladder_scores, most_accurate_bp
 from depthgauge.results.run import RunResult
 from depthgauge.results.study import StudyResult
 from depthgauge.rules.choice import RuleChoice
-from depthgauge.scheduling.plan import Grid, PlannedRun, RunList
+from depthgauge.scheduling.grid import Grid, PlannedRun, RunList
 from depthgauge.verdict.ladder_scores import LadderScores
 from depthgauge.verdict.used_depth import find_used_depth, twins_needed
 

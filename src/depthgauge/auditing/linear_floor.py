@@ -8,7 +8,7 @@ from dataclasses import replace
 from depthgauge.results.floors import FLOORS, LinearFloor
 from depthgauge.results.study import StudyResult
 from depthgauge.store.files import write_text
-from depthgauge.store.right_answers import pack
+from depthgauge.store.result_file import pack_answers
 from depthgauge.tasks.base import Task
 from depthgauge.training.linear_classifier import (
     EXACT,
@@ -47,5 +47,5 @@ def fit_linear_floor(task: Task) -> LinearFloor:
         accuracy=float(right.mean()),
         penalty=classifier.penalty,
         samples=classifier.samples,
-        right=pack(right),
+        right=pack_answers(right),
     )

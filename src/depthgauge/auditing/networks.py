@@ -12,7 +12,7 @@ from depthgauge.results.floors import shallow_of
 from depthgauge.results.run import RunResult
 from depthgauge.rules.access import Access, access_of
 from depthgauge.rules.contract import Rule
-from depthgauge.store.mending import DoneRun
+from depthgauge.store.done_runs import DoneRun
 from depthgauge.store.run_folder import RunFolder
 from depthgauge.tasks.base import Task
 

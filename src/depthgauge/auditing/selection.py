@@ -10,7 +10,7 @@ from depthgauge.results.audit_parts import Candidate, Selection
 from depthgauge.results.spread import Spread
 from depthgauge.results.study import StudyResult
 from depthgauge.rules.choice import RuleChoice
-from depthgauge.scheduling.plan import Grid
+from depthgauge.scheduling.grid import Grid
 from depthgauge.scheduling.variations import Variations, settings_of
 from depthgauge.study_config import StudyConfig
 from depthgauge.tasks.base import Task, hold_out_validation

@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 
 from depthgauge.cli.arguments import add_study_options, config_of
-from depthgauge.cli.outcome import add_output_options, lost_runs, show_plan, show_study
+from depthgauge.cli.study_output import add_output_options, lost_runs, show_plan, show_study
 from depthgauge.study_config import StudyConfig
 from depthgauge.verdict.words import BAD_WORDS
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from depthgauge.cli.outcome import say_problems
+from depthgauge.cli.study_output import say_problems
 from depthgauge.errors import UserError
 
 DESCRIPTION = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from depthgauge.cli.arguments import add_study_options, config_of
-from depthgauge.cli.outcome import Kind, add_output_options, lost_runs, show_plan, show_study
+from depthgauge.cli.study_output import Kind, add_output_options, lost_runs, show_plan, show_study
 from depthgauge.study_config import AUDIT_ONLY
 
 DESCRIPTION = (

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from depthgauge.cli.arguments import add_study_options, config_of
-from depthgauge.cli.outcome import say_problems, write_page
+from depthgauge.cli.study_output import say_problems, write_page
 from depthgauge.study_config import StudyConfig
 
 if TYPE_CHECKING:

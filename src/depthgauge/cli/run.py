@@ -8,7 +8,7 @@ from pathlib import Path
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `run`."""
-    from depthgauge.cli.outcome import add_output_options
+    from depthgauge.cli.study_output import add_output_options
 
     parser.add_argument("file", metavar="FILE", help="the study file")
     parser.add_argument(
@@ -21,7 +21,7 @@ def run(args: argparse.Namespace) -> int:
     """Do what the file says, as its command would."""
     from depthgauge.api import audit, ladder
     from depthgauge.cli.audit import strict_status
-    from depthgauge.cli.outcome import lost_runs, show_plan, show_study
+    from depthgauge.cli.study_output import lost_runs, show_plan, show_study
     from depthgauge.study_file import read_study_file
 
     file = read_study_file(Path(args.file))

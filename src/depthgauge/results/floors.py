@@ -16,7 +16,7 @@ from depthgauge.results.run import RunResult
 from depthgauge.results.spread import Spread
 from depthgauge.scheduling.variations import SHALLOW
 from depthgauge.store.files import read_json
-from depthgauge.store.right_answers import RightAnswers, unpack
+from depthgauge.store.result_file import RightAnswers, unpack_answers
 from depthgauge.verdict.paired_test import Right, Scores, compare
 
 FLOORS = "floors.json"
@@ -132,7 +132,7 @@ def _above(
     mean = math.fsum(accuracies.values()) / len(accuracies)
     if len(accuracies) == 1:
         return AboveLinear(accuracy=mean, seeds=1, p=None, is_shown=mean - floor > MARGIN)
-    named = None if linear.right is None else unpack(linear.right)
+    named = None if linear.right is None else unpack_answers(linear.right)
     rule = Scores(accuracies, _right_answers(runs, named), None if named is None else len(named))
     floors = dict.fromkeys(accuracies, floor)
     beside = Scores(floors, {} if named is None else dict.fromkeys(floors, named))

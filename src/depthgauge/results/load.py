@@ -17,9 +17,9 @@ from depthgauge.results.floors import FLOORS, LinearFloor, read_linear_floor
 from depthgauge.results.ladder import read_ladder
 from depthgauge.results.run import RunResult
 from depthgauge.results.study import StudyResult
+from depthgauge.store.done_runs import DoneRun
 from depthgauge.store.files import read_json, read_small
 from depthgauge.store.labels import distinct_labels
-from depthgauge.store.mending import DoneRun
 from depthgauge.store.plan_files import Plan
 from depthgauge.store.result_file import what_is_wrong
 from depthgauge.store.run_paths import CONFIG, FAILED, RESULT, read_config

@@ -16,7 +16,7 @@ from depthgauge.controls import control_in
 from depthgauge.gauges.epoch_metrics import EpochMetrics
 from depthgauge.store.metrics_file import MetricsFile
 from depthgauge.store.provenance import Provenance
-from depthgauge.store.right_answers import RightAnswers, unpack
+from depthgauge.store.result_file import RightAnswers, unpack_answers
 from depthgauge.store.run_paths import RunPaths
 from depthgauge.verdict.first_fired import first_fired, from_metrics
 from depthgauge.verdict.thresholds import Thresholds
@@ -93,7 +93,7 @@ class RunResult:
     @cached_property
     def right_answers(self) -> NDArray[np.bool_] | None:
         """Whether the run names each evaluation sample rightly, in order; None if not known."""
-        return None if self.right is None else unpack(self.right)
+        return None if self.right is None else unpack_answers(self.right)
 
     @property
     def has_all_epochs(self) -> bool:

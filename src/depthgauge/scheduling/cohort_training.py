@@ -12,7 +12,7 @@ from depthgauge.rules.choice import RuleChoice, choose_rule
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.provenance import Cost, environment
 from depthgauge.store.recorder import StoreRecorder
-from depthgauge.store.right_answers import pack
+from depthgauge.store.result_file import pack_answers
 from depthgauge.store.run_folder import load_newest
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.tasks.base import Task
@@ -92,7 +92,9 @@ def train_runs(
         **cost.so_far(),
     }
     split = evaluation_inputs(task, networks.dtype, networks.device)
-    recorder.finish(provenance, [pack(own.cpu()) for own in right_answers(networks.net, split)])
+    recorder.finish(
+        provenance, [pack_answers(own.cpu()) for own in right_answers(networks.net, split)]
+    )
 
 
 def check_rules(cohort: CohortPlan) -> list[RuleChoice]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from itertools import islice
 
 from depthgauge.registry import file_of, in_file
-from depthgauge.scheduling.plan import Grid, PlannedRun, RunList
+from depthgauge.scheduling.grid import Grid, PlannedRun, RunList
 from depthgauge.store.plan_files import CohortPlan, Plan, PlanFile, PlannedRule
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.training.engine import Position

@@ -11,8 +11,8 @@ from depthgauge.config import SharedConfig
 from depthgauge.json_values import plain_object
 from depthgauge.scheduling.cohorts import cohorts_left
 from depthgauge.scheduling.execution import Execution, check_executor, choose_sizes, start_line
+from depthgauge.scheduling.grid import Grid, PlannedRun
 from depthgauge.scheduling.memory_estimate import planned_bytes
-from depthgauge.scheduling.plan import Grid, PlannedRun
 from depthgauge.scheduling.sizing import processes_for
 from depthgauge.scheduling.status import RunState, state_of
 from depthgauge.store.study_folder import StudyFolder

@@ -12,18 +12,17 @@ from typing import Protocol
 
 from depthgauge.errors import StoppedError, UserError
 from depthgauge.scheduling.cohorts import plan_runs
+from depthgauge.scheduling.grid import Grid, RunList
 from depthgauge.scheduling.interrupt import Interrupt, interruptible
-from depthgauge.scheduling.job import Job
 from depthgauge.scheduling.live import LiveReader, LiveRule
 from depthgauge.scheduling.local import run_locally
 from depthgauge.scheduling.memory_estimate import planned_bytes
-from depthgauge.scheduling.plan import Grid, RunList
 from depthgauge.scheduling.progress import ProgressReader
 from depthgauge.scheduling.resources import choose_device
 from depthgauge.scheduling.sizing import Sizing, processes_for, size_cohorts
 from depthgauge.scheduling.slurm import Submitted, write_job
-from depthgauge.scheduling.worker import Tasks
-from depthgauge.store.mending import DoneRun, mend_runs
+from depthgauge.scheduling.worker import Job, Tasks
+from depthgauge.store.done_runs import DoneRun, read_done_runs
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.provenance import command_line
 from depthgauge.store.study_folder import StudyFile, StudyFolder
@@ -131,7 +130,7 @@ def prepare(
     file = begun or study.open(grid.base, kind, config.threads, sizing.threads, config.engine)
     if file.threads != sizing.threads:  # by another command, at the same time
         sizing = choose_sizes(study, grid, execution, file)
-    done = mend_runs(study, ((run.config, networks and run.is_full) for run in grid.runs()))
+    done = read_done_runs(study, ((run.config, networks and run.is_full) for run in grid.runs()))
     planned = plan_runs(
         study, grid, task_reference(config), config.validation, sizing.runs, done=done
     )

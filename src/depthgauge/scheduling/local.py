@@ -21,8 +21,7 @@ import torch
 
 from depthgauge.errors import UserError, system_sentence
 from depthgauge.scheduling.interrupt import ASKING, Interrupt
-from depthgauge.scheduling.job import Job
-from depthgauge.scheduling.worker import Tasks, Worker
+from depthgauge.scheduling.worker import Job, Tasks, Worker
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.training.engine import StoppedEarlyError
 from depthgauge.training.threads import with_threads

@@ -8,9 +8,9 @@ from pathlib import Path
 from depthgauge.errors import UserError
 from depthgauge.scheduling.cohort_training import check_rules
 from depthgauge.scheduling.execution import Execution, Prepared, check_executor, train_job
-from depthgauge.scheduling.job import Job
 from depthgauge.scheduling.resources import choose_device
-from depthgauge.store.mending import mend_runs
+from depthgauge.scheduling.worker import Job
+from depthgauge.store.done_runs import read_done_runs
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.provenance import command_line
 from depthgauge.store.quarantine import put_aside
@@ -66,7 +66,9 @@ def _train(
     cohorts: Sequence[CohortPlan],
     execution: Execution,
 ) -> Prepared:
-    done = mend_runs(study, ((config, False) for cohort in cohorts for config in cohort.configs))
+    done = read_done_runs(
+        study, ((config, False) for cohort in cohorts for config in cohort.configs)
+    )
     left = [cohort for cohort in cohorts if study.has_open_runs(cohort, done)]
     names, folder = tuple(cohort.name for cohort in left), study.path.resolve()
     how = (device, file.threads, execution.config.save_every, command_line(), file.engine)

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 from depthgauge.errors import UserError
 from depthgauge.scheduling.cohorts import LARGEST, alike, even_parts
+from depthgauge.scheduling.grid import PlannedRun
 from depthgauge.scheduling.memory_estimate import cohort_bytes, process_bytes
-from depthgauge.scheduling.plan import PlannedRun
 from depthgauge.scheduling.resources import available_cores, free_memory
 from depthgauge.tasks.base import Task
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from depthgauge.errors import UserError
-from depthgauge.scheduling.job import Job
+from depthgauge.scheduling.worker import Job
 from depthgauge.store.files import make_folder, write_text
 
 MEGABYTE = 2**20

@@ -10,10 +10,12 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 
+from depthgauge.config import Engine
 from depthgauge.errors import StoreError, UserError, one_line, storing
 from depthgauge.scheduling.cohort_training import Conditions, train_runs
-from depthgauge.scheduling.job import Job
 from depthgauge.store.claims import Claim, Progress
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.provenance import environment
@@ -29,6 +31,19 @@ LOOK_EVERY = 1.0
 
 Tasks = Mapping[tuple[str, int], Task]
 """Tasks that are loaded already, by their name as typed and the size of their validation split."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """Train these cohorts of the plan in `folder`, or what stands in their place."""
+
+    folder: Path
+    cohorts: tuple[str, ...]
+    device: str
+    threads: int
+    save_every: float
+    command: str
+    engine: Engine = "cohort"
 
 
 class CohortProgress:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from depthgauge.errors import storing
 from depthgauge.gauges.epoch_metrics import EpochMetrics
 from depthgauge.store.provenance import Provenance
-from depthgauge.store.right_answers import RightAnswers
+from depthgauge.store.result_file import RightAnswers
 from depthgauge.store.run_folder import RunFolder
 from depthgauge.training.engine import RunState, StoppedEarlyError
 

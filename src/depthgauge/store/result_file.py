@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Sequence
 from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from pydantic import TypeAdapter, ValidationError
 from typing_extensions import NotRequired, TypedDict
 
@@ -12,7 +15,33 @@ from depthgauge.config import SCHEMA_VERSION, RunConfig
 from depthgauge.errors import UserError
 from depthgauge.gauges.epoch_metrics import EpochMetrics
 from depthgauge.store.provenance import Provenance
-from depthgauge.store.right_answers import RightAnswers, unpack
+
+
+class RightAnswers(TypedDict):
+    """One bit for each evaluation sample, in order: 1 where the network names it rightly."""
+
+    samples: int
+    bits: str
+    """`numpy.packbits` in base64."""
+
+
+def pack_answers(right: ArrayLike) -> RightAnswers:
+    """Return the bits as they stand in a `result.json`."""
+    flags = np.asarray(right, dtype=bool)
+    text = base64.b64encode(np.packbits(flags).tobytes()).decode("ascii")
+    return {"samples": len(flags), "bits": text}
+
+
+def unpack_answers(stored: RightAnswers) -> NDArray[np.bool_]:
+    """Return a flag for each sample.
+
+    Raises:
+        ValueError: the bits are not as many as the samples.
+    """
+    packed = np.frombuffer(base64.b64decode(stored["bits"], validate=True), dtype=np.uint8)
+    if len(packed) != -(-stored["samples"] // 8):
+        raise ValueError(f"{8 * len(packed)} bits for {stored['samples']} samples")
+    return np.unpackbits(packed, count=stored["samples"]).astype(bool)
 
 
 def result_of(
@@ -54,7 +83,7 @@ def what_is_wrong(result: Any, identity: str) -> str | None:
         content = _RESULT.validate_python(result)
         whole = content["identity"] == identity
         if "right" in content:
-            unpack(content["right"])
+            unpack_answers(content["right"])
     except (ValidationError, ValueError):
         whole = False
     return None if whole else "is not the whole result of its run"

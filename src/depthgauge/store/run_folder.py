@@ -21,8 +21,7 @@ from depthgauge.store.files import (
 from depthgauge.store.metrics_file import MetricsFile
 from depthgauge.store.provenance import Provenance
 from depthgauge.store.quarantine import DamagedError, put_aside
-from depthgauge.store.result_file import ResultFile, result_of, what_is_wrong
-from depthgauge.store.right_answers import RightAnswers
+from depthgauge.store.result_file import ResultFile, RightAnswers, result_of, what_is_wrong
 from depthgauge.store.run_paths import FailureFile, RunPaths
 from depthgauge.training.engine import Position, RunState
 

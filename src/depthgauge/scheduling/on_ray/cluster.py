@@ -23,12 +23,11 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from depthgauge.errors import UserError, one_line
 from depthgauge.scheduling.interrupt import Interrupt
-from depthgauge.scheduling.job import Job
 from depthgauge.scheduling.local import OnLook, conclude
 from depthgauge.scheduling.memory_estimate import planned_bytes
 from depthgauge.scheduling.on_ray.parcel import Files, deliver, pack
 from depthgauge.scheduling.on_ray.tasks import Switchboard, train_in_folder, train_parcel
-from depthgauge.scheduling.worker import CohortProgress
+from depthgauge.scheduling.worker import CohortProgress, Job
 from depthgauge.store.claims import Claim
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.run_folder import newest_common_position

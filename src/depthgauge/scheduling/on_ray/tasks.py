@@ -12,9 +12,8 @@ import ray
 import torch
 
 from depthgauge.errors import UserError, system_sentence
-from depthgauge.scheduling.job import Job
 from depthgauge.scheduling.on_ray.parcel import ChangeSender, Files, Parcel, unpack
-from depthgauge.scheduling.worker import Worker
+from depthgauge.scheduling.worker import Job, Worker
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.training.engine import StoppedEarlyError
 

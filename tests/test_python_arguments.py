@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from depthgauge.errors import UserError
-from depthgauge.handed_over import config_from
+from depthgauge.python_arguments import config_from
 from depthgauge.rules.choice import choose_rule
 from depthgauge.rules.dfa import DFA
 from depthgauge.tasks.arrays import task_from_arrays

@@ -10,7 +10,7 @@ import pytest
 from store.small_runs_on_disk import contents, done_with_network, run_config, state
 
 from depthgauge.store.checkpoint import write_checkpoint
-from depthgauge.store.mending import mend_run
+from depthgauge.store.done_runs import read_done_run
 from depthgauge.store.run_folder import RunFolder, load_newest
 from depthgauge.training.engine import Position
 
@@ -43,7 +43,7 @@ def taken_away(folder: RunFolder) -> None:
 def test_a_network_that_is_whole_or_was_taken_away_leaves_the_run_done(folder, change):
     change(folder)
     before = contents(folder.path)
-    mend_run(folder, network=True)
+    read_done_run(folder, network=True)
     assert contents(folder.path) == before
 
 
@@ -55,9 +55,9 @@ def test_a_run_that_has_lost_its_network_goes_on(folder, change, position):
     result_before = folder.result_path.read_bytes()
     change(folder)
     before = contents(folder.path)
-    mend_run(folder, network=False)
+    read_done_run(folder, network=False)
     assert contents(folder.path) == before, "results alone are looked at"
-    mend_run(folder, network=True)
+    read_done_run(folder, network=True)
     assert not folder.ended
     aside = folder.path / "quarantine" / "1-result.json"
     assert aside.read_bytes() == result_before
@@ -88,8 +88,8 @@ def test_killed_while_it_is_mended_it_goes_on_all_the_same(
 
     with monkeypatch.context() as patch, suppress(Killed):
         patch.setattr(os, "replace", replace_or_die)
-        mend_run(folder, network=True)
+        read_done_run(folder, network=True)
         load_newest([folder])
-    mend_run(folder, network=True)
+    read_done_run(folder, network=True)
     assert not folder.ended
     assert_goes_on_from(folder, position)

@@ -31,16 +31,18 @@ class DoneRun:
     network: RunState | None = None
 
 
-def mend_runs(study: StudyFolder, runs: Iterable[tuple[RunConfig, bool]]) -> dict[str, DoneRun]:
+def read_done_runs(
+    study: StudyFolder, runs: Iterable[tuple[RunConfig, bool]]
+) -> dict[str, DoneRun]:
     """Put what cannot be used aside, and return the runs that are done by identity.
 
     Each run is given with whether its network is needed.
     """
-    mended = (mend_run(study.run(config), network=network) for config, network in runs)
+    mended = (read_done_run(study.run(config), network=network) for config, network in runs)
     return {run.config.identity: run for run in mended if run is not None}
 
 
-def mend_run(run: RunFolder, *, network: bool) -> DoneRun | None:
+def read_done_run(run: RunFolder, *, network: bool) -> DoneRun | None:
     """Return the run if it is done; what of it cannot be used was put aside.
 
     Where the `network` is needed and is damaged, or not that of the last epoch, the run is not done
