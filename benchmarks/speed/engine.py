@@ -12,7 +12,7 @@ from depthgauge.tasks.base import Split, Task
 from depthgauge.tasks.inputs import evaluation_inputs
 from depthgauge.training.batches import Batches
 from depthgauge.training.cohort import Cohort
-from depthgauge.training.kept_memory import keep_freed_memory
+from depthgauge.training.memory import keep_freed_memory
 
 from .cases import Case
 

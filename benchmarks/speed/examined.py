@@ -18,9 +18,9 @@ from depthgauge.gauges.reading import Gauge
 from depthgauge.gauges.reference import ReferenceGauge
 from depthgauge.gauges.scale import ScaleGauge
 from depthgauge.gauges.stability import StabilityGauge
-from depthgauge.nets.opened import OpenedNet
+from depthgauge.nets.stream_reader import StreamReader
 from depthgauge.rules.choice import choose_rule
-from depthgauge.rules.on_network import rule_credit
+from depthgauge.rules.credit_function import rule_credit
 from depthgauge.training.cohort import initialise
 
 from .cases import Case
@@ -67,7 +67,7 @@ class Examined:
         batches: Sequence[tuple[Tensor, Tensor]],
     ) -> None:
         """Show the batches to the gauges; forward and backward, which they share, are apart."""
-        net = OpenedNet(self.net)
+        net = StreamReader(self.net)
         see = watch.timed(f"forward and backward for {what}", net.see)
         for batch in batches:
             seen = see(*batch)

@@ -21,9 +21,9 @@ from depthgauge.scheduling.cohort_training import EVERY_EPOCH
 from depthgauge.scheduling.memory_estimate import process_bytes
 from depthgauge.store.checkpoint import write_checkpoint
 from depthgauge.store.peak_memory import peak_memory_bytes
-from depthgauge.training.engine import RunState, train_cohort
 from depthgauge.training.engines import ENGINES
-from depthgauge.training.kept_memory import keep_freed_memory
+from depthgauge.training.loop import RunState, train_cohort
+from depthgauge.training.memory import keep_freed_memory
 
 from .cases import Case
 

@@ -9,9 +9,9 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from depthgauge.nets.residual_mlp import ResidualMLP
-from depthgauge.rules.applied import applied_credit
 from depthgauge.rules.choice import choose_rule
 from depthgauge.rules.contract import Context
+from depthgauge.rules.normalisation import compute_credit
 from depthgauge.tasks.base import Task
 from depthgauge.training.plain import detached_trace, local_loss, offers
 
@@ -65,7 +65,7 @@ class OneRun:
             noise=None if shape is None else torch.randn(shape),
         )
         with torch.no_grad():
-            credit = applied_credit(self.rule, context)
+            credit = compute_credit(self.rule, context)
             self.feedback = self.feedback | dict(self.rule.learn(context))
         return cross_entropy(trace.logits, y) + local_loss(trace, credit)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from depthgauge.scheduling.cohort_training import EVERY_EPOCH
 from depthgauge.tasks.base import Split
-from depthgauge.training.engine import train_cohort
+from depthgauge.training.loop import train_cohort
 
 from .cases import TRAINING_TO_EVALUATION, Case
 from .engine import cohort_of

@@ -14,7 +14,7 @@ from depthgauge.gauges.norms import BATCH_READ, BATCHES_READ
 from depthgauge.store.claims import BEAT_EVERY
 from depthgauge.tasks.base import Split
 from depthgauge.training.batches import Batch, Batches
-from depthgauge.training.engine import StoppedEarlyError, train_cohort
+from depthgauge.training.loop import StoppedEarlyError, train_cohort
 
 from .cases import Case
 from .engine import cohort_of

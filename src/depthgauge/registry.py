@@ -176,13 +176,13 @@ RULES: Kind[type[Rule]] = Kind(
         "drtp": "depthgauge.rules.drtp:DRTP",
         "noise": "depthgauge.rules.noise:Noise",
     },
-    check="depthgauge.rules.declared:checked",
+    check="depthgauge.rules.validation:validate_rule",
     own="written path/to/file.py:Class",
 )
 NETS: Kind[type[ResidualMLP]] = Kind(
     "net",
     {"residual_mlp": "depthgauge.nets.residual_mlp:ResidualMLP"},
-    check="depthgauge.nets.registry:checked",
+    check="depthgauge.nets.registry:validate_net",
 )
 TASKS: Kind[TaskEntry] = Kind(
     "task",
@@ -192,7 +192,7 @@ TASKS: Kind[TaskEntry] = Kind(
         "cifar10": "depthgauge.tasks.registry:CIFAR10",
         "cifar100": "depthgauge.tasks.registry:CIFAR100",
     },
-    check="depthgauge.tasks.registry:checked",
+    check="depthgauge.tasks.registry:validate_task",
     own="a path that ends in .npz, or path/to/file.py:function",
 )
 GAUGES: Kind[type[Gauge]] = Kind(

@@ -29,8 +29,8 @@ from depthgauge.gauges.perturbation import PerturbationGauge
 from depthgauge.gauges.reference import ReferenceGauge
 from depthgauge.gauges.scale import ScaleGauge
 from depthgauge.gauges.stability import StabilityGauge
-from depthgauge.nets.opened import OpenedNet
 from depthgauge.nets.sample_loss import cross_entropy
+from depthgauge.nets.stream_reader import StreamReader
 
 GAUGES = {
     "scale": ScaleGauge,
@@ -124,13 +124,13 @@ def test_layout_and_path_reach_the_gauges():
     network = build(encoder_with_tokens_first)
     report = diagnose(network.model, network.batches, blocks=network.blocks, layout=network.layout)
     for name, gauge in GAUGES.items():
-        assert getattr(report, name) == read(network.opened(), network.batches, gauge())
+        assert getattr(report, name) == read(network.reader(), network.batches, gauge())
 
 
 def test_the_loss_reaches_the_gauges():
     loss = nn.CrossEntropyLoss(label_smoothing=0.3)
     report = diagnose(make_net(), shown(), loss=loss)
-    assert report.reference == read(OpenedNet(make_net(), loss=loss), shown(), ReferenceGauge())
+    assert report.reference == read(StreamReader(make_net(), loss=loss), shown(), ReferenceGauge())
     assert report.reference != diagnose(make_net(), shown()).reference
 
 

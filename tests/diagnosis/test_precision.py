@@ -13,11 +13,11 @@ from nets.module_fields import fields
 from depthgauge import diagnose
 from depthgauge.diagnosis.precision import in_float32
 from depthgauge.gauges.reference import ReferenceGauge
-from depthgauge.nets.opened import OpenedNet
+from depthgauge.nets.stream_reader import StreamReader
 from depthgauge.rules.bp import BP
+from depthgauge.rules.credit_function import rule_credit
 from depthgauge.rules.dfa import DFA
 from depthgauge.rules.fa import FA
-from depthgauge.rules.on_network import rule_credit
 
 HALF = {"float16": torch.float16, "bfloat16": torch.bfloat16}
 EACH_HALF = pytest.mark.parametrize("name", HALF)
@@ -38,7 +38,7 @@ def test_half_precision_is_measured_on_a_float32_copy_and_the_report_says_so(nam
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_other_precisions_are_measured_as_they_are(dtype):
-    net = OpenedNet(make_net(dtype=dtype))
+    net = StreamReader(make_net(dtype=dtype))
     assert in_float32(net) == (net, ())
     report = diagnose(make_net(dtype=dtype), shown(1))
     assert report.remarks == ()
@@ -46,9 +46,9 @@ def test_other_precisions_are_measured_as_they_are(dtype):
 
 
 def test_one_half_precise_part_is_enough_for_a_copy():
-    net = OpenedNet(make_net())
+    net = StreamReader(make_net())
     net.model.out_head.half()
-    reopened, remarks = in_float32(OpenedNet(net.model))
+    reopened, remarks = in_float32(StreamReader(net.model))
     assert {p.dtype for p in reopened.model.parameters()} == {torch.float32}
     assert net.model.out_head.weight.dtype == torch.float16
     assert "float16" in remarks[0]
@@ -56,7 +56,7 @@ def test_one_half_precise_part_is_enough_for_a_copy():
 
 def test_gradients_that_underflow_in_float16_are_read_as_in_float32():
     net = faint(torch.float16)
-    alone = read(OpenedNet(net), shown(), ReferenceGauge())
+    alone = read(StreamReader(net), shown(), ReferenceGauge())
     assert alone.per_layer == (0.0,) * (BLOCKS + 1)
     report, expected = diagnose(net, shown()), diagnose(faint(torch.float16).float(), shown())
     assert report.reference == expected.reference
@@ -101,7 +101,7 @@ def test_without_a_copy_it_is_measured_as_it_is_and_the_report_says_why(name):
     )
     assert report.remarks == (remark,)
     assert remark in str(report).splitlines()
-    alone = read(OpenedNet(make_net(dtype=HALF[name])), shown(), ReferenceGauge())
+    alone = read(StreamReader(make_net(dtype=HALF[name])), shown(), ReferenceGauge())
     assert report.reference == alone
     assert report.numerics.value is None
     assert report.numerics.convention.startswith(f"{name} against float64")

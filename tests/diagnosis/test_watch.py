@@ -124,7 +124,7 @@ def test_half_precision_is_watched_on_a_float32_copy():
 def test_a_network_from_elsewhere_is_watched_by_its_path():
     network = build(encoder)
     watched = watch(network.model, "encoder.layers", log_dir=None)(*network.batches[0])
-    expected = read(network.opened(), network.batches[:1], ScaleGauge())
+    expected = read(network.reader(), network.batches[:1], ScaleGauge())
     assert watched.residual_norms == expected.residual_norms
 
 

@@ -33,7 +33,7 @@ def measured(network: Foreign) -> dict[str, Reading]:
         "lesion": LesionGauge(),
         "accuracy": AccuracyGauge(),
     }
-    measure(network.opened(), network.batches, list(gauges.values()))
+    measure(network.reader(), network.batches, list(gauges.values()))
     return {name: gauge.reading() for name, gauge in gauges.items()}
 
 

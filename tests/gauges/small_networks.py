@@ -13,9 +13,9 @@ from torch import Tensor, nn
 
 from depthgauge.gauges.measure import measure
 from depthgauge.gauges.reading import Gauge, Reading
-from depthgauge.nets.opened import OpenedNet
+from depthgauge.nets.batch_view import BatchView
 from depthgauge.nets.residual_mlp import ResidualMLP
-from depthgauge.nets.seen_batch import SeenBatch
+from depthgauge.nets.stream_reader import StreamReader
 from depthgauge.verdict.judge import judge
 
 Batch = tuple[Tensor, Tensor]
@@ -85,7 +85,7 @@ class Case:
     def slow(self) -> SlowNet:
         return SlowNet(self.net)
 
-    def credit(self, batch: SeenBatch) -> list[Tensor]:
+    def credit(self, batch: BatchView) -> list[Tensor]:
         """Direct feedback: e·B_0ᵀ for the embedding, e·B_lᵀ for block l."""
         return [batch.error @ matrix.T for matrix in (self.feedback[0], *self.feedback)]
 
@@ -115,9 +115,9 @@ def cases(draw: st.DrawFn, batches: tuple[int, int] = (1, 3), largest: int = 5) 
     return Case(net, shown, list(random(blocks, width, classes, seed=seed, dtype=torch.float64)))
 
 
-def read(net: nn.Module | OpenedNet, batches: Sequence[Batch], gauge: Gauge) -> Reading:
+def read(net: nn.Module | StreamReader, batches: Sequence[Batch], gauge: Gauge) -> Reading:
     """What one gauge reads off the network on these batches."""
-    measure(net if isinstance(net, OpenedNet) else OpenedNet(net), batches, [gauge])
+    measure(net if isinstance(net, StreamReader) else StreamReader(net), batches, [gauge])
     return gauge.reading()
 
 
@@ -125,17 +125,17 @@ def flat(batches: Sequence[Sequence[Sample]]) -> list[Sample]:
     return [sample for batch in batches for sample in batch]
 
 
-def true_gradients(batch: SeenBatch) -> tuple[Tensor, ...]:
+def true_gradients(batch: BatchView) -> tuple[Tensor, ...]:
     """The credit that backpropagation gives."""
     return batch.gradients
 
 
-def turned_gradients(batch: SeenBatch) -> list[Tensor]:
+def turned_gradients(batch: BatchView) -> list[Tensor]:
     """The true gradients turned by a right angle: (a, b) becomes (−b, a) all along."""
     return [torch.stack([-g[:, 1::2], g[:, ::2]], -1).flatten(1) for g in batch.gradients]
 
 
-def random_credit(batch: SeenBatch) -> list[Tensor]:
+def random_credit(batch: BatchView) -> list[Tensor]:
     """Vectors that know nothing of the network."""
     return [random(*state.shape, seed=99 + i) for i, state in enumerate(batch.states)]
 

@@ -7,8 +7,8 @@ import torch
 from gauges.small_networks import cases, flat, make_batches, make_net, read
 from hypothesis import given, settings
 
-from depthgauge.gauges.accuracy import AccuracyGauge, named_rightly
-from depthgauge.nets.opened import OpenedNet
+from depthgauge.gauges.accuracy import AccuracyGauge, count_correct
+from depthgauge.nets.stream_reader import StreamReader
 
 
 @settings(max_examples=20)
@@ -21,11 +21,11 @@ def test_against_a_loop_over_samples(case):
 
 def test_labels_that_do_not_count_are_not_counted():
     logits = torch.tensor([[[2.0, 1.0], [1.0, 2.0], [1.0, 2.0]]])
-    assert named_rightly(logits, torch.tensor([[0, 0, -100]])) == (1, 2)
+    assert count_correct(logits, torch.tensor([[0, 0, -100]])) == (1, 2)
 
 
 def test_there_is_none_where_labels_are_not_class_numbers():
-    net = OpenedNet(make_net(), loss=lambda logits, labels: (logits - labels).square().sum(1))
+    net = StreamReader(make_net(), loss=lambda logits, labels: (logits - labels).square().sum(1))
     reading = read(net, [(make_batches(4)[0][0], torch.zeros(4, 4))], AccuracyGauge())
     assert reading.value is None
     assert reading.note == "n/a: the labels are not class numbers"

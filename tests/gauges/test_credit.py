@@ -8,12 +8,12 @@ from gauges.small_networks import make_batches, make_net, true_gradients
 
 from depthgauge.errors import UserError
 from depthgauge.gauges.credit import credit_of, paired
-from depthgauge.nets.opened import OpenedNet
+from depthgauge.nets.stream_reader import StreamReader
 
 
 @pytest.fixture
 def batch():
-    return OpenedNet(make_net()).see(*make_batches(5)[0])
+    return StreamReader(make_net()).see(*make_batches(5)[0])
 
 
 def test_credit_is_taken_as_it_comes_but_detached(batch):

@@ -18,7 +18,7 @@ from depthgauge.gauges.measure import measure
 from depthgauge.gauges.scale import ScaleGauge
 from depthgauge.nets.batch import call, split_batch
 from depthgauge.nets.layout import Layout
-from depthgauge.nets.opened import OpenedNet
+from depthgauge.nets.stream_reader import StreamReader
 
 ALL = pytest.mark.parametrize("make", FOREIGN)
 AMBIENT = {
@@ -111,7 +111,7 @@ def test_one_token_can_be_read_alone(token: int):
     network = replace(build(gpt2, torch.float64), layout=Layout(token=token))
     inputs, _ = split_batch(network.batches[0])
     gauge = ScaleGauge()
-    measure(network.opened(), network.batches[:1], [gauge])
+    measure(network.reader(), network.batches[:1], [gauge])
     model = network.model.eval()
     start = network.parts(model).start(inputs)[:, token].detach()
     norms = sorted(start.norm(dim=-1).tolist())
@@ -136,7 +136,7 @@ def squares(outputs: Tensor, targets: Tensor) -> Tensor:
     ("targets", "loss"), [(numbers(6, 2), nn.functional.mse_loss), (torch.zeros(6), squares)]
 )
 def test_a_regression_has_a_scale_but_no_accuracy(targets: Tensor, loss: Any):
-    net = OpenedNet(Regression(targets[0].numel()), loss=loss)
+    net = StreamReader(Regression(targets[0].numel()), loss=loss)
     scale, accuracy, lesion = ScaleGauge(), AccuracyGauge(), LesionGauge()
     measure(net, [(numbers(6, 3), targets)], [scale, accuracy, lesion])
     assert scale.reading().value > 0

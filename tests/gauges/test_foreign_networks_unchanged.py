@@ -38,7 +38,7 @@ def test_after_the_gauges_of_credit(make: Make):
         gauge(lambda batch: batch.gradients)
         for gauge in (NudgingGauge, lambda credit: PerturbationGauge(credit, directions=4))
     ]
-    measure(network.opened(), network.batches[:2], gauges)
+    measure(network.reader(), network.batches[:2], gauges)
     assert gauges[0].reading().value < 0
     assert gauges[1].reading().value == pytest.approx(1.0, abs=0.01)
     assert fields(network.model) == before
@@ -64,7 +64,7 @@ def test_after_labels_out_of_range_midway(make: Make):
     network = build(make)
     before = fields(disarrange(network.model))
     with pytest.raises(UserError, match="labels go from 1000 to 1000, but the network has"):
-        measure(network.opened(), with_bad_labels(network), [ScaleGauge(), LesionGauge()])
+        measure(network.reader(), with_bad_labels(network), [ScaleGauge(), LesionGauge()])
     assert fields(network.model) == before
 
 
@@ -73,7 +73,7 @@ def test_after_an_error_of_the_network_itself():
     before = fields(disarrange(network.model))
     ids = torch.full((2, 3), 1000)
     with pytest.raises(UserError, match="IndexError"):
-        measure(network.opened(), [({"input_ids": ids}, ids)], [ScaleGauge()])
+        measure(network.reader(), [({"input_ids": ids}, ids)], [ScaleGauge()])
     assert fields(network.model) == before
 
 

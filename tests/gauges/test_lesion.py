@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from oracles import gauges as oracle
 
 from depthgauge.gauges.lesion import LesionGauge
-from depthgauge.nets.opened import OpenedNet
+from depthgauge.nets.stream_reader import StreamReader
 
 
 @settings(max_examples=30)
@@ -53,7 +53,7 @@ def test_a_block_can_do_harm():
 
 
 def test_there_is_none_where_labels_are_not_class_numbers():
-    net = OpenedNet(make_net(), loss=lambda logits, labels: (logits - labels).square().sum(1))
+    net = StreamReader(make_net(), loss=lambda logits, labels: (logits - labels).square().sum(1))
     reading = read(net, [(make_batches(4)[0][0], torch.zeros(4, 4))], LesionGauge())
     assert (reading.value, reading.per_layer) == (None, ())
     assert reading.note == "n/a: the labels are not class numbers"

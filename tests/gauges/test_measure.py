@@ -20,7 +20,7 @@ from depthgauge.gauges.perturbation import PerturbationGauge
 from depthgauge.gauges.reference import ReferenceGauge
 from depthgauge.gauges.scale import ScaleGauge
 from depthgauge.gauges.stability import StabilityGauge
-from depthgauge.nets.opened import OpenedNet
+from depthgauge.nets.stream_reader import StreamReader
 
 
 def every_gauge():
@@ -58,13 +58,13 @@ class Spy:
 
 def test_every_gauge_sees_every_batch_in_order():
     spies = [Spy(), Spy()]
-    measure(OpenedNet(make_net()), make_batches(3, 5, 2), spies)
+    measure(StreamReader(make_net()), make_batches(3, 5, 2), spies)
     assert [spy.sizes for spy in spies] == [[3, 5, 2], [3, 5, 2]]
 
 
 def test_no_gauge_keeps_a_batch():
     spy = Spy()
-    measure(OpenedNet(make_net()), make_batches(*[4] * 8), [*every_gauge(), spy])
+    measure(StreamReader(make_net()), make_batches(*[4] * 8), [*every_gauge(), spy])
     assert spy.alive() == [0] * 8
 
 
@@ -76,7 +76,7 @@ def test_batches_may_come_from_a_generator_one_at_a_time():
             alive.append(spy.alive())
             yield batch
 
-    measure(OpenedNet(make_net()), batches(), [spy])
+    measure(StreamReader(make_net()), batches(), [spy])
     assert alive == [[], [4], [0, 4]], "the newest alone"
     assert spy.sizes == [4, 4, 4]
 
@@ -84,13 +84,13 @@ def test_batches_may_come_from_a_generator_one_at_a_time():
 def test_a_mapping_with_labels_is_a_batch_too():
     spy = Spy()
     x, y = make_batches(4)[0]
-    measure(OpenedNet(make_net()), [{"x": x, "labels": y}], [spy])
+    measure(StreamReader(make_net()), [{"x": x, "labels": y}], [spy])
     assert spy.sizes == [4]
 
 
 def test_no_batches_are_refused_in_a_sentence():
     with pytest.raises(UserError, match="no batches to measure on"):
-        measure(OpenedNet(make_net()), [], every_gauge())
+        measure(StreamReader(make_net()), [], every_gauge())
 
 
 def test_measuring_changes_nothing():
@@ -101,7 +101,7 @@ def test_measuring_changes_nothing():
     random_state = torch.get_rng_state()
     batches = make_batches(*[4] * 8)
     inputs = [x.clone() for x, _ in batches]
-    measure(OpenedNet(net), batches, every_gauge())
+    measure(StreamReader(net), batches, every_gauge())
     assert all(torch.equal(tensor, before[name]) for name, tensor in net.state_dict().items())
     assert [parameter.requires_grad for parameter in net.parameters()] == wanted
     assert all(parameter.grad is None for parameter in net.parameters())

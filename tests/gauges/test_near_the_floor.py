@@ -23,8 +23,8 @@ from depthgauge.gauges.alignment import AlignmentGauge
 from depthgauge.gauges.numerics import NumericsGauge
 from depthgauge.gauges.reference import ReferenceGauge
 from depthgauge.gauges.scale import ScaleGauge
-from depthgauge.nets.opened import OpenedNet
 from depthgauge.nets.residual_mlp import ResidualMLP
+from depthgauge.nets.stream_reader import StreamReader
 from depthgauge.tasks.digits import load_digits
 from depthgauge.verdict.thresholds import Thresholds
 
@@ -94,7 +94,7 @@ def test_a_very_confident_sample_is_pushed_away_from_its_label(gap):
     with torch.no_grad():
         net.out_head.bias.copy_(torch.tensor([gap, 0.0, 0.0]))
     x, y = make_batches(8, dtype=torch.float64)[0][0], torch.zeros(8, dtype=torch.long)
-    seen = OpenedNet(net).see(x, y)
+    seen = StreamReader(net).see(x, y)
     for number in range(8):
         logits = seen.logits[number].clone().requires_grad_()
         others = torch.exp(logits[1:] - logits[0]).sum()

@@ -9,8 +9,8 @@ from oracles import gauges as oracle
 from oracles.readings import lower_median
 
 from depthgauge.gauges.numerics import NumericsGauge
-from depthgauge.nets.opened import OpenedNet
 from depthgauge.nets.residual_mlp import ResidualMLP
+from depthgauge.nets.stream_reader import StreamReader
 
 
 def with_offset(offset: float) -> ResidualMLP:
@@ -21,14 +21,14 @@ def with_offset(offset: float) -> ResidualMLP:
     return net
 
 
-def with_faint_gradient(dtype: torch.dtype, stream: float, head: float) -> OpenedNet:
+def with_faint_gradient(dtype: torch.dtype, stream: float, head: float) -> StreamReader:
     net = stream_times(make_net(width=16), stream)
     with torch.no_grad():
         net.out_head.weight.mul_(head)
-    return OpenedNet(net.to(dtype))
+    return StreamReader(net.to(dtype))
 
 
-def of_native(native: OpenedNet):
+def of_native(native: StreamReader):
     """In a precision of its own, and measured in float32."""
     reading = read(native.in_precision(torch.float32), make_batches(64), NumericsGauge(native))
     ((name, cosines),) = reading.of_native.items()
@@ -50,7 +50,7 @@ def test_against_float32_and_float64_gradients_by_hand():
     net, ((x, y),) = with_offset(1e7), make_batches(21)
     reading = read(net, [(x, y)], NumericsGauge())
     (samples,) = oracle.SlowNet(net).samples([(x, y)])
-    measured = OpenedNet(net).see(x, y).gradients
+    measured = StreamReader(net).see(x, y).gradients
     for layer, found in enumerate(reading.per_layer):
         cosines = [
             oracle.cosine(measured[layer][number], sample.gradients[layer])
@@ -94,12 +94,12 @@ def test_float16_loses_what_float32_and_bfloat16_keep(stream, head):
 
 def test_half_precision_is_enough_for_gradients_of_ordinary_size():
     for dtype in [torch.float16, torch.bfloat16]:
-        _, _, cosines = of_native(OpenedNet(make_net(width=16).to(dtype)))
+        _, _, cosines = of_native(StreamReader(make_net(width=16).to(dtype)))
         assert min(cosines) > 0.999
 
 
 def test_bfloat16_has_too_few_digits_for_a_large_offset():
-    _, _, cosines = of_native(OpenedNet(with_offset(100.0).bfloat16()))
+    _, _, cosines = of_native(StreamReader(with_offset(100.0).bfloat16()))
     assert None not in cosines
     assert min(cosines) < 0.99
 

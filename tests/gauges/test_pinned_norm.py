@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from depthgauge import Report, diagnose, judge
 from depthgauge.gauges.measure import measure
 from depthgauge.gauges.scale import ScaleGauge, ScaleReading
-from depthgauge.nets.opened import OpenedNet
+from depthgauge.nets.stream_reader import StreamReader
 
 D, C, L = 12, 5, 4
 
@@ -82,7 +82,7 @@ FREE: dict[str, Step] = {
 def read(net: nn.Module) -> ScaleReading:
     gauge, generator = ScaleGauge(), torch.Generator().manual_seed(1)
     measure(
-        OpenedNet(net, "blocks"),
+        StreamReader(net, "blocks"),
         [(torch.randn(16, 3, D, generator=generator), torch.arange(16) % C)],
         [gauge],
     )
@@ -114,7 +114,7 @@ def test_a_network_whose_stream_can_grow_is_not_accused(step: Step):
 @pytest.mark.parametrize("make", FOREIGN)
 def test_nor_are_the_networks_from_elsewhere(make):
     network, gauge = build(make), ScaleGauge()
-    measure(network.opened(), network.batches[:2], [gauge])
+    measure(network.reader(), network.batches[:2], [gauge])
     assert not gauge.reading().pinned
 
 

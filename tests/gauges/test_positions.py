@@ -20,7 +20,7 @@ from depthgauge import Report, diagnose, watch
 from depthgauge.gauges.measure import measure
 from depthgauge.gauges.reference import ReferenceGauge
 from depthgauge.nets.layout import Layout
-from depthgauge.nets.opened import OpenedNet
+from depthgauge.nets.stream_reader import StreamReader
 
 D, C, L, N = 16, 5, 3, 8
 
@@ -229,11 +229,11 @@ def test_half_of_the_positions_masked_leave_the_mean_of_the_others():
     alone = []
     for token in (0, 2, 5):
         gauge = ReferenceGauge()
-        measure(OpenedNet(net), [(x[:, token : token + 1], y[:, token : token + 1])], [gauge])
+        measure(StreamReader(net), [(x[:, token : token + 1], y[:, token : token + 1])], [gauge])
         alone.append(gauge.reading().value)
     y[:, [1, 3, 4]] = -100
     gauge = ReferenceGauge()
-    measure(OpenedNet(net), [(x, y)], [gauge])
+    measure(StreamReader(net), [(x, y)], [gauge])
     assert gauge.reading().value == pytest.approx(sum(alone) / 3, rel=1e-9)
 
 

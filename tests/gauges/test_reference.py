@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from oracles import gauges as oracle
 
 from depthgauge.gauges.reference import ReferenceGauge
-from depthgauge.nets.opened import OpenedNet
+from depthgauge.nets.stream_reader import StreamReader
 
 
 @settings(max_examples=30)
@@ -28,7 +28,7 @@ def test_against_a_loop_over_samples(case):
 @settings(max_examples=20)
 @given(cases())
 def test_every_gradient_is_that_of_the_loop(case):
-    net = OpenedNet(case.net)
+    net = StreamReader(case.net)
     for (x, y), samples in zip(case.batches, case.slow.samples(case.batches), strict=True):
         seen = net.see(x, y)
         for layer, gradient in enumerate(seen.gradients):
@@ -44,7 +44,7 @@ def test_the_gradient_of_four_blocks_against_central_differences(residual_add):
     net = make_net(blocks=4, dtype=torch.float64, residual_add=residual_add)
     slow = oracle.SlowNet(net)
     ((x, y),) = make_batches(3, dtype=torch.float64)
-    seen = OpenedNet(net).see(x, y)
+    seen = StreamReader(net).see(x, y)
     step = 1e-5
     for layer in range(5):
         for number, label in enumerate(y.tolist()):

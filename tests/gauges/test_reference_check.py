@@ -30,13 +30,13 @@ from depthgauge.gauges.central_differences import TOLERANCE
 from depthgauge.gauges.reference_check import ReferenceCheckReading, check_reference
 from depthgauge.nets.batch import split_batch
 from depthgauge.nets.layout import Layout
-from depthgauge.nets.opened import OpenedNet
+from depthgauge.nets.stream_reader import StreamReader
 
 X = batches(images=False)[0][0]
 
 
 def checked(net: nn.Module, x: object = X, count: int = 12, blocks=None, **options):
-    return check_reference(OpenedNet(net, blocks, **options), x, count)
+    return check_reference(StreamReader(net, blocks, **options), x, count)
 
 
 def assert_honest(reading: ReferenceCheckReading) -> None:
@@ -157,7 +157,7 @@ def test_the_oracle_names_the_same_blocks(kind):
 def test_foreign_networks_are_not_accused(make_foreign):
     network = build(make_foreign)
     inputs, labels = split_batch(network.batches[0])
-    assert_honest(check_reference(network.opened(), inputs, len(labels)))
+    assert_honest(check_reference(network.reader(), inputs, len(labels)))
 
 
 HONEST: dict[str, Callable[[Tensor], Tensor]] = {

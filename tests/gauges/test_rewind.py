@@ -23,14 +23,14 @@ from depthgauge.gauges.rewind import RewindGauge
 from depthgauge.nets.batch import call, split_batch
 from depthgauge.nets.find_blocks import find_blocks
 from depthgauge.nets.initial_weights import InitialWeights
-from depthgauge.nets.opened import OpenedNet
+from depthgauge.nets.stream_reader import StreamReader
 
 ALL = pytest.mark.parametrize("make", FOREIGN)
 
 
 def rewind(net: nn.Module, initial: Any, batches: Any) -> Any:
-    opened = net if isinstance(net, OpenedNet) else OpenedNet(net)
-    return read(opened, batches, RewindGauge(InitialWeights(initial, opened)))
+    reader = net if isinstance(net, StreamReader) else StreamReader(net)
+    return read(reader, batches, RewindGauge(InitialWeights(initial, reader)))
 
 
 def moved(model: nn.Module, scale: float = 0.5) -> nn.Module:
@@ -94,7 +94,7 @@ def test_networks_from_elsewhere_are_read_as_with_the_block_put_back_by_hand(
     """Buffers go back too: a convolutional block has running means."""
     network = build(make)
     initial = moved(network.model)
-    reading = rewind(network.opened(), initial, network.batches)
+    reading = rewind(network.reader(), initial, network.batches)
     expected = by_hand(network, initial)
     assert list(reading.per_layer) == expected
     assert any(expected)
@@ -106,7 +106,7 @@ def test_the_network_and_the_initial_one_are_left_as_they_were(make: Callable[[]
     initial = moved(network.model)
     places = [tensor.data_ptr() for tensor in network.model.parameters()]
     before = fields(disarrange(network.model)), fields(initial)
-    rewind(network.opened(), initial, network.batches)
+    rewind(network.reader(), initial, network.batches)
     assert (fields(network.model), fields(initial)) == before
     assert [tensor.data_ptr() for tensor in network.model.parameters()] == places
 
@@ -114,8 +114,8 @@ def test_the_network_and_the_initial_one_are_left_as_they_were(make: Callable[[]
 def test_also_after_an_error_with_a_block_rewound():
     network = build(gpt2)
     initial, before = moved(network.model), fields(network.model)
-    weights = InitialWeights(initial, network.opened())
-    with pytest.raises(ZeroDivisionError), weights.in_block(network.opened(), 0):
+    weights = InitialWeights(initial, network.reader())
+    with pytest.raises(ZeroDivisionError), weights.in_block(network.reader(), 0):
         raise ZeroDivisionError
     assert fields(network.model) == before
 
@@ -124,10 +124,10 @@ def test_also_after_an_error_with_a_block_rewound():
 def test_what_the_caller_is_inside_of_does_not_matter(ambient: Any):
     network = build(post_norm_cnn)
     initial, before = moved(network.model), fields(network.model)
-    expected = rewind(network.opened(), initial, network.batches)
+    expected = rewind(network.reader(), initial, network.batches)
     with ambient():
         inside = moved(network.model)
-        assert rewind(network.opened(), inside, network.batches) == expected
+        assert rewind(network.reader(), inside, network.batches) == expected
     assert fields(network.model) == before
     assert not any(parameter.is_inference() for parameter in network.model.parameters())
 
@@ -158,7 +158,7 @@ def test_without_initial_weights_there_is_a_reason():
 
 
 def test_there_is_none_where_labels_are_not_class_numbers():
-    net = OpenedNet(make_net(), loss=lambda logits, labels: (logits - labels).square().sum(1))
+    net = StreamReader(make_net(), loss=lambda logits, labels: (logits - labels).square().sum(1))
     gauge = RewindGauge(InitialWeights(make_net(seed=1), net))
     measure(net, [(make_batches(4)[0][0], torch.zeros(4, 4))], [gauge])
     assert gauge.reading().note == "n/a: the labels are not class numbers"

@@ -11,12 +11,12 @@ from depthgauge.errors import UserError
 from depthgauge.gauges.measure import measure
 from depthgauge.gauges.reference import ReferenceGauge
 from depthgauge.gauges.stability import StabilityGauge
-from depthgauge.nets.opened import OpenedNet
+from depthgauge.nets.stream_reader import StreamReader
 
 
 def read(net, x, y, gauge):
     batches = zip(torch.split(x, 16), torch.split(y, 16), strict=True)
-    measure(OpenedNet(net), batches, [gauge])
+    measure(StreamReader(net), batches, [gauge])
     return gauge.reading()
 
 
@@ -35,7 +35,7 @@ def test_the_others_are_read_as_if_these_were_not_there(samples, gauge):
     kept = masked != -100
     alone = gauge()
     parts = zip(torch.split(x, 16), torch.split(y, 16), torch.split(kept, 16), strict=True)
-    measure(OpenedNet(net), [(a[here], b[here]) for a, b, here in parts], [alone])
+    measure(StreamReader(net), [(a[here], b[here]) for a, b, here in parts], [alone])
     found = read(net, x, masked, gauge())
     assert found.value == pytest.approx(alone.reading().value, rel=1e-9)
     assert found.per_layer == pytest.approx(alone.reading().per_layer, rel=1e-9)

@@ -31,12 +31,12 @@ from depthgauge.gauges.scale import ScaleGauge
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.results.load import load
 from depthgauge.results.spread import Spread
+from depthgauge.rules.credit_function import rule_credit
 from depthgauge.rules.dfa import DFA
-from depthgauge.rules.on_network import rule_credit
 from depthgauge.store.recorder import StoreRecorder
 from depthgauge.store.run_folder import RunFolder
 from depthgauge.store.study_folder import StudyFolder
-from depthgauge.training.engine import train_cohort
+from depthgauge.training.loop import train_cohort
 
 
 def test_1_norms_are_taken_along_the_features():

@@ -13,7 +13,7 @@ from oracles.foreign import Parts
 from torch import Tensor, nn
 
 from depthgauge.nets.layout import Layout
-from depthgauge.nets.opened import OpenedNet
+from depthgauge.nets.stream_reader import StreamReader
 
 CLASSES, TOKENS, WORDS, WIDTH, DEPTH = 5, 6, 13, 12, 3
 BATCH_SIZES = [5, 4, 5, 5, 4, 5, 5, 4, 3]
@@ -29,8 +29,8 @@ class Foreign:
     parts: Callable[[nn.Module], Parts]
     layout: Layout | None = None
 
-    def opened(self) -> OpenedNet:
-        return OpenedNet(self.model, self.blocks, layout=self.layout)
+    def reader(self) -> StreamReader:
+        return StreamReader(self.model, self.blocks, layout=self.layout)
 
 
 def numbers(*shape: int, seed: int = 0) -> Tensor:

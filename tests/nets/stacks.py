@@ -12,8 +12,8 @@ from oracles.foreign import Parts, run
 from torch import Tensor, nn
 from torch.nn.functional import gelu
 
-from depthgauge.nets.opened import OpenedNet
-from depthgauge.nets.seen_batch import SeenBatch
+from depthgauge.nets.batch_view import BatchView
+from depthgauge.nets.stream_reader import StreamReader
 
 FEATURES, WIDTH, CLASSES, SAMPLES = 4, 6, 5, 7
 Wrap = Callable[[Any], Any]
@@ -108,11 +108,11 @@ def states_and_gradients(
     return [state.detach() for state in states], list(gradients)
 
 
-def see(net: nn.Module, **options: Any) -> SeenBatch:
-    return OpenedNet(net, "layers", **options).see(*batch())
+def see(net: nn.Module, **options: Any) -> BatchView:
+    return StreamReader(net, "layers", **options).see(*batch())
 
 
-def assert_seen(seen: SeenBatch, states: list[Tensor], gradients: list[Tensor]) -> None:
+def assert_seen(seen: BatchView, states: list[Tensor], gradients: list[Tensor]) -> None:
     torch.testing.assert_close(list(seen.states), states, rtol=1e-9, atol=1e-12)
     torch.testing.assert_close(list(seen.gradients), gradients, rtol=1e-9, atol=1e-12)
 

@@ -14,7 +14,7 @@ from depthgauge.errors import UserError
 from depthgauge.gauges.measure import measure
 from depthgauge.gauges.scale import ScaleGauge
 from depthgauge.nets.batch import call, placed, split_batch
-from depthgauge.nets.opened import OpenedNet
+from depthgauge.nets.stream_reader import StreamReader
 
 X, Y = batch()
 
@@ -45,7 +45,7 @@ def test_inputs_may_come_in_any_form():
         for dtype in [torch.float32, torch.float64]:
             net = Adding().to(dtype)
             expected = net((X + second).to(dtype))
-            found = OpenedNet(net, "layers").see(inputs, Y).logits
+            found = StreamReader(net, "layers").see(inputs, Y).logits
             torch.testing.assert_close(found, expected.detach())
 
 
@@ -62,7 +62,7 @@ def test_batches_may_come_in_any_form():
         assert torch.equal(labels, Y)
         found = inputs["x"] if isinstance(inputs, dict) else inputs
         assert torch.equal(found, X)
-        measure(OpenedNet(stack(), "layers"), [given], [ScaleGauge()])
+        measure(StreamReader(stack(), "layers"), [given], [ScaleGauge()])
 
 
 def test_labels_are_not_among_the_inputs_and_the_batch_keeps_them():
@@ -82,7 +82,7 @@ def test_what_is_not_a_pair_is_refused():
 
 def test_one_pair_instead_of_a_list_of_pairs_is_refused():
     with pytest.raises(UserError, match="a batch must be a pair"):
-        measure(OpenedNet(stack(), "layers"), (X, Y), [ScaleGauge()])
+        measure(StreamReader(stack(), "layers"), (X, Y), [ScaleGauge()])
 
 
 def test_an_empty_batch_is_refused():
@@ -93,7 +93,7 @@ def test_an_empty_batch_is_refused():
 
 def test_no_batches_are_refused():
     with pytest.raises(UserError, match=r"^there are no batches to measure on"):
-        measure(OpenedNet(stack(), "layers"), iter([]), [ScaleGauge()])
+        measure(StreamReader(stack(), "layers"), iter([]), [ScaleGauge()])
 
 
 def test_labels_that_are_not_one_for_each_sample_are_refused():
@@ -118,13 +118,13 @@ def test_a_network_that_changes_its_input_does_not_change_the_users():
     net = stack()
     net.register_forward_pre_hook(lambda _, given: (given[0].mul_(2),))
     x = X.clone()
-    OpenedNet(net, "layers").see(x, Y)
+    StreamReader(net, "layers").see(x, Y)
     assert torch.equal(x, X)
 
 
 def test_inputs_that_want_gradients_get_none():
     x = X.clone().requires_grad_()
-    OpenedNet(stack(), "layers").see(x, Y)
+    StreamReader(stack(), "layers").see(x, Y)
     assert x.grad is None
 
 

@@ -8,7 +8,7 @@ from nets.stacks import Stack, batch, see, stack
 from torch import Tensor, nn
 
 from depthgauge.errors import UserError
-from depthgauge.nets.opened import OpenedNet
+from depthgauge.nets.stream_reader import StreamReader
 
 
 class Pooling(nn.Module):
@@ -52,7 +52,7 @@ def test_blocks_none_of_which_runs():
     net = stack()
     net.spare = nn.ModuleList([nn.Linear(2, 2).double()])
     with pytest.raises(UserError, match=r"^block 0 of 1 did not run"):
-        OpenedNet(net, "spare").see(*batch())
+        StreamReader(net, "spare").see(*batch())
 
 
 def test_a_block_that_runs_twice_is_named():
@@ -67,7 +67,7 @@ def test_a_block_that_runs_twice_is_named():
 def test_a_stream_of_whole_numbers_is_not_a_stream():
     net = nn.Sequential(nn.Embedding(5, 6), nn.Linear(6, 5))
     with pytest.raises(UserError, match=r"^block 0 is given whole numbers"):
-        OpenedNet(net, list(net)).see(torch.arange(5), torch.arange(5))
+        StreamReader(net, list(net)).see(torch.arange(5), torch.arange(5))
 
 
 def test_a_block_without_a_tensor_is_named():
@@ -99,4 +99,4 @@ def test_blocks_beside_the_way_to_the_logits_are_refused():
     net.side = nn.ModuleList([nn.Linear(6, 6).double()])
     net.call = lambda block, h: (block(h), block is net.layers[0] and net.side[0](h))[0]
     with pytest.raises(UserError, match=r"^no gradient reaches the stream"):
-        OpenedNet(net, "side", returns="stream").see(*batch())
+        StreamReader(net, "side", returns="stream").see(*batch())

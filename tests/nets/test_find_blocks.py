@@ -11,8 +11,8 @@ from torch import nn
 
 from depthgauge.errors import UserError
 from depthgauge.nets.find_blocks import find_blocks
-from depthgauge.nets.opened import OpenedNet
 from depthgauge.nets.residual_mlp import ResidualMLP
+from depthgauge.nets.stream_reader import StreamReader
 
 
 def nested() -> nn.Module:
@@ -93,14 +93,14 @@ def test_a_block_that_is_used_twice_is_refused_when_it_runs_again():
     net = stack(depth=1)
     net.layers.append(net.layers[0])
     with pytest.raises(UserError, match="once each"):
-        OpenedNet(net, "layers").see(*batch())
+        StreamReader(net, "layers").see(*batch())
 
 
 def test_blocks_given_as_modules_are_seen_like_those_of_a_path():
     net = stack()
-    by_path = OpenedNet(net, "layers").see(*batch())
-    given = OpenedNet(net, list(net.layers)).see(*batch())
+    by_path = StreamReader(net, "layers").see(*batch())
+    given = StreamReader(net, list(net.layers)).see(*batch())
     assert all(torch.equal(a, b) for a, b in zip(by_path.states, given.states, strict=True))
-    last_two = OpenedNet(net, net.layers[1:]).see(*batch())
+    last_two = StreamReader(net, net.layers[1:]).see(*batch())
     assert len(last_two.states) == 3
     assert torch.equal(last_two.states[0], by_path.states[1])

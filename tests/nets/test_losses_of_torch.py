@@ -15,7 +15,7 @@ from torch.nn import functional
 from depthgauge import diagnose
 from depthgauge.gauges.measure import measure
 from depthgauge.gauges.reference import ReferenceGauge
-from depthgauge.nets.opened import OpenedNet
+from depthgauge.nets.stream_reader import StreamReader
 
 N, D, C, L, T = 12, 8, 5, 3, 4
 
@@ -150,7 +150,7 @@ def test_gradients_and_losses_are_those_of_autograd(case: str):
     if labels.is_floating_point():
         labels = labels.double()
     expected, losses = autograd(net, in_float64(loss), x, labels)
-    seen = OpenedNet(net, loss=loss).see(x, labels)
+    seen = StreamReader(net, loss=loss).see(x, labels)
     assert seen.losses.tolist() == pytest.approx(losses, rel=1e-9)
     for found, gradient in zip(seen.gradients, expected, strict=True):
         assert (found - gradient).abs().max() <= 1e-9 * gradient.abs().max()
@@ -176,7 +176,7 @@ def test_the_mean_of_torch_over_tokens_reads_as_our_sum():
         {"loss": nn.CrossEntropyLoss(reduction="sum")},
     ):
         gauge = ReferenceGauge()
-        measure(OpenedNet(net, **options), [(x, SOME_TOKENS)], [gauge])
+        measure(StreamReader(net, **options), [(x, SOME_TOKENS)], [gauge])
         readings.append(gauge.reading())
     for reading in readings[1:]:
         assert reading.per_layer == pytest.approx(readings[0].per_layer, rel=1e-6)

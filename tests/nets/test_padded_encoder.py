@@ -8,7 +8,7 @@ from nets.foreign_networks import numbers, roughen
 from oracles.foreign import Parts, run
 from torch import Tensor, nn
 
-from depthgauge.nets.opened import OpenedNet
+from depthgauge.nets.stream_reader import StreamReader
 
 SAMPLES, TOKENS, WIDTH, CLASSES = 5, 6, 8, 4
 LENGTHS = torch.tensor([6, 4, 3, 5, 1])
@@ -59,7 +59,7 @@ def test_it_is_read_as_by_hand(frozen: bool):
     loss = nn.functional.cross_entropy(logits, Y, reduction="sum")
     gradients = torch.autograd.grad(loss, states)
     net = encoder().requires_grad_(not frozen)
-    seen = OpenedNet(net, "encoder.layers").see((X, PADDING), Y)
+    seen = StreamReader(net, "encoder.layers").see((X, PADDING), Y)
     torch.testing.assert_close(seen.states, tuple(state.detach() for state in states))
     torch.testing.assert_close(seen.gradients, gradients)
 
@@ -68,14 +68,14 @@ def test_it_is_read_as_by_hand(frozen: bool):
 def test_it_is_shifted_as_by_hand(boundary: int):
     shift = (boundary, numbers(SAMPLES, TOKENS, WIDTH, seed=2).double())
     _, expected = run(parts_of(encoder()), X, shift=shift)
-    opened = OpenedNet(encoder(), "encoder.layers")
-    opened.see((X, PADDING), Y)
-    torch.testing.assert_close(opened.logits((X, PADDING), shift=shift), expected.detach())
+    reader = StreamReader(encoder(), "encoder.layers")
+    reader.see((X, PADDING), Y)
+    torch.testing.assert_close(reader.logits((X, PADDING), shift=shift), expected.detach())
 
 
 @pytest.mark.parametrize("index", [0, 2])
 def test_its_blocks_are_left_out_as_by_hand(index: int):
-    opened = OpenedNet(encoder(), "encoder.layers")
-    opened.see((X, PADDING), Y)
+    reader = StreamReader(encoder(), "encoder.layers")
+    reader.see((X, PADDING), Y)
     _, expected = run(parts_of(encoder()), X, skip=index)
-    torch.testing.assert_close(opened.logits((X, PADDING), skip=index), expected.detach())
+    torch.testing.assert_close(reader.logits((X, PADDING), skip=index), expected.detach())

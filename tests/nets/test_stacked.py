@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from depthgauge.nets.loss import cross_entropy_and_error
+from depthgauge.nets.cross_entropy import cross_entropy_and_error
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.stacked.embedding import StackedEmbedding
 from depthgauge.nets.stacked.network import StackedResidualMLP

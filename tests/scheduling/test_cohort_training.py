@@ -33,7 +33,7 @@ from depthgauge.scheduling.grid import Grid
 from depthgauge.store.result_file import unpack_answers
 from depthgauge.store.run_folder import RunFolder
 from depthgauge.tasks.base import Split
-from depthgauge.training.engine import StoppedEarlyError
+from depthgauge.training.loop import StoppedEarlyError
 
 STEPS = RECIPE.epochs * STEPS_PER_EPOCH
 

@@ -24,7 +24,7 @@ from depthgauge.scheduling.interrupt import Interrupt
 from depthgauge.scheduling.local import conclude, run_here, run_locally, run_side_by_side
 from depthgauge.scheduling.worker import Job
 from depthgauge.store.study_folder import StudyFolder
-from depthgauge.training.engine import StoppedEarlyError
+from depthgauge.training.loop import StoppedEarlyError
 
 
 @pytest.fixture(autouse=True)

@@ -18,7 +18,7 @@ from depthgauge.scheduling.worker import Job
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.run_paths import CHECKPOINT, METRICS, RESULT
 from depthgauge.store.study_folder import StudyFolder
-from depthgauge.training.engine import StoppedEarlyError
+from depthgauge.training.loop import StoppedEarlyError
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ from depthgauge.store.claims import Claim, Claims
 from depthgauge.store.metrics_file import MetricsFile
 from depthgauge.store.run_folder import RunFolder
 from depthgauge.store.study_folder import StudyFolder
-from depthgauge.training.engine import StoppedEarlyError
+from depthgauge.training.loop import StoppedEarlyError
 
 
 @pytest.fixture

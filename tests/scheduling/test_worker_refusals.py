@@ -24,7 +24,7 @@ from depthgauge.scheduling import worker as work_module
 from depthgauge.store.plan_files import PlanFiles
 from depthgauge.store.run_folder import RunFolder
 from depthgauge.store.study_folder import StudyFolder
-from depthgauge.training.engine import StoppedEarlyError
+from depthgauge.training.loop import StoppedEarlyError
 
 OPENS = """
 from pathlib import Path

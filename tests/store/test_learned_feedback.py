@@ -11,7 +11,7 @@ from training.small_runs import Run, Setting, make_cohort, run_config, train_coh
 from depthgauge.config import Recipe
 from depthgauge.store.recorder import StoreRecorder
 from depthgauge.store.run_folder import RunFolder, load_newest
-from depthgauge.training.engine import Epoch
+from depthgauge.training.loop import Epoch
 
 SETTING = Setting(recipe=Recipe(epochs=2, batch_size=36))
 RULES = ["state_bridge[hidden=8]", "credit_bridge[hidden=8,copies=2,warm_up=0]", Twins()]

@@ -11,7 +11,7 @@ from store.small_runs_on_disk import contents, run_config, saved_states, started
 
 from depthgauge.errors import UserError
 from depthgauge.store.run_folder import RunFolder
-from depthgauge.training.engine import RunState
+from depthgauge.training.loop import RunState
 
 CONFIG = run_config()
 

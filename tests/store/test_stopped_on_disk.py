@@ -13,7 +13,7 @@ from depthgauge.scheduling.cohort_training import EVERY_EPOCH
 from depthgauge.store.files import finite
 from depthgauge.store.recorder import StoreRecorder
 from depthgauge.store.run_folder import RunFolder, load_newest
-from depthgauge.training.engine import StoppedEarlyError, train_cohort
+from depthgauge.training.loop import StoppedEarlyError, train_cohort
 
 NAME = "several options that draw noise"
 

@@ -22,7 +22,7 @@ from training.recorded_runs import (
 from training.small_runs import Run, ladder, make_cohort
 
 from depthgauge.training.batches import Batches
-from depthgauge.training.engine import Epoch, RunState, restore, train_cohort
+from depthgauge.training.loop import Epoch, RunState, restore, train_cohort
 
 # When they are saved
 
@@ -45,7 +45,7 @@ def test_the_last_state_is_always_saved_and_needs_no_moments():
 
 def test_states_are_saved_when_the_time_has_come(monkeypatch):
     clock = iter(range(0, 1000, 10))  # every look at the clock is ten seconds later
-    monkeypatch.setattr("depthgauge.training.engine.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("depthgauge.training.loop.time.monotonic", lambda: next(clock))
     short = replace(SETTING, recipe=RECIPE.model_copy(update={"epochs": 2}))
     saved = train(make_cohort([Run("bp", 1, 1)], short), short, save_every=25.0).states
     # Looks at 10, 20, 30 s: saved after the third step, which is one more look; and at the end.

@@ -26,9 +26,9 @@ from training.small_runs import (
 )
 
 from depthgauge.config import NetConfig
-from depthgauge.nets.loss import cross_entropy_and_error
-from depthgauge.rules.applied import normalised
+from depthgauge.nets.cross_entropy import cross_entropy_and_error
 from depthgauge.rules.contract import RuleOptions
+from depthgauge.rules.normalisation import normalise
 from depthgauge.training.batches import Batches
 from depthgauge.training.cohort import Cohort
 from depthgauge.training.plain import PlainCohort
@@ -159,26 +159,26 @@ def test_normalised_credit_has_unit_rms(lead):
         *lead, 8, 16, dtype=torch.float64, generator=torch.Generator().manual_seed(1)
     )
     credit = credit * torch.logspace(-3, 3, 8, dtype=torch.float64).unsqueeze(1)
-    by_sample = normalised(credit, "sample", 0.0)
+    by_sample = normalise(credit, "sample", 0.0)
     assert torch.allclose(by_sample.square().mean(-1), torch.ones(*lead, 8, dtype=torch.float64))
-    by_batch = normalised(credit, "batch", 0.0)
+    by_batch = normalise(credit, "batch", 0.0)
     assert torch.allclose(by_batch.square().mean((-2, -1)), torch.ones(lead, dtype=torch.float64))
     scale = by_batch / credit
     assert torch.allclose(scale, scale[..., :1, :1].expand_as(scale))
-    assert normalised(credit, "none", 1.0) is credit
+    assert normalise(credit, "none", 1.0) is credit
 
 
 def test_epsilon_is_added_to_the_rms():
     credit = torch.full((2, 4), 3.0)
-    assert torch.allclose(normalised(credit, "sample", 1.0), torch.full((2, 4), 0.75))
-    assert torch.allclose(normalised(credit, "batch", 3.0), torch.full((2, 4), 0.5))
-    assert torch.equal(normalised(torch.zeros(2, 4), "sample", 1e-6), torch.zeros(2, 4))
+    assert torch.allclose(normalise(credit, "sample", 1.0), torch.full((2, 4), 0.75))
+    assert torch.allclose(normalise(credit, "batch", 3.0), torch.full((2, 4), 0.5))
+    assert torch.equal(normalise(torch.zeros(2, 4), "sample", 1e-6), torch.zeros(2, 4))
 
 
 def test_normalising_leaves_the_raw_credit_as_it_was():
     credit = torch.arange(8.0).view(2, 4)
     before = credit.clone()
-    normalised(credit, "sample", 1e-6)
+    normalise(credit, "sample", 1e-6)
     assert torch.equal(credit, before)
 
 

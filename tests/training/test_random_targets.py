@@ -9,10 +9,10 @@ from training.small_images import PIXELS, random_images
 from training.small_runs import CLASSES, Run, Setting, ladder, make_cohort, make_task
 
 from depthgauge.config import Recipe
-from depthgauge.nets.loss import cross_entropy_and_error
+from depthgauge.nets.cross_entropy import cross_entropy_and_error
 from depthgauge.scheduling.cohort_training import EVERY_EPOCH
 from depthgauge.tasks.base import Split, Task
-from depthgauge.training import engine
+from depthgauge.training import loop
 from depthgauge.training.batches import Batches
 
 SAMPLES = 640
@@ -108,7 +108,7 @@ def trained(targets: str, runs: list[Run]) -> list[dict[str, object]]:
     """The last epoch's line of every run."""
     recipe = Recipe(epochs=4, batch_size=32, learning_rate=0.01, targets=targets)
     setting, spy = Setting(TASK, recipe=recipe), Spy()
-    engine.train_cohort(make_cohort(runs, setting), TASK, spy, observers=EVERY_EPOCH)
+    loop.train_cohort(make_cohort(runs, setting), TASK, spy, observers=EVERY_EPOCH)
     return spy.lines[-1]
 
 

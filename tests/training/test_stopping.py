@@ -21,7 +21,7 @@ from training.stopped_runs import (
     undisturbed,
 )
 
-from depthgauge.training.engine import RunState, StoppedEarlyError
+from depthgauge.training.loop import RunState, StoppedEarlyError
 
 CASE = CASES["credit bridge"]
 LAST = (RECIPE.epochs, 0)

@@ -13,7 +13,7 @@ from training.small_runs import Run, Setting, ladder, make_batches, make_cohort
 from training.waiting import WaitsError, let_cohorts_be_on_meta, no_waiting
 
 from depthgauge.config import Recipe
-from depthgauge.training.engine import Epoch
+from depthgauge.training.loop import Epoch
 
 RULES = ["bp", "fa", "dfa", "sdfa", "drtp", "ep", "noise"]
 RULES += ["state_bridge[hidden=8]", "credit_bridge[hidden=8,copies=2,warm_up=0.5]"]

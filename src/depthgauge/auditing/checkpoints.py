@@ -18,9 +18,9 @@ from depthgauge.auditing.trained_network import (
 )
 from depthgauge.diagnosis.precision import in_float32
 from depthgauge.errors import UserError
-from depthgauge.gauges.accuracy import named_rightly
+from depthgauge.gauges.accuracy import count_correct
 from depthgauge.nets.batch import ForwardError
-from depthgauge.nets.opened import OpenedNet
+from depthgauge.nets.stream_reader import StreamReader
 from depthgauge.results.audit_parts import Source
 from depthgauge.rules.access import access_of
 from depthgauge.tasks.base import Task
@@ -109,14 +109,14 @@ def _under_audit(
 @torch.no_grad()
 def accuracy_of(trained: TrainedNetwork, task: Task) -> float:
     """Return the accuracy on the whole evaluation split."""
-    net, _ = in_float32(OpenedNet(trained.net, trained.blocks))
+    net, _ = in_float32(StreamReader(trained.net, trained.blocks))
     split, right = evaluation_inputs(task, torch.float32), 0
     for x, y in zip(torch.split(split.x, CHUNK), torch.split(split.y, CHUNK), strict=True):
-        right += named_rightly(_logits(net, x, trained.origin, task), y)[0]
+        right += count_correct(_logits(net, x, trained.origin, task), y)[0]
     return right / len(split)
 
 
-def _logits(net: OpenedNet, x: Tensor, origin: str, task: Task) -> Tensor:
+def _logits(net: StreamReader, x: Tensor, origin: str, task: Task) -> Tensor:
     """The network's answer, if it is one for each sample and class."""
     try:
         logits = net.logits(x)

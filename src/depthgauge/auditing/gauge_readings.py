@@ -25,9 +25,9 @@ from depthgauge.gauges.measure import measure
 from depthgauge.gauges.norms import BATCH_READ, BATCHES_READ
 from depthgauge.gauges.numerics import NumericsGauge, NumericsReading
 from depthgauge.gauges.perturbation_published import PublishedPerturbation
-from depthgauge.nets.opened import OpenedNet
 from depthgauge.nets.registry import initial_net
-from depthgauge.rules.on_network import formed_credit, rule_credit
+from depthgauge.nets.stream_reader import StreamReader
+from depthgauge.rules.credit_function import formed_credit, rule_credit
 from depthgauge.tasks.base import Task
 from depthgauge.training.threads import with_threads
 from depthgauge.verdict.first_fired import first_fired, from_metrics
@@ -112,7 +112,7 @@ def _numerics_with_bf16(
     trained: TrainedNetwork, batches: Sequence[tuple[Tensor, Tensor]]
 ) -> NumericsReading:
     """D2n, also of the gradient in the precision of training."""
-    net = OpenedNet(trained.net)
+    net = StreamReader(trained.net)
     gauge = NumericsGauge(net.in_precision(torch.bfloat16))
     measure(net, batches[:1], [gauge])
     return gauge.reading()
@@ -148,7 +148,7 @@ def _with_credit(
         gauges["perturbation_published"] = PublishedPerturbation(formed)
     x, y = first_samples(task, SAMPLES)
     batches = zip(torch.split(x, BATCH_READ), torch.split(y, BATCH_READ), strict=True)
-    measure(in_float32(OpenedNet(trained.net))[0], batches, list(gauges.values()))
+    measure(in_float32(StreamReader(trained.net))[0], batches, list(gauges.values()))
     return replace(report, **readings_of(gauges))
 
 

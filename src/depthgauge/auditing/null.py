@@ -14,11 +14,11 @@ from depthgauge.gauges.credit import Convention, paired
 from depthgauge.gauges.norms import unit_vectors
 from depthgauge.gauges.null import NullReading, calibrate
 from depthgauge.gauges.projection import ProjectedAlignment
-from depthgauge.nets.opened import OpenedNet
+from depthgauge.nets.batch_view import BatchView
 from depthgauge.nets.residual_mlp import ResidualMLP
-from depthgauge.nets.seen_batch import SeenBatch
+from depthgauge.nets.stream_reader import StreamReader
 from depthgauge.rules.contract import Rule
-from depthgauge.rules.on_network import context_of, reading_noise
+from depthgauge.rules.credit_function import context_of, reading_noise
 
 SAMPLES = 2048
 FIRST_SEED = 10_000
@@ -53,7 +53,7 @@ def calibrate_null(
     rule, feedback, net = trained.rule, trained.feedback, cast(ResidualMLP, trained.net)
     if rule is None or not feedback:
         raise ValueError(reason_missing(trained))
-    seen = in_float32(OpenedNet(net))[0].see(*batch)
+    seen = in_float32(StreamReader(net))[0].see(*batch)
     alignment = _alignment(rule, net, seen, feedback, convention)
     parts = [alignment([feedback])]
     for start in range(0, draws, alignment.together):
@@ -91,7 +91,7 @@ class _Alignment(Protocol):
 
 
 def _alignment(
-    rule: Rule, net: ResidualMLP, seen: SeenBatch, feedback: Feedback, convention: Convention
+    rule: Rule, net: ResidualMLP, seen: BatchView, feedback: Feedback, convention: Convention
 ) -> _Alignment:
     """The quick way where the rule offers it and it gives what the rule's own credit gives."""
     formed = _Formed(rule, seen, convention)
@@ -109,7 +109,7 @@ class _Projected:
     together = 100
 
     def __init__(
-        self, source: Tensor, net: ResidualMLP, seen: SeenBatch, convention: Convention
+        self, source: Tensor, net: ResidualMLP, seen: BatchView, convention: Convention
     ) -> None:
         self._blocks, self._convention = net.num_blocks, convention
         self._alignment = ProjectedAlignment(source, seen.unit_gradients)
@@ -128,7 +128,7 @@ class _Formed:
 
     together = 8
 
-    def __init__(self, rule: Rule, seen: SeenBatch, convention: Convention) -> None:
+    def __init__(self, rule: Rule, seen: BatchView, convention: Convention) -> None:
         self._rule, self._seen, self._convention = rule, seen, convention
         self._noise = reading_noise(rule, seen)
         dtype = seen.states[0].dtype

@@ -31,7 +31,7 @@ from depthgauge.store.run_paths import read_config
 from depthgauge.tasks.base import Task
 from depthgauge.tasks.inputs import as_inputs
 from depthgauge.training.cohort import DTYPES
-from depthgauge.training.engine import RunState
+from depthgauge.training.loop import RunState
 
 log = logging.getLogger("depthgauge")
 

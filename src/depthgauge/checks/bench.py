@@ -10,16 +10,16 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from depthgauge.checks.shown import Offers, Shown
+from depthgauge.checks.observed_batch import Offers, Shown
 from depthgauge.config import NetConfig
-from depthgauge.nets.loss import cross_entropy_and_error
+from depthgauge.nets.cross_entropy import cross_entropy_and_error
 from depthgauge.nets.registry import initial_net
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.stacked.network import StackedResidualMLP
 from depthgauge.rules.choice import RuleChoice
 from depthgauge.rules.contract import Need, Rule
 from depthgauge.tasks.base import Split, Task
-from depthgauge.training.credit import LiftedRule, Step
+from depthgauge.training.lifted_rule import LiftedRule, Step
 
 INPUTS, CLASSES, SAMPLES, BATCHES = 6, 4, 5, 3
 SEEDS = (1, 2, 3)

@@ -8,7 +8,13 @@ from textwrap import shorten
 
 import torch
 
-from depthgauge.checks import on_credit, on_feedback, on_learning, on_runs, on_training
+from depthgauge.checks import (
+    credit_checks,
+    feedback_checks,
+    learning_checks,
+    run_checks,
+    training_checks,
+)
 from depthgauge.checks.bench import Bench
 from depthgauge.checks.outcome import Check, Outcome, Remark
 from depthgauge.checks.randomness import global_seed
@@ -17,18 +23,18 @@ from depthgauge.rules.choice import RuleChoice
 from depthgauge.rules.contract import Rule
 
 STAGES: list[list[Check]] = [
-    [on_feedback.KIND],
-    on_feedback.CHECKS,
-    [on_feedback.WEIGHTS],
-    [on_credit.NEEDS],
-    [on_credit.SHAPES],
-    [on_credit.PRECISION],
-    [*on_credit.CHECKS, on_learning.LEARNS],
-    [on_credit.RANDOM],
-    [on_learning.RESTORED],
-    on_runs.LIFTED,
-    on_runs.CHECKS,
-    on_training.CHECKS,
+    [feedback_checks.KIND],
+    feedback_checks.CHECKS,
+    [feedback_checks.WEIGHTS],
+    [credit_checks.NEEDS],
+    [credit_checks.SHAPES],
+    [credit_checks.PRECISION],
+    [*credit_checks.CHECKS, learning_checks.LEARNS],
+    [credit_checks.RANDOM],
+    [learning_checks.RESTORED],
+    run_checks.LIFTED,
+    run_checks.CHECKS,
+    training_checks.CHECKS,
 ]
 """What a later stage finds can be trusted only where the earlier ones have passed."""
 

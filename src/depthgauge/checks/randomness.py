@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from depthgauge.checks.shown import difference
+from depthgauge.checks.observed_batch import difference
 
 
 @contextmanager

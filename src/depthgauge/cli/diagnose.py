@@ -111,7 +111,7 @@ class _Subject:
 def _load(args: argparse.Namespace, config: StudyConfig) -> _Subject:
     from depthgauge.auditing.load_trained import load_trained, named_task
     from depthgauge.nets.factory import build_from, load_weights
-    from depthgauge.rules.on_network import rule_credit
+    from depthgauge.rules.credit_function import rule_credit
     from depthgauge.store.plain_checkpoint import read_plain_checkpoint
 
     path, task_named = Path(args.checkpoint), getattr(args, "task", None)

@@ -11,8 +11,8 @@ from depthgauge.diagnosis.precision import in_float32
 from depthgauge.errors import UserError
 from depthgauge.gauges.reference_check import ReferenceCheckReading, check_reference
 from depthgauge.nets.batch import split_batch
-from depthgauge.nets.opened import OpenedNet
 from depthgauge.nets.plain_twin import plain_twin
+from depthgauge.nets.stream_reader import StreamReader
 
 SAME_ANSWER = 1e-3
 """How far the twin's logits may be off, as a share of their norm."""
@@ -32,8 +32,8 @@ class CheckedNetwork:
         remarks: for the report.
     """
 
-    net: OpenedNet
-    native: OpenedNet
+    net: StreamReader
+    native: StreamReader
     reference_check: ReferenceCheckReading
     plain_check: ReferenceCheckReading | None
     remarks: tuple[str, ...]
@@ -44,7 +44,7 @@ class CheckedNetwork:
         return self.plain_check or self.reference_check
 
 
-def check_network(native: OpenedNet, plain: nn.Module | None, batch: Any) -> CheckedNetwork:
+def check_network(native: StreamReader, plain: nn.Module | None, batch: Any) -> CheckedNetwork:
     """Check the gradient on the first samples of a batch; a plain twin is read in its place."""
     inputs, labels = split_batch(batch)
     net, remarks = in_float32(native)
@@ -60,7 +60,7 @@ def check_network(native: OpenedNet, plain: nn.Module | None, batch: Any) -> Che
     return CheckedNetwork(net, native, check, plain_check, (*remarks, *_told(check, plain_check)))
 
 
-def _check_answers(given: OpenedNet, twin: OpenedNet, inputs: Any) -> None:
+def _check_answers(given: StreamReader, twin: StreamReader, inputs: Any) -> None:
     expected, found = (one.logits(inputs).double().nan_to_num() for one in (given, twin))
     same = found.shape == expected.shape
     if not same or float((found - expected).norm()) > SAME_ANSWER * float(expected.norm()):

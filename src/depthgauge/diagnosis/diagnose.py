@@ -18,7 +18,7 @@ from depthgauge.gauges.accuracy import AccuracyGauge
 from depthgauge.gauges.credit import Convention, CreditFunction
 from depthgauge.gauges.depth import read_depth
 from depthgauge.gauges.lesion import LesionGauge
-from depthgauge.gauges.measure import measure, with_first
+from depthgauge.gauges.measure import measure, peek_first
 from depthgauge.gauges.network_readings import NetworkReadings
 from depthgauge.gauges.numerics import NumericsGauge
 from depthgauge.gauges.reading import Gauge
@@ -29,8 +29,8 @@ from depthgauge.gauges.stability import StabilityGauge
 from depthgauge.nets.find_blocks import Blocks
 from depthgauge.nets.initial_weights import Initial, InitialWeights
 from depthgauge.nets.layout import Layout
-from depthgauge.nets.opened import OpenedNet, Returns
 from depthgauge.nets.sample_loss import Loss, cross_entropy
+from depthgauge.nets.stream_reader import Returns, StreamReader
 from depthgauge.verdict.judge import judge
 from depthgauge.verdict.sensitivity import sensitivity
 from depthgauge.verdict.thresholds import Thresholds
@@ -87,9 +87,9 @@ def diagnose(  # noqa: PLR0917 – the order is part of the interface
     headline_acc = _share("headline_acc", headline_acc, 0)
     frozen_baseline_acc = _share("frozen_baseline_acc", frozen_baseline_acc, 0)
     bp_depth_gain = _share("bp_depth_gain", bp_depth_gain, -1)
-    native = OpenedNet(model, blocks, loss=loss, layout=layout, returns=returns)
+    native = StreamReader(model, blocks, loss=loss, layout=layout, returns=returns)
     weights = None if initial is None else InitialWeights(initial, native)
-    first, batches = with_first(eval_batches)
+    first, batches = peek_first(eval_batches)
     checked = check_network(native, plain, first)
     del first  # no batch is kept
     accuracy = AccuracyGauge()

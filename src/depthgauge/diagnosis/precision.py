@@ -5,12 +5,12 @@ from __future__ import annotations
 import torch
 
 from depthgauge.errors import one_line
-from depthgauge.nets.opened import OpenedNet
+from depthgauge.nets.stream_reader import StreamReader
 
 HALF = (torch.float16, torch.bfloat16)
 
 
-def in_float32(native: OpenedNet) -> tuple[OpenedNet, tuple[str, ...]]:
+def in_float32(native: StreamReader) -> tuple[StreamReader, tuple[str, ...]]:
     """Half precision is measured on a float32 copy: float16 gradients underflow at 6e-8.
 
     Returns the network to measure, and a remark where it is not the one that was given.

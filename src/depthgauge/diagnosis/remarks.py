@@ -13,7 +13,7 @@ from depthgauge.diagnostics.scale import SCALE
 from depthgauge.gauges.depth import DepthReading
 from depthgauge.gauges.reading import Reading
 from depthgauge.gauges.scale import ScaleReading
-from depthgauge.nets.seen_batch import SeenBatch
+from depthgauge.nets.batch_view import BatchView
 
 FAR = 0.05
 
@@ -34,7 +34,7 @@ class LabelCheck:
     def __init__(self) -> None:
         self._same, self._samples = False, 0
 
-    def see(self, batch: SeenBatch) -> None:
+    def see(self, batch: BatchView) -> None:
         """Look at the batch's inputs beside its labels."""
         self._samples += len(batch)
         tokens = [

@@ -18,15 +18,15 @@ from depthgauge.diagnostics.registry import diagnostics
 from depthgauge.gauges.credit import Convention
 from depthgauge.gauges.epoch_metrics import EpochMetrics
 from depthgauge.gauges.measure import measure
-from depthgauge.gauges.reading import Sees
+from depthgauge.gauges.reading import BatchConsumer
 from depthgauge.gauges.reference import ReferenceGauge
 from depthgauge.gauges.reference_check import ReferenceCheckReading, check_reference
 from depthgauge.gauges.scale import ScaleGauge
 from depthgauge.nets.batch import split_batch
 from depthgauge.nets.find_blocks import Blocks
 from depthgauge.nets.layout import Layout
-from depthgauge.nets.opened import NotFiniteError, OpenedNet, Returns
 from depthgauge.nets.sample_loss import Loss, cross_entropy
+from depthgauge.nets.stream_reader import NotFiniteError, Returns, StreamReader
 from depthgauge.verdict.first_fired import EpochReadings, first_fired
 from depthgauge.verdict.thresholds import Thresholds
 
@@ -60,7 +60,7 @@ class Watch:
 
     def __init__(
         self,
-        open_net: Callable[[], OpenedNet],
+        open_net: Callable[[], StreamReader],
         thresholds: Thresholds,
         log_dir: str | Path | None,
         convention: Convention = "depthgauge",
@@ -88,7 +88,7 @@ class Watch:
             return Watched(step, epoch_readings(line | {"diverged": True}))
         self._check(net, inputs, labels)
         scale, reference = ScaleGauge(), ReferenceGauge(self._convention)
-        gauges: list[Sees] = [scale, reference]
+        gauges: list[BatchConsumer] = [scale, reference]
         if self.reference_check and not self.reference_check.is_true:
             net, gauges = net.without_gradients(), [scale]
         measure(net, [(inputs, labels)], gauges)
@@ -102,7 +102,7 @@ class Watch:
         gradients = tuple(norm or 0.0 for norm in g.per_layer)
         return Watched(step, epoch_readings(line), h.residual_norms, gradients)
 
-    def _check(self, net: OpenedNet, inputs: Any, labels: Tensor) -> None:
+    def _check(self, net: StreamReader, inputs: Any, labels: Tensor) -> None:
         """Check the gradient, again while it is zero: then nothing can be said of it yet."""
         if self.reference_check is not None and not self.reference_check.is_vacuous:
             return
@@ -177,7 +177,7 @@ def watch(
     those of `diagnose`.
     """
 
-    def open_net() -> OpenedNet:
-        return OpenedNet(model, blocks, loss=loss, layout=layout, returns=returns)
+    def open_net() -> StreamReader:
+        return StreamReader(model, blocks, loss=loss, layout=layout, returns=returns)
 
     return Watch(open_net, thresholds or Thresholds(), log_dir, convention)

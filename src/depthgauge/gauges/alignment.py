@@ -8,8 +8,8 @@ import torch
 
 from depthgauge.gauges.credit import Convention, CreditFunction, credit_of, paired
 from depthgauge.gauges.norms import cosines
-from depthgauge.gauges.reading import Reading, Seen, defined
-from depthgauge.nets.seen_batch import SeenBatch
+from depthgauge.gauges.reading import Reading, SampleCount, defined
+from depthgauge.nets.batch_view import BatchView
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,11 @@ class AlignmentGauge:
     def __init__(self, credit: CreditFunction, convention: Convention = "depthgauge") -> None:
         self._credit, self._convention = credit, convention
         self._cosines: list[torch.Tensor] = []
-        self._seen = Seen()
+        self._count = SampleCount()
 
-    def see(self, batch: SeenBatch) -> None:
+    def see(self, batch: BatchView) -> None:
         """Keep the cosines of the batch, (layers, samples)."""
-        self._seen.count(batch)
+        self._count.add(batch)
         arrange = batch.net.layout.arrange
         credit = paired(credit_of(self._credit, batch), self._convention)
         self._cosines.append(
@@ -57,7 +57,7 @@ class AlignmentGauge:
             per_layer=tuple(defined(value) for value in layers.tolist()),
             unit="cosine",
             convention=f"{self._convention}; mean over samples, embedding first, then the blocks",
-            measured_on=str(self._seen),
+            measured_on=str(self._count),
             note="" if bool(layers.isfinite().all()) else "undefined where a vector is zero",
             over_all=defined(float(layers.mean())),
             undefined=tuple(per_sample.isnan().sum(-1).tolist()),

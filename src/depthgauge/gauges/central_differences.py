@@ -11,7 +11,7 @@ from torch import Tensor
 
 from depthgauge.gauges.norms import unit_vectors
 from depthgauge.nets.forward_shifts import PulledBack, arrivals
-from depthgauge.nets.opened import OpenedNet
+from depthgauge.nets.stream_reader import StreamReader
 
 Pair = tuple[Tensor, Tensor]
 
@@ -48,7 +48,7 @@ class Compared:
 class Comparison:
     """Shifts of the stream in both directions, against the gradients of one backward pass."""
 
-    def __init__(self, net: OpenedNet, inputs: Any, seen: PulledBack) -> None:
+    def __init__(self, net: StreamReader, inputs: Any, seen: PulledBack) -> None:
         self._net, self._inputs, self._seen = net, inputs, seen
         self._above = (*seen.gradients[1:], seen.cotangent)
         generator = torch.Generator().manual_seed(SEED)

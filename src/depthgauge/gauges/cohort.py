@@ -13,7 +13,7 @@ from depthgauge.gauges.norms import (
     sample_norms,
     unit_vectors,
 )
-from depthgauge.nets.loss import exact_error
+from depthgauge.nets.cross_entropy import exact_error
 from depthgauge.nets.stacked.network import StackedResidualMLP
 from depthgauge.tasks.base import Split
 

@@ -8,9 +8,9 @@ from typing import Literal
 from torch import Tensor
 
 from depthgauge.errors import UserError
-from depthgauge.nets.seen_batch import SeenBatch
+from depthgauge.nets.batch_view import BatchView
 
-CreditFunction = Callable[[SeenBatch], Sequence[Tensor]]
+CreditFunction = Callable[[BatchView], Sequence[Tensor]]
 """From a batch to L + 1 tensors; number l, shaped like the stream, estimates g_l.
 
 Number 0 is applied to the embedding, number l + 1 to block l, as an estimate at its output.
@@ -19,7 +19,7 @@ Number 0 is applied to the embedding, number l + 1 to block l, as an estimate at
 Convention = Literal["depthgauge", "published"]
 
 
-def credit_of(function: CreditFunction, batch: SeenBatch) -> list[Tensor]:
+def credit_of(function: CreditFunction, batch: BatchView) -> list[Tensor]:
     """The credit, checked."""
     credit = list(function(batch))
     shapes = [tuple(tensor.shape) for tensor in credit]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from depthgauge.gauges.accuracy import named_rightly
-from depthgauge.gauges.reading import Reading, Seen
-from depthgauge.nets.seen_batch import SeenBatch
+from depthgauge.gauges.accuracy import count_correct
+from depthgauge.gauges.reading import Reading, SampleCount
+from depthgauge.nets.batch_view import BatchView
 
 
 class LesionGauge:
@@ -12,18 +12,18 @@ class LesionGauge:
 
     def __init__(self) -> None:
         self._lost: list[int] = []
-        self._labels, self._seen = 0, Seen()
+        self._labels, self._count = 0, SampleCount()
 
-    def see(self, batch: SeenBatch) -> None:
+    def see(self, batch: BatchView) -> None:
         """Answer the batch once more without each block."""
-        self._seen.count(batch)
+        self._count.add(batch)
         if batch.labels.is_floating_point() or batch.labels.shape != batch.logits.shape[:-1]:
             return
         self._lost = self._lost or [0] * batch.net.num_blocks
-        right, labels = named_rightly(batch.logits, batch.labels)
+        right, labels = count_correct(batch.logits, batch.labels)
         self._labels += labels
         for index in range(batch.net.num_blocks):
-            without, _ = named_rightly(batch.net.logits(batch.inputs, skip=index), batch.labels)
+            without, _ = count_correct(batch.net.logits(batch.inputs, skip=index), batch.labels)
             self._lost[index] += right - without
 
     def reading(self) -> Reading:
@@ -35,6 +35,6 @@ class LesionGauge:
             per_layer=per_layer,
             unit="accuracy lost",
             convention="one block skipped at a time",
-            measured_on=str(self._seen),
+            measured_on=str(self._count),
             note="" if per_layer else "n/a: the labels are not class numbers",
         )

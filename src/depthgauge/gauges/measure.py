@@ -7,14 +7,14 @@ from itertools import chain
 from typing import Any
 
 from depthgauge.errors import UserError
-from depthgauge.gauges.reading import Sees
+from depthgauge.gauges.reading import BatchConsumer
 from depthgauge.nets.batch import split_batch
-from depthgauge.nets.opened import OpenedNet
+from depthgauge.nets.stream_reader import StreamReader
 
 NO_BATCHES = "there are no batches to measure on; give at least one (inputs, labels)"
 
 
-def with_first(batches: Iterable[Any]) -> tuple[Any, Iterator[Any]]:
+def peek_first(batches: Iterable[Any]) -> tuple[Any, Iterator[Any]]:
     """Return the first batch, and all of them, none of which is kept once it was seen."""
     iterator = iter(batches)
     for first in iterator:
@@ -22,7 +22,7 @@ def with_first(batches: Iterable[Any]) -> tuple[Any, Iterator[Any]]:
     raise UserError(NO_BATCHES)
 
 
-def measure(net: OpenedNet, batches: Iterable[Any], gauges: Sequence[Sees]) -> None:
+def measure(net: StreamReader, batches: Iterable[Any], gauges: Sequence[BatchConsumer]) -> None:
     """Every gauge sees every batch; no batch is kept after the next one has come."""
     seen = 0
     for batch in batches:

@@ -8,11 +8,11 @@ import torch
 from torch import Tensor
 
 from depthgauge.gauges.credit import Convention, CreditFunction, credit_of
-from depthgauge.gauges.exact_copy import ExactCopy
+from depthgauge.gauges.float64_copy import Float64Copy
 from depthgauge.gauges.norms import unit_vectors
 from depthgauge.gauges.perturbation import relative_size
-from depthgauge.gauges.reading import Reading, Seen, defined
-from depthgauge.nets.seen_batch import SeenBatch, along_axis
+from depthgauge.gauges.reading import Reading, SampleCount, defined
+from depthgauge.nets.batch_view import BatchView, along_axis
 
 SAMPLES = 256
 STEP = 1e-2
@@ -40,14 +40,14 @@ class NudgingGauge:
     ) -> None:
         self._credit, self._convention, self._samples = credit, convention, samples
         self._changes: list[Tensor] = []
-        self._seen, self._copy = Seen(), ExactCopy()
+        self._count, self._copy = SampleCount(), Float64Copy()
 
-    def see(self, batch: SeenBatch) -> None:
+    def see(self, batch: BatchView) -> None:
         """Nudge every boundary of the batch, until there are enough samples."""
         exact = self._copy.of(batch)
-        if exact is None or self._seen.samples >= self._samples:
+        if exact is None or self._count.samples >= self._samples:
             return
-        self._seen.count(batch)
+        self._count.add(batch)
         before = exact.losses(batch.inputs, batch.labels)
         changes = []
         for layer, given in enumerate(credit_of(self._credit, batch)):
@@ -57,7 +57,7 @@ class NudgingGauge:
             changes.append(torch.where(points, after - before, torch.nan))
         self._changes.append(torch.stack(changes))
 
-    def _step(self, batch: SeenBatch, layer: int, given: Tensor) -> Tensor:
+    def _step(self, batch: BatchView, layer: int, given: Tensor) -> Tensor:
         axis = batch.net.layout.sample_axis
         by_sample = given.double().movedim(axis, 0)
         unit = unit_vectors(by_sample.flatten(1)).view(by_sample.shape).movedim(0, axis)
@@ -77,7 +77,7 @@ class NudgingGauge:
             per_layer=tuple(defined(value) for value in means.tolist()),
             unit="change of the loss",
             convention=f"{self._convention}; η = {step}, float64",
-            measured_on=str(self._seen),
+            measured_on=str(self._count),
             note=self._copy.note
             or ("" if bool(means.isfinite().all()) else "undefined where the credit is zero"),
             fell=tuple(defined(value) for value in fell.tolist()),

@@ -8,9 +8,9 @@ import torch
 
 from depthgauge.errors import one_line
 from depthgauge.gauges.norms import cosines, median_over_samples
-from depthgauge.gauges.reading import Reading, Seen
-from depthgauge.nets.opened import OpenedNet
-from depthgauge.nets.seen_batch import SeenBatch
+from depthgauge.gauges.reading import Reading, SampleCount
+from depthgauge.nets.batch_view import BatchView
+from depthgauge.nets.stream_reader import StreamReader
 
 Cosines = tuple[float | None, ...]
 
@@ -32,17 +32,17 @@ class NumericsGauge:
         native: the network in its own precision, where it is measured in another one.
     """
 
-    def __init__(self, native: OpenedNet | None = None) -> None:
+    def __init__(self, native: StreamReader | None = None) -> None:
         self._native = native
         self._per_layer: Cosines | None = None
         self._of_native: dict[str, Cosines] = {}
-        self._seen, self._note, self._dtype = Seen(), "", torch.float32
+        self._count, self._note, self._dtype = SampleCount(), "", torch.float32
 
-    def see(self, batch: SeenBatch) -> None:
+    def see(self, batch: BatchView) -> None:
         """Measure the first batch twice; later ones do not count."""
-        if self._seen.batches:
+        if self._count.batches:
             return
-        self._seen.count(batch)
+        self._count.add(batch)
         self._dtype = batch.net.dtype
         if self._dtype == torch.float64:
             self._note = "the network is measured in float64 itself"
@@ -56,7 +56,7 @@ class NumericsGauge:
         if self._native is not None:
             self._of_native = self._see_native(exact)
 
-    def _see_native(self, exact: SeenBatch) -> dict[str, Cosines]:
+    def _see_native(self, exact: BatchView) -> dict[str, Cosines]:
         net = self._native
         if net is None:
             return {}
@@ -78,13 +78,13 @@ class NumericsGauge:
             unit="cosine",
             convention=f"{str(self._dtype).removeprefix('torch.')} against float64, median over "
             "samples, least over layers",
-            measured_on=str(self._seen),
+            measured_on=str(self._count),
             note=self._note or ("undefined: the gradient is exactly zero" if undefined else ""),
             of_native=self._of_native,
         )
 
 
-def _compare(batch: SeenBatch, exact: SeenBatch) -> Cosines:
+def _compare(batch: BatchView, exact: BatchView) -> Cosines:
     """Median cosine at each layer, over the samples that have a float64 gradient.
 
     A gradient that is zero where the exact one is not has lost everything: its cosine is 0.
@@ -103,6 +103,6 @@ def _median_cosine(measured: torch.Tensor, exact: torch.Tensor) -> float | None:
     return float(median_over_samples(known))
 
 
-def _by_sample(batch: SeenBatch) -> list[torch.Tensor]:
+def _by_sample(batch: BatchView) -> list[torch.Tensor]:
     layout = batch.net.layout
     return [layout.arrange(gradient) for gradient in batch.unit_gradients]

@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from depthgauge.gauges.credit import Convention, CreditFunction, credit_of
-from depthgauge.gauges.exact_copy import ExactCopy
-from depthgauge.gauges.reading import Reading, Seen, defined
-from depthgauge.nets.seen_batch import SeenBatch, along_axis, size_of_samples
+from depthgauge.gauges.float64_copy import Float64Copy
+from depthgauge.gauges.reading import Reading, SampleCount, defined
+from depthgauge.nets.batch_view import BatchView, along_axis, size_of_samples
 
 DIRECTIONS = 32
 SAMPLES = 256
@@ -40,14 +40,14 @@ class PerturbationGauge:
         self._foretold: list[list[Tensor]] = []
         self._happened: list[list[Tensor]] = []
         self._generator = torch.Generator().manual_seed(0)
-        self._seen, self._copy = Seen(), ExactCopy()
+        self._count, self._copy = SampleCount(), Float64Copy()
 
-    def see(self, batch: SeenBatch) -> None:
+    def see(self, batch: BatchView) -> None:
         """Shift every boundary of the batch in every direction, until there are enough samples."""
         losses = self._losses_of(batch)
-        if losses is None or self._seen.samples >= self._samples:
+        if losses is None or self._count.samples >= self._samples:
             return
-        self._seen.count(batch)
+        self._count.add(batch)
         before = losses(None)
         credit = self._credit_at_boundaries(batch)
         self._foretold = self._foretold or [[] for _ in credit]
@@ -59,17 +59,17 @@ class PerturbationGauge:
                 self._foretold[layer].append(foretold)
                 self._happened[layer].append(losses((layer, shift)) - before)
 
-    def _losses_of(self, batch: SeenBatch) -> Losses | None:
+    def _losses_of(self, batch: BatchView) -> Losses | None:
         """From a shift of one boundary to each sample's loss; None where no loss can be read."""
         exact = self._copy.of(batch)
         if exact is None:
             return None
         return lambda shift: exact.losses(batch.inputs, batch.labels, shift=shift)
 
-    def _credit_at_boundaries(self, batch: SeenBatch) -> list[Tensor]:
+    def _credit_at_boundaries(self, batch: BatchView) -> list[Tensor]:
         return credit_of(self._credit, batch)
 
-    def _shift(self, batch: SeenBatch, state: Tensor) -> Tensor:
+    def _shift(self, batch: BatchView, state: Tensor) -> Tensor:
         axis = batch.net.layout.sample_axis
         noise = torch.randn(state.shape, generator=self._generator, dtype=torch.float64)
         noise = noise.to(state.device)
@@ -91,7 +91,7 @@ class PerturbationGauge:
             per_layer=tuple(defined(value) for value in per_layer),
             unit="correlation",
             convention=f"{self._convention}; {self._directions} directions, {self._how()}",
-            measured_on=str(self._seen),
+            measured_on=str(self._count),
             note=self._copy.note or ("" if not math.isnan(deep) else "undefined: nothing varies"),
         )
 
@@ -100,13 +100,13 @@ class PerturbationGauge:
         return f"ε = {step}, float64"
 
 
-def relative_size(batch: SeenBatch, state: Tensor) -> Tensor:
+def relative_size(batch: BatchView, state: Tensor) -> Tensor:
     """‖h‖/√d of each sample, over all its d numbers."""
     flat = _by_sample(state.double(), batch)
     return size_of_samples(flat) / math.sqrt(flat.shape[1])
 
 
-def _by_sample(stream: Tensor, batch: SeenBatch) -> Tensor:
+def _by_sample(stream: Tensor, batch: BatchView) -> Tensor:
     return stream.movedim(batch.net.layout.sample_axis, 0).flatten(1)
 
 

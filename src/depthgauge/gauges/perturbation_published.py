@@ -6,7 +6,7 @@ from torch import Tensor
 
 from depthgauge.gauges.credit import CreditFunction, credit_of, paired
 from depthgauge.gauges.perturbation import Losses, PerturbationGauge
-from depthgauge.nets.seen_batch import SeenBatch
+from depthgauge.nets.batch_view import BatchView
 
 
 class PublishedPerturbation(PerturbationGauge):
@@ -19,7 +19,7 @@ class PublishedPerturbation(PerturbationGauge):
     def __init__(self, credit: CreditFunction) -> None:
         super().__init__(credit, "published")
 
-    def _losses_of(self, batch: SeenBatch) -> Losses:
+    def _losses_of(self, batch: BatchView) -> Losses:
         net, labels = batch.net, batch.labels.to(batch.net.device)
 
         def losses(shift: tuple[int, Tensor] | None) -> Tensor:
@@ -30,7 +30,7 @@ class PublishedPerturbation(PerturbationGauge):
 
         return losses
 
-    def _credit_at_boundaries(self, batch: SeenBatch) -> list[Tensor]:
+    def _credit_at_boundaries(self, batch: BatchView) -> list[Tensor]:
         return paired(credit_of(self._credit, batch), "published")
 
     def _how(self) -> str:

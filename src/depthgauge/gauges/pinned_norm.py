@@ -9,9 +9,9 @@ from torch import Tensor
 
 from depthgauge.errors import UserError
 from depthgauge.gauges.norms import median_over_samples, stream_norms
+from depthgauge.nets.batch_view import BatchView
 from depthgauge.nets.boundaries import hooked
-from depthgauge.nets.opened import OpenedNet
-from depthgauge.nets.seen_batch import SeenBatch
+from depthgauge.nets.stream_reader import StreamReader
 
 TIMES = 100.0
 """What goes into a block is made so many times larger."""
@@ -20,7 +20,7 @@ MOVED = math.sqrt(TIMES)
 """A norm that changes by this factor or more is not pinned."""
 
 
-def pins_its_norm(batch: SeenBatch) -> bool:
+def pins_its_norm(batch: BatchView) -> bool:
     """Return whether no block can change the norm of the stream, as with a LayerNorm after each.
 
     Two experiments, each block by itself at the state that it was given: its input 100 times as
@@ -41,12 +41,12 @@ def pins_its_norm(batch: SeenBatch) -> bool:
         return False
 
 
-def _medians(streams: list[Tensor] | tuple[Tensor, ...], net: OpenedNet) -> Tensor:
+def _medians(streams: list[Tensor] | tuple[Tensor, ...], net: StreamReader) -> Tensor:
     return median_over_samples(stream_norms(streams, net.layout))
 
 
 def _outputs(
-    net: OpenedNet, batch: SeenBatch, inputs: list[Tensor] | tuple[Tensor, ...]
+    net: StreamReader, batch: BatchView, inputs: list[Tensor] | tuple[Tensor, ...]
 ) -> list[Tensor]:
     """What every block makes of the input that is given here, whatever the blocks before made."""
     outputs: list[Tensor] = []
@@ -59,7 +59,7 @@ def _outputs(
     return outputs
 
 
-def _with_stronger_blocks(net: OpenedNet) -> OpenedNet:
+def _with_stronger_blocks(net: StreamReader) -> StreamReader:
     """A copy whose blocks have larger matrices; gains and biases, which are vectors, stay."""
     stronger = net.in_precision(net.dtype)
     matrices = {p for block in stronger.blocks for p in block.parameters() if p.dim() > 1}

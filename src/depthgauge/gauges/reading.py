@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Protocol
 
-from depthgauge.nets.seen_batch import SeenBatch
+from depthgauge.nets.batch_view import BatchView
 
 
 @dataclass(frozen=True)
@@ -32,15 +32,15 @@ class Reading:
     note: str = ""
 
 
-class Sees(Protocol):
-    """Sees one batch after the other and keeps only what it needs of each."""
+class BatchConsumer(Protocol):
+    """BatchConsumer one batch after the other and keeps only what it needs of each."""
 
-    def see(self, batch: SeenBatch) -> None:
+    def see(self, batch: BatchView) -> None:
         """Take in a batch."""
         ...
 
 
-class Gauge(Sees, Protocol):
+class Gauge(BatchConsumer, Protocol):
     """Has a reading of what it has seen."""
 
     def reading(self) -> Reading:
@@ -48,13 +48,13 @@ class Gauge(Sees, Protocol):
         ...
 
 
-class Seen:
+class SampleCount:
     """Counts what a gauge has seen, for `measured_on`."""
 
     def __init__(self) -> None:
         self.samples, self.batches = 0, 0
 
-    def count(self, batch: SeenBatch) -> None:
+    def add(self, batch: BatchView) -> None:
         """One more batch."""
         self.samples += len(batch)
         self.batches += 1

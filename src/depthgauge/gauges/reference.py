@@ -10,9 +10,9 @@ import torch
 from depthgauge.errors import UserError
 from depthgauge.gauges.credit import Convention
 from depthgauge.gauges.norms import median_over_samples, stream_norms, summed_norms
-from depthgauge.gauges.reading import Reading, Seen
+from depthgauge.gauges.reading import Reading, SampleCount
+from depthgauge.nets.batch_view import BatchView
 from depthgauge.nets.layout import Layout
-from depthgauge.nets.seen_batch import SeenBatch
 
 PUBLISHED_BATCH = 128
 """Published gradient norms are of the batch-mean loss, mostly over this many samples."""
@@ -71,11 +71,11 @@ class ReferenceGauge:
         self._gradients: list[torch.Tensor] = []
         self._ratios: list[torch.Tensor] = []
         self._errors: list[torch.Tensor] = []
-        self._seen = Seen()
+        self._count = SampleCount()
 
-    def see(self, batch: SeenBatch) -> None:
+    def see(self, batch: BatchView) -> None:
         """Keep the norms of the batch."""
-        self._seen.count(batch)
+        self._count.add(batch)
         counted = batch.counted
         error = batch.error if batch.error.dim() > 1 else batch.error.unsqueeze(1)
         outputs = Layout(feature_axis=batch.class_axis)
@@ -101,7 +101,7 @@ class ReferenceGauge:
             convention=f"{self._convention}; each sample's own loss; norms over features, "
             f"{OVER_POSITIONS[self._convention]}; divide by {PUBLISHED_BATCH} for the mean loss of "
             f"a batch of {PUBLISHED_BATCH}",
-            measured_on=str(self._seen),
+            measured_on=str(self._count),
             note=_note(medians[-1]),
             over_error=float(median_over_samples(torch.cat(self._ratios))),
             error=float(median_over_samples(torch.cat(self._errors))),

@@ -14,7 +14,7 @@ from depthgauge.errors import one_line
 from depthgauge.gauges.central_differences import Compared, Comparison
 from depthgauge.gauges.reading import Reading
 from depthgauge.nets.forward_shifts import PulledBack, pull_back
-from depthgauge.nets.opened import OpenedNet
+from depthgauge.nets.stream_reader import StreamReader
 
 SAMPLES = 8
 READOUT = "readout"
@@ -82,7 +82,7 @@ WORDS: tuple[tuple[Fault, str, str], ...] = (
 )
 
 
-def check_reference(net: OpenedNet, inputs: Any, count: int) -> ReferenceCheckReading:
+def check_reference(net: StreamReader, inputs: Any, count: int) -> ReferenceCheckReading:
     """Hold the gradient at every boundary against the forward pass, on 8 of `count` samples.
 
     A float64 copy of the network is run with h_l shifted by ±ε·v_l at every boundary, and
@@ -120,7 +120,7 @@ def check_reference(net: OpenedNet, inputs: Any, count: int) -> ReferenceCheckRe
     )
 
 
-def _first_samples(net: OpenedNet, inputs: Any, count: int) -> tuple[Any, int, PulledBack]:
+def _first_samples(net: StreamReader, inputs: Any, count: int) -> tuple[Any, int, PulledBack]:
     """Pull back through the first samples; through all where the network refuses so few."""
 
     def first(value: Any) -> Any:

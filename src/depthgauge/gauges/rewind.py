@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from depthgauge.gauges.accuracy import named_rightly
-from depthgauge.gauges.reading import Reading, Seen
+from depthgauge.gauges.accuracy import count_correct
+from depthgauge.gauges.reading import Reading, SampleCount
+from depthgauge.nets.batch_view import BatchView
 from depthgauge.nets.initial_weights import InitialWeights
-from depthgauge.nets.seen_batch import SeenBatch
 
 
 class RewindGauge:
@@ -18,20 +18,20 @@ class RewindGauge:
     def __init__(self, initial: InitialWeights | None = None) -> None:
         self._initial = initial
         self._lost: list[int] = []
-        self._labels, self._seen = 0, Seen()
+        self._labels, self._count = 0, SampleCount()
 
-    def see(self, batch: SeenBatch) -> None:
+    def see(self, batch: BatchView) -> None:
         """Answer the batch once more with each block rewound."""
-        self._seen.count(batch)
+        self._count.add(batch)
         is_named = not batch.labels.is_floating_point()
         if self._initial is None or not is_named or batch.labels.shape != batch.logits.shape[:-1]:
             return
         self._lost = self._lost or [0] * batch.net.num_blocks
-        right, labels = named_rightly(batch.logits, batch.labels)
+        right, labels = count_correct(batch.logits, batch.labels)
         self._labels += labels
         for index in range(batch.net.num_blocks):
             with self._initial.in_block(batch.net, index):
-                rewound, _ = named_rightly(batch.net.logits(batch.inputs), batch.labels)
+                rewound, _ = count_correct(batch.net.logits(batch.inputs), batch.labels)
             self._lost[index] += right - rewound
 
     def reading(self) -> Reading:
@@ -46,6 +46,6 @@ class RewindGauge:
             per_layer=per_layer,
             unit="accuracy lost",
             convention="one block at its initial weights at a time",
-            measured_on=str(self._seen),
+            measured_on=str(self._count),
             note="" if per_layer else reason,
         )

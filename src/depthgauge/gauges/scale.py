@@ -9,8 +9,8 @@ import torch
 
 from depthgauge.gauges.norms import median_over_samples, stream_norms
 from depthgauge.gauges.pinned_norm import pins_its_norm
-from depthgauge.gauges.reading import Reading, Seen, defined
-from depthgauge.nets.seen_batch import SeenBatch
+from depthgauge.gauges.reading import Reading, SampleCount, defined
+from depthgauge.nets.batch_view import BatchView
 
 
 @dataclass(frozen=True)
@@ -40,13 +40,13 @@ class ScaleGauge:
 
     def __init__(self) -> None:
         self._norms: list[torch.Tensor] = []
-        self._seen, self._pinned = Seen(), False
+        self._count, self._pinned = SampleCount(), False
 
-    def see(self, batch: SeenBatch) -> None:
+    def see(self, batch: BatchView) -> None:
         """Keep the norms of the batch; on the first one, see whether they could be others."""
-        if not self._seen.batches:
+        if not self._count.batches:
             self._pinned = pins_its_norm(batch)
-        self._seen.count(batch)
+        self._count.add(batch)
         self._norms.append(stream_norms(batch.states, batch.net.layout))
 
     def reading(self) -> ScaleReading:
@@ -60,7 +60,7 @@ class ScaleGauge:
             per_layer=tuple(defined(ratio) for ratio in growth),
             unit="ratio of medians, ‖h_{l+1}‖ to ‖h_l‖",
             convention="largest over the blocks; norms over features, mean over positions",
-            measured_on=str(self._seen),
+            measured_on=str(self._count),
             note=_note(medians, known) or (PINNED if self._pinned else ""),
             residual_norms=tuple(medians.tolist()),
             pinned=self._pinned,

@@ -7,8 +7,8 @@ from itertools import combinations
 import torch
 
 from depthgauge.gauges.norms import cosines
-from depthgauge.gauges.reading import Reading, Seen, defined
-from depthgauge.nets.seen_batch import SeenBatch, along_axis
+from depthgauge.gauges.reading import Reading, SampleCount, defined
+from depthgauge.nets.batch_view import BatchView, along_axis
 
 FEWEST_BATCHES = 8
 
@@ -23,11 +23,11 @@ class StabilityGauge:
 
     def __init__(self) -> None:
         self._means: list[torch.Tensor] = []
-        self._seen, self._layer = Seen(), 0
+        self._count, self._layer = SampleCount(), 0
 
-    def see(self, batch: SeenBatch) -> None:
+    def see(self, batch: BatchView) -> None:
         """Keep the mean gradient of the batch."""
-        self._seen.count(batch)
+        self._count.add(batch)
         self._layer = batch.net.num_blocks // 2
         gradient = batch.net.layout.arrange(batch.gradients[self._layer])
         for_each_label = gradient / along_axis(batch.labels_summed, gradient, 0)
@@ -48,6 +48,6 @@ class StabilityGauge:
             per_layer=(),
             unit="cosine",
             convention=f"batch-mean gradients at layer {self._layer}, mean over pairs of batches",
-            measured_on=str(self._seen),
+            measured_on=str(self._count),
             note=note,
         )

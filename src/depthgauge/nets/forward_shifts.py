@@ -16,9 +16,9 @@ from torch import Tensor
 
 from depthgauge.nets.batch import call, placed
 from depthgauge.nets.boundaries import Tape, hooked, overwriting
-from depthgauge.nets.lifted import InFloat64
-from depthgauge.nets.opened import OpenedNet
-from depthgauge.nets.untouched import untouched
+from depthgauge.nets.float64_mode import Float64Mode
+from depthgauge.nets.preserve_state import preserve_state
+from depthgauge.nets.stream_reader import StreamReader
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class PulledBack:
     at_outputs: frozenset[int]
 
 
-def pull_back(net: OpenedNet, inputs: Any) -> PulledBack:
+def pull_back(net: StreamReader, inputs: Any) -> PulledBack:
     """Hand a random vector back from the logits to every boundary of a float64 network."""
     tape, generator = Tape(net.blocks), torch.Generator().manual_seed(0)
     with _own_code(net), tape:
@@ -63,7 +63,7 @@ def pull_back(net: OpenedNet, inputs: Any) -> PulledBack:
 
 
 def arrivals(
-    net: OpenedNet, inputs: Any, states: Mapping[int, Tensor], at_outputs: Collection[int]
+    net: StreamReader, inputs: Any, states: Mapping[int, Tensor], at_outputs: Collection[int]
 ) -> tuple[Tensor, ...]:
     """What arrives at h_0 … h_L, and the logits, with h_l set to `states[l]` once it has arrived.
 
@@ -100,11 +100,11 @@ def arrivals(
 
 
 @contextmanager
-def _own_code(net: OpenedNet) -> Iterator[None]:
+def _own_code(net: StreamReader) -> Iterator[None]:
     """Inside, the network runs as it is written, in float64: compiled parts run uncompiled."""
     with ExitStack() as stack:
-        stack.enter_context(untouched(net.model))
+        stack.enter_context(preserve_state(net.model))
         if "torch._dynamo" in sys.modules:
             stack.enter_context(torch.compiler.set_stance("force_eager"))
-        stack.enter_context(InFloat64())  # type: ignore[no-untyped-call]
+        stack.enter_context(Float64Mode())  # type: ignore[no-untyped-call]
         yield

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from depthgauge.errors import UserError
-from depthgauge.nets.opened import OpenedNet
+from depthgauge.nets.stream_reader import StreamReader
 
 Initial = nn.Module | Mapping[str, Tensor]
 """The untrained network, or its state dict."""
@@ -28,14 +28,14 @@ class InitialWeights:
             own memory.
     """
 
-    def __init__(self, given: Initial, net: OpenedNet) -> None:
+    def __init__(self, given: Initial, net: StreamReader) -> None:
         self._initial = dict(_tensors(given) if isinstance(given, nn.Module) else given.items())
         self._initial = {_plain(name): tensor for name, tensor in self._initial.items()}
         for index in range(net.num_blocks):
             self._check(net, index)
 
     @contextmanager
-    def in_block(self, net: OpenedNet, index: int) -> Iterator[None]:
+    def in_block(self, net: StreamReader, index: int) -> Iterator[None]:
         """Inside, one block has its initial parameters and buffers; after, its own memory again.
 
         Not a number of the trained network is written to: its tensors look elsewhere meanwhile.
@@ -51,7 +51,7 @@ class InitialWeights:
                 for tensor, values in trained:
                     tensor.data = values
 
-    def _of_block(self, net: OpenedNet, index: int) -> list[tuple[str, Tensor, Tensor]]:
+    def _of_block(self, net: StreamReader, index: int) -> list[tuple[str, Tensor, Tensor]]:
         """Return name, tensor and initial value of all that the initial network has."""
         own = {id(tensor) for _, tensor in _tensors(net.blocks[index])}
         names = ((_plain(name), tensor) for name, tensor in _tensors(net.model))
@@ -61,7 +61,7 @@ class InitialWeights:
             if id(tensor) in own and name in self._initial
         ]
 
-    def _check(self, net: OpenedNet, index: int) -> None:
+    def _check(self, net: StreamReader, index: int) -> None:
         found = self._of_block(net, index)
         known = {id(tensor) for _, tensor, _ in found}
         missing = {id(one) for one in net.blocks[index].parameters()} - known

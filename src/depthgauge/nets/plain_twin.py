@@ -8,11 +8,11 @@ from torch import nn
 
 from depthgauge.errors import UserError, one_line
 from depthgauge.nets.factory import first_complaint
-from depthgauge.nets.opened import OpenedNet
-from depthgauge.nets.untouched import device_of, dtype_of
+from depthgauge.nets.preserve_state import device_of, dtype_of
+from depthgauge.nets.stream_reader import StreamReader
 
 
-def plain_twin(net: OpenedNet, plain: nn.Module) -> OpenedNet:
+def plain_twin(net: StreamReader, plain: nn.Module) -> StreamReader:
     """Open a copy of `plain` with the network's weights, at the blocks of the same names.
 
     What the network has besides, as feedback matrices, is left out.
@@ -37,13 +37,13 @@ def plain_twin(net: OpenedNet, plain: nn.Module) -> OpenedNet:
         raise UserError(
             f"the network's weights do not fit the module given as plain=: {first_complaint(error)}"
         ) from error
-    opened = copy.copy(net)
-    opened.model, opened.blocks = twin, [_same_place(block, net, twin) for block in net.blocks]
-    opened.dtype, opened.device = dtype_of(twin), device_of(twin)
-    return opened
+    reader = copy.copy(net)
+    reader.model, reader.blocks = twin, [_same_place(block, net, twin) for block in net.blocks]
+    reader.dtype, reader.device = dtype_of(twin), device_of(twin)
+    return reader
 
 
-def _same_place(block: nn.Module, net: OpenedNet, twin: nn.Module) -> nn.Module:
+def _same_place(block: nn.Module, net: StreamReader, twin: nn.Module) -> nn.Module:
     names = [name for name, module in net.model.named_modules() if module is block]
     try:
         return twin.get_submodule(names[0])

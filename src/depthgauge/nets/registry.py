@@ -11,7 +11,7 @@ from depthgauge.registry import NETS
 from depthgauge.tasks.base import Task
 
 
-def checked(candidate: object, reference: str) -> type[ResidualMLP]:
+def validate_net(candidate: object, reference: str) -> type[ResidualMLP]:
     """Return the candidate if it can be trained; `reference` is how the user named it."""
     if candidate is not ResidualMLP:
         raise UserError(

@@ -17,8 +17,8 @@ from depthgauge.store.run_folder import load_newest
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.tasks.base import Task
 from depthgauge.tasks.inputs import evaluation_inputs
-from depthgauge.training.engine import train_cohort
 from depthgauge.training.engines import ENGINES
+from depthgauge.training.loop import train_cohort
 
 EVERY_EPOCH = (read_accuracy, read_norms)
 """What is read off every run after every epoch."""

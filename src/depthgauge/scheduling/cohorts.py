@@ -9,7 +9,7 @@ from depthgauge.registry import file_of, in_file
 from depthgauge.scheduling.grid import Grid, PlannedRun, RunList
 from depthgauge.store.plan_files import CohortPlan, Plan, PlanFile, PlannedRule
 from depthgauge.store.study_folder import StudyFolder
-from depthgauge.training.engine import Position
+from depthgauge.training.loop import Position
 
 LARGEST = 15
 """Most runs trained together; more than this gains nothing and costs memory."""

@@ -28,7 +28,7 @@ from depthgauge.store.provenance import command_line
 from depthgauge.store.study_folder import StudyFile, StudyFolder
 from depthgauge.study_config import StudyConfig
 from depthgauge.tasks.registry import load_task
-from depthgauge.training.engine import StoppedEarlyError
+from depthgauge.training.loop import StoppedEarlyError
 from depthgauge.verdict.thresholds import Thresholds
 
 

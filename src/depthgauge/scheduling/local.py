@@ -23,7 +23,7 @@ from depthgauge.errors import UserError, system_sentence
 from depthgauge.scheduling.interrupt import ASKING, Interrupt
 from depthgauge.scheduling.worker import Job, Tasks, Worker
 from depthgauge.store.study_folder import StudyFolder
-from depthgauge.training.engine import StoppedEarlyError
+from depthgauge.training.loop import StoppedEarlyError
 from depthgauge.training.threads import with_threads
 
 LOOK_EVERY = 0.5

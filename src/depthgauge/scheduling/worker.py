@@ -23,8 +23,8 @@ from depthgauge.store.run_folder import newest_common_position
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.tasks.base import Task
 from depthgauge.tasks.registry import load_task
-from depthgauge.training.engine import StoppedEarlyError
-from depthgauge.training.kept_memory import give_freed_memory_back, keep_freed_memory
+from depthgauge.training.loop import StoppedEarlyError
+from depthgauge.training.memory import give_freed_memory_back, keep_freed_memory
 
 LOOK_EVERY = 1.0
 """Seconds between two looks at cohorts that others are training."""

@@ -13,7 +13,7 @@ from depthgauge.store.quarantine import DamagedError, put_aside
 from depthgauge.store.result_file import what_is_wrong
 from depthgauge.store.run_folder import RunFolder
 from depthgauge.store.study_folder import StudyFolder
-from depthgauge.training.engine import RunState
+from depthgauge.training.loop import RunState
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from depthgauge.gauges.epoch_metrics import EpochMetrics
 from depthgauge.store.provenance import Provenance
 from depthgauge.store.result_file import RightAnswers
 from depthgauge.store.run_folder import RunFolder
-from depthgauge.training.engine import RunState, StoppedEarlyError
+from depthgauge.training.loop import RunState, StoppedEarlyError
 
 
 class StoreRecorder:

@@ -23,7 +23,7 @@ from depthgauge.store.provenance import Provenance
 from depthgauge.store.quarantine import DamagedError, put_aside
 from depthgauge.store.result_file import ResultFile, RightAnswers, result_of, what_is_wrong
 from depthgauge.store.run_paths import FailureFile, RunPaths
-from depthgauge.training.engine import Position, RunState
+from depthgauge.training.loop import Position, RunState
 
 
 class RunFolder(RunPaths):

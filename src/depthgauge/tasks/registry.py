@@ -51,7 +51,7 @@ def find_task(name: str) -> TaskEntry:
     return TASKS.find(name)[0]
 
 
-def checked(candidate: object, reference: str) -> TaskEntry:
+def validate_task(candidate: object, reference: str) -> TaskEntry:
     """Return the candidate as an entry; `reference` is how the user named it."""
     if isinstance(candidate, TaskEntry):
         return candidate

@@ -13,7 +13,7 @@ from torch import Tensor
 from depthgauge.tasks.base import Task
 from depthgauge.tasks.inputs import as_inputs
 from depthgauge.training.augmentation import CropAndFlip
-from depthgauge.training.streams import stream
+from depthgauge.training.random_streams import random_stream
 
 
 @dataclass(frozen=True)
@@ -25,12 +25,12 @@ class Batch:
 
 
 class Batches:
-    """Feeds a cohort. Runs of one seed see the same batches whatever their rule or k.
+    """The batches of a cohort. Runs of one seed get the same ones, whatever their rule or k.
 
-    The order of samples and the augmentation of epoch t come from `stream("batches", seed, t)`.
-    With random `targets` every label is replaced by a fresh uniform class, from
-    `stream("targets", seed, t)`: there is then nothing to be learned. The data lie on the device as
-    they are stored, images as bytes; what is drawn goes there once for an epoch.
+    `random_stream("batches", seed, t)` decides the order of samples and the augmentation of epoch
+    t. With random `targets` each label is a fresh uniform class from
+    `random_stream("targets", seed, t)`, so that there is nothing to learn. The data lie on the
+    device as they are stored, images as bytes. Random numbers are copied there once per epoch.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Batches:
     def epoch(self, number: int, first: int = 0) -> Iterator[Batch]:
         """The batches of epoch `number` from the `first` on; the last one may be short."""
         samples = len(self.task.train)
-        generators = [stream("batches", seed, number) for seed in self.seeds]
+        generators = [random_stream("batches", seed, number) for seed in self.seeds]
         orders = self._placed([torch.randperm(samples, generator=g) for g in generators])
         outcomes = None
         if self._augment is not None:
@@ -75,7 +75,7 @@ class Batches:
         if self.targets == "true":
             return self._y[orders]
         classes, samples = self.task.num_classes, orders.shape[1]
-        generators = [stream("targets", seed, number) for seed in self.seeds]
+        generators = [random_stream("targets", seed, number) for seed in self.seeds]
         return self._placed([torch.randint(classes, (samples,), generator=g) for g in generators])
 
     def _placed(self, drawn: list[Tensor]) -> Tensor:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from depthgauge.config import RunConfig
-from depthgauge.nets.loss import cross_entropy_and_error
+from depthgauge.nets.cross_entropy import cross_entropy_and_error
 from depthgauge.nets.registry import build_net
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.stacked.network import StackedResidualMLP, StackedTrace
@@ -16,9 +16,9 @@ from depthgauge.nets.stacked.products import products_for
 from depthgauge.rules.contract import Rule
 from depthgauge.tasks.base import Task
 from depthgauge.training.batches import Batch
-from depthgauge.training.credit import LiftedRule, Step
+from depthgauge.training.lifted_rule import LiftedRule, Step
 from depthgauge.training.optimizer import CohortAdamW
-from depthgauge.training.swapped import SwappedCredit
+from depthgauge.training.swapped_credit import SwappedCredit
 
 DTYPES = {"float32": torch.float32, "float64": torch.float64, "bf16": torch.float32}
 """What parameters are kept in; bf16 is how the matrices are multiplied."""

@@ -16,13 +16,13 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from depthgauge.nets.contract import Trace
-from depthgauge.nets.loss import cross_entropy_and_error
+from depthgauge.nets.cross_entropy import cross_entropy_and_error
 from depthgauge.nets.residual_mlp import ResidualMLP
-from depthgauge.rules.applied import applied_credit
 from depthgauge.rules.contract import Context, Credit, Need, Rule
+from depthgauge.rules.normalisation import compute_credit
 from depthgauge.training.batches import Batch
 from depthgauge.training.cohort import Cohort
-from depthgauge.training.credit import LiftedRule
+from depthgauge.training.lifted_rule import LiftedRule
 
 
 def detached_trace(net: ResidualMLP, x: Tensor) -> Trace:
@@ -146,7 +146,7 @@ class PlainCohort(Cohort):
     def _follow_credit(self, run: int, rule: Rule, trace: Trace, context: Context) -> Tensor:
         """Each part's own loss, and the readout's true one; then the rule learns."""
         with torch.no_grad():
-            credit = self._with_swapped(run, applied_credit(rule, context))
+            credit = self._with_swapped(run, compute_credit(rule, context))
             learned = dict(rule.learn(context))
         loss = cross_entropy(trace.logits, context.target)
         penalty = self._penalty(trace.branches)

@@ -15,7 +15,7 @@ from depthgauge.errors import UserError, system_sentence
 from depthgauge.scheduling.on_ray.parcel import ChangeSender, Files, Parcel, unpack
 from depthgauge.scheduling.worker import Job, Worker
 from depthgauge.store.study_folder import StudyFolder
-from depthgauge.training.engine import StoppedEarlyError
+from depthgauge.training.loop import StoppedEarlyError
 
 ASK_EVERY = 1.0
 """Seconds between two questions whether to stop."""

@@ -16,7 +16,7 @@ from depthgauge.rules.contract import Need, Rule, RuleOptions
 NAME = re.compile(r"\w[\w.-]*")
 
 
-def checked(candidate: object, reference: str) -> type[Rule]:
+def validate_rule(candidate: object, reference: str) -> type[Rule]:
     """The candidate, if it is a rule; `reference` is how the user named it."""
     if not (isinstance(candidate, type) and issubclass(candidate, Rule)):
         raise UserError(

@@ -12,7 +12,7 @@ from torch.utils._pytree import tree_map
 SMALLER = (torch.float16, torch.bfloat16, torch.float32)
 
 
-class InFloat64(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class Float64Mode(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Inside, every smaller floating type is float64: what is asked for, given, and made.
 
     Language models cast to float32 on the way, whatever their parameters are; what is lost there

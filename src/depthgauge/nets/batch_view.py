@@ -12,11 +12,11 @@ from torch import Tensor
 from depthgauge.nets.sample_loss import IGNORED, class_axis, has_label
 
 if TYPE_CHECKING:
-    from depthgauge.nets.opened import OpenedNet
+    from depthgauge.nets.stream_reader import StreamReader
 
 
 @dataclass(frozen=True)
-class SeenBatch:
+class BatchView:
     """One batch through a network.
 
     Attributes:
@@ -32,7 +32,7 @@ class SeenBatch:
             autograd's are not true.
     """
 
-    net: OpenedNet
+    net: StreamReader
     inputs: Any
     labels: Tensor
     states: tuple[Tensor, ...]

@@ -7,7 +7,7 @@ from torch import Tensor
 from depthgauge.rules.contract import Context, Credit, Normalise, Rule
 
 
-def normalised(credit: Tensor, how: Normalise, epsilon: float) -> Tensor:
+def normalise(credit: Tensor, how: Normalise, epsilon: float) -> Tensor:
     """Credit (…, samples, d) divided by `RMS + ε`: each sample's own, the batch's, or not."""
     if how == "none":
         return credit
@@ -16,13 +16,13 @@ def normalised(credit: Tensor, how: Normalise, epsilon: float) -> Tensor:
     return credit / rms.add_(epsilon)
 
 
-def applied_credit(rule: Rule, context: Context) -> Credit:
+def compute_credit(rule: Rule, context: Context) -> Credit:
     """The rule's credit for one network and one batch, normalised as its options say."""
     credit, options = rule.credit(context), rule.options
     _check(rule, credit, context)
     return Credit(
-        blocks=[normalised(a, options.normalise, options.epsilon) for a in credit.blocks],
-        embed=normalised(credit.embed, options.normalise, options.epsilon),
+        blocks=[normalise(a, options.normalise, options.epsilon) for a in credit.blocks],
+        embed=normalise(credit.embed, options.normalise, options.epsilon),
     )
 
 

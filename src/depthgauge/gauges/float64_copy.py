@@ -5,18 +5,18 @@ from __future__ import annotations
 import torch
 
 from depthgauge.errors import one_line
-from depthgauge.nets.opened import OpenedNet
-from depthgauge.nets.seen_batch import SeenBatch
+from depthgauge.nets.batch_view import BatchView
+from depthgauge.nets.stream_reader import StreamReader
 
 
-class ExactCopy:
+class Float64Copy:
     """Copied when it is first asked for; `note` says why there is none, where there is none."""
 
     def __init__(self) -> None:
-        self._net: OpenedNet | None = None
+        self._net: StreamReader | None = None
         self.note = ""
 
-    def of(self, batch: SeenBatch) -> OpenedNet | None:
+    def of(self, batch: BatchView) -> StreamReader | None:
         """A float64 copy of the batch's network."""
         if self._net is None and not self.note:
             try:

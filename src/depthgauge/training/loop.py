@@ -33,9 +33,9 @@ class StoppedEarlyError(Exception):
 class RunState:
     """Everything needed to go on with a run after `epoch` epochs and `step` batches of the next.
 
-    The random streams of an epoch are functions of the seed and its number (see
-    `depthgauge.training.streams`), and so is the order of its samples. Within an epoch there are
-    two things more: the sum of the losses so far, and how far a rule's own noise has been drawn.
+    The seed and the number of an epoch decide its random streams and the order of its samples (see
+    `depthgauge.training.random_streams`). Two more things are kept within an epoch: the sum of the
+    losses so far, and how far the rule's own noise has been drawn.
     """
 
     epoch: int

@@ -6,10 +6,10 @@ import torch
 from torch import Tensor
 
 from depthgauge.checks.bench import PROGRESS, RUNS, Bench, Feedback
-from depthgauge.checks.on_credit import named
-from depthgauge.checks.on_learning import reloaded
+from depthgauge.checks.credit_checks import named
+from depthgauge.checks.learning_checks import reloaded
+from depthgauge.checks.observed_batch import difference
 from depthgauge.checks.outcome import Check, Remark
-from depthgauge.checks.shown import difference
 from depthgauge.errors import one_line
 from depthgauge.rules.contract import Rule
 

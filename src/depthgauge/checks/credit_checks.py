@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from depthgauge.checks.bench import PROGRESS, Bench, Feedback
+from depthgauge.checks.observed_batch import Shown
 from depthgauge.checks.outcome import Check, Remark
 from depthgauge.checks.randomness import depends_on_chance
-from depthgauge.checks.shown import Shown
 from depthgauge.errors import one_line
 from depthgauge.rules.contract import Credit, Rule
 

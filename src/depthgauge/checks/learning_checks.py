@@ -8,9 +8,9 @@ from safetensors.torch import load, save
 from torch import Tensor
 
 from depthgauge.checks.bench import PROGRESS, Bench, Feedback
-from depthgauge.checks.on_credit import PRECISIONS, answer, shown_to
+from depthgauge.checks.credit_checks import PRECISIONS, answer, shown_to
+from depthgauge.checks.observed_batch import difference
 from depthgauge.checks.outcome import Check
-from depthgauge.checks.shown import difference
 from depthgauge.errors import one_line
 
 

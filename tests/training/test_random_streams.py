@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import torch
 
-from depthgauge.training.streams import stream
+from depthgauge.training.random_streams import random_stream
 
 
 def draw(*name: int | str) -> torch.Tensor:
-    return torch.rand(8, generator=stream(*name))
+    return torch.rand(8, generator=random_stream(*name))
 
 
 def test_a_stream_depends_on_its_name_alone():
@@ -38,4 +38,4 @@ def test_drawing_leaves_the_global_random_state_alone():
 
 def test_the_streams_are_those_of_earlier_versions():
     """Stored runs continue from these streams, so they must never change."""
-    assert stream("batches", 42, 0).initial_seed() == 6309328837223218364
+    assert random_stream("batches", 42, 0).initial_seed() == 6309328837223218364

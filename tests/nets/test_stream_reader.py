@@ -1,4 +1,4 @@
-"""A network opened at its block boundaries: what is seen there, whoever wrote it."""
+"""The stream, its gradients and the error of a network are read whoever wrote it."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from torch import Tensor, nn
 
 from depthgauge.errors import UserError
 from depthgauge.nets.layout import Layout
-from depthgauge.nets.opened import OpenedNet
 from depthgauge.nets.residual_mlp import ResidualMLP
+from depthgauge.nets.stream_reader import StreamReader
 
 
 @pytest.mark.parametrize("returns", ["stream", "branch"])
@@ -41,7 +41,7 @@ def test_streams_with_positions_and_a_label_for_each():
         for returns in ["stream", "branch"]:
             net = stack(returns)
             x, y = batch(*positions)
-            seen = OpenedNet(net, "layers").see(x, y)
+            seen = StreamReader(net, "layers").see(x, y)
             assert_seen(seen, *states_and_gradients(net, x, y))
             assert seen.losses.shape == (SAMPLES,)
 
@@ -66,7 +66,7 @@ def test_the_error_is_a_unit_vector_on_its_way_back():
 
 
 def test_the_company_in_a_batch_does_not_matter():
-    net = OpenedNet(stack(), "layers")
+    net = StreamReader(stack(), "layers")
     x, y = batch()
     together = net.see(x, y)
     for index in range(SAMPLES):
@@ -82,7 +82,7 @@ def test_the_reference_network_is_seen_as_in_its_trace(residual_add: bool, depth
     net = ResidualMLP(4, 6, 5, depth, residual_add=residual_add, w2_std=0.5).double()
     x, y = batch()
     trace = net.trace(x)
-    seen = OpenedNet(net).see(x, y)
+    seen = StreamReader(net).see(x, y)
     torch.testing.assert_close(seen.states, tuple(state.detach() for state in trace.states))
     torch.testing.assert_close(seen.logits, trace.logits.detach())
     loss = nn.functional.cross_entropy(trace.logits, y, reduction="sum")
@@ -137,28 +137,28 @@ def test_a_confident_answer_has_a_direction_still_in_float32():
     with torch.no_grad():
         net.head.weight *= 200
         best = net(x).argmax(-1)
-    seen = OpenedNet(net, "layers").see(x, best)
+    seen = StreamReader(net, "layers").see(x, best)
     assert float(seen.error_size.min()) < 1e-60
     assert all(bool((unit.norm(dim=-1) > 0.1).all()) for unit in seen.unit_gradients)
-    exact = OpenedNet(net, "layers").in_precision(torch.float64).see(x, best)
+    exact = StreamReader(net, "layers").in_precision(torch.float64).see(x, best)
     for found, expected in zip(seen.gradients, exact.gradients, strict=True):
         small = expected.norm(dim=-1, keepdim=True)
         torch.testing.assert_close(found / small, expected / small, rtol=0, atol=1e-2)
 
 
 def test_no_error_no_gradient():
-    seen = OpenedNet(stack(), "layers").see(*batch(2)[:1], torch.full((SAMPLES, 2), -100))
+    seen = StreamReader(stack(), "layers").see(*batch(2)[:1], torch.full((SAMPLES, 2), -100))
     assert all(not bool(gradient.any()) for gradient in (*seen.gradients, *seen.unit_gradients))
     assert not bool(seen.losses.any())
 
 
 def test_another_precision_is_a_copy():
     net = stack("branch", dtype=torch.float32)
-    opened = OpenedNet(net, "layers")
-    opened.see(*batch())
+    reader = StreamReader(net, "layers")
+    reader.see(*batch())
     before = fields(net)
-    exact = opened.in_precision(torch.float64)
-    assert (exact.dtype, exact.adds, opened.dtype) == (torch.float64, True, torch.float32)
+    exact = reader.in_precision(torch.float64)
+    assert (exact.dtype, exact.adds, reader.dtype) == (torch.float64, True, torch.float32)
     seen = exact.see(*batch())
     assert seen.states[0].dtype == torch.float64
     twin = stack("branch", dtype=torch.float32).double()
@@ -173,17 +173,17 @@ def test_another_precision_is_made_and_seen_anywhere():
         torch.inference_mode,
         lambda: torch.autocast("cpu"),
     ]:
-        opened = OpenedNet(stack(dtype=torch.float32), "layers")
+        reader = StreamReader(stack(dtype=torch.float32), "layers")
         with ambient():
-            seen = opened.in_precision(torch.float64).see(*batch())
+            seen = reader.in_precision(torch.float64).see(*batch())
         assert_seen(seen, *states_and_gradients(stack(dtype=torch.float32).double(), *batch()))
 
 
 def test_states_are_copies_that_later_passes_do_not_change():
-    opened = OpenedNet(stack(), "layers")
-    seen = opened.see(*batch())
+    reader = StreamReader(stack(), "layers")
+    seen = reader.see(*batch())
     kept = [state.clone() for state in seen.states]
-    opened.logits(batch()[0], shift=(0, torch.ones_like(kept[0])))
+    reader.logits(batch()[0], shift=(0, torch.ones_like(kept[0])))
     assert all(torch.equal(a, b) for a, b in zip(seen.states, kept, strict=True))
     assert not any(state.requires_grad for state in seen.states)
 
@@ -207,14 +207,14 @@ def test_weights_that_are_not_finite_are_named():
             with pytest.raises(
                 UserError, match=rf"^the network's {name} has values that are not finite"
             ):
-                OpenedNet(net, "layers")
+                StreamReader(net, "layers")
 
 
 def test_a_buffer_that_is_not_finite_is_named():
     net = stack()
     net.embed.register_buffer("seen", torch.tensor([1.0, float("nan")]))
     with pytest.raises(UserError, match=r"embed\.seen has values that are not finite"):
-        OpenedNet(net, "layers")
+        StreamReader(net, "layers")
 
 
 def test_an_axis_that_is_not_the_samples_is_named():

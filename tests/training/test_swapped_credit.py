@@ -20,10 +20,10 @@ from training.small_runs import (
 )
 
 from depthgauge.config import Intervention, NetConfig, Recipe
-from depthgauge.training import engine
+from depthgauge.training import loop
 from depthgauge.training.plain import PlainCohort
-from depthgauge.training.streams import stream
-from depthgauge.training.swapped import SwappedCredit
+from depthgauge.training.random_streams import random_stream
+from depthgauge.training.swapped_credit import SwappedCredit
 
 RECIPE = Recipe(epochs=3, batch_size=16, learning_rate=5e-3, weight_decay=0.05, dtype="float64")
 SETTING = Setting(recipe=RECIPE, net=NetConfig(width=16, blocks=BLOCKS, w2_std=0.2))
@@ -48,7 +48,7 @@ def twins(rule: str) -> list[Run]:
 
 def oracle_of(run: Run) -> type[SwappedRun]:
     def noise(epoch: int, step: int, block: int, shape: torch.Size) -> torch.Tensor:
-        return torch.randn(shape, generator=stream("swapped", run.seed, epoch, step, block))
+        return torch.randn(shape, generator=random_stream("swapped", run.seed, epoch, step, block))
 
     fields = {
         "swapped": run.intervention.swapped,
@@ -106,10 +106,10 @@ def test_without_an_intervention_nothing_changes():
 def test_a_stop_within_an_epoch_changes_no_bit(rule):
     runs = twins(rule)
     whole = InMemory()
-    engine.train_cohort(make_cohort(runs, SETTING), SETTING.task, whole, observers=[])
+    loop.train_cohort(make_cohort(runs, SETTING), SETTING.task, whole, observers=[])
     stopped, steps = InMemory(), iter(range(100))
-    with pytest.raises(engine.StoppedEarlyError):
-        engine.train_cohort(
+    with pytest.raises(loop.StoppedEarlyError):
+        loop.train_cohort(
             make_cohort(runs, SETTING),
             SETTING.task,
             stopped,
@@ -117,7 +117,7 @@ def test_a_stop_within_an_epoch_changes_no_bit(rule):
             stop=lambda: next(steps) == STEPS + 1,
         )
     assert stopped.states[-1][0].position == (1, 2)
-    engine.train_cohort(
+    loop.train_cohort(
         make_cohort(runs, SETTING), SETTING.task, stopped, observers=[], start=stopped.states[-1]
     )
     for ours, theirs in zip(whole.states[-1], stopped.states[-1], strict=True):

@@ -9,8 +9,8 @@ import torch
 from nets.module_fields import fields
 from torch import Tensor, nn
 
-from depthgauge.nets.opened import OpenedNet
-from depthgauge.nets.untouched import device_of, dtype_of, untouched
+from depthgauge.nets.preserve_state import device_of, dtype_of, preserve_state
+from depthgauge.nets.stream_reader import StreamReader
 
 AMBIENT = pytest.mark.parametrize(
     "ambient",
@@ -127,7 +127,7 @@ def test_inside_everything_is_ready_for_measuring():
         lambda: torch.autocast("cpu"),
     ]:
         net = network()
-        with ambient(), untouched(net):
+        with ambient(), preserve_state(net):
             assert not any(module.training for module in net.modules())
             assert torch.is_grad_enabled()
             assert not torch.is_inference_mode_enabled()
@@ -147,7 +147,7 @@ def test_the_surroundings_are_as_before_too(ambient):
     net = network()
     with ambient():
         before = surroundings()
-        with untouched(net):
+        with preserve_state(net):
             assert surroundings() == [True, False, False]
         assert surroundings() == before
 
@@ -167,7 +167,7 @@ def test_what_a_pass_changes_is_put_back(ambient, error: bool):
     net = network()
     before = fields(net)
     refused = pytest.raises(ZeroDivisionError) if error else nullcontext()
-    with ambient(), refused, untouched(net):
+    with ambient(), refused, preserve_state(net):
         meddle(net)
         assert fields(net) != before
         assert 1 / (not error)
@@ -177,7 +177,7 @@ def test_what_a_pass_changes_is_put_back(ambient, error: bool):
 def test_measuring_twice_draws_the_same_numbers():
     net, drawn = network(), []
     for _ in range(2):
-        with untouched(net):
+        with preserve_state(net):
             drawn.append(torch.rand(3))
     assert torch.equal(*drawn)
 
@@ -186,7 +186,7 @@ def test_a_network_that_counts_its_passes_is_put_back():
     for anew in [False, True]:
         net = nn.Sequential(nn.Linear(3, 3), nn.Sequential(Counting(anew), Counting(anew)))
         before = fields(net)
-        OpenedNet(net, "1").see(*BATCH)
+        StreamReader(net, "1").see(*BATCH)
         assert fields(net) == before
 
 
@@ -209,7 +209,7 @@ def test_a_network_whose_stream_begins_with_its_own_tensor_is_put_back():
             start = net._buffers.pop("start")
             net.start = nn.Parameter(start)
         before = fields(net)
-        OpenedNet(net, "layers").see(*BATCH)
+        StreamReader(net, "layers").see(*BATCH)
         assert fields(net) == before
 
 
@@ -238,6 +238,6 @@ def test_a_buffer_that_is_filled_in_the_forward_pass_is_empty_again():
             return x
 
     module = Remembers()
-    with untouched(module):
+    with preserve_state(module):
         module(torch.ones(2))
     assert module.seen is None

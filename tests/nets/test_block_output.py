@@ -10,17 +10,17 @@ from nets.stacks import Stack, assert_seen, batch, scaled, see, stack, states_an
 from torch import Tensor, nn
 
 from depthgauge.errors import UserError
-from depthgauge.nets.opened import OpenedNet
 from depthgauge.nets.residual_mlp import ResidualMLP
+from depthgauge.nets.stream_reader import StreamReader
 
 RETURNS = ("stream", "branch")
 DEPTHS = (1, 2, 3)
 
 
 def found(net: nn.Module, **options: str) -> str:
-    opened = OpenedNet(net, "layers", **options)
-    opened.see(*batch())
-    return "branch" if opened.adds else "stream"
+    reader = StreamReader(net, "layers", **options)
+    reader.see(*batch())
+    return "branch" if reader.adds else "stream"
 
 
 def test_what_blocks_return_is_seen():
@@ -96,10 +96,10 @@ def test_the_reference_network_says_it_itself_and_is_right(residual_add: bool, r
     torch.manual_seed(0)
     net = ResidualMLP(4, 6, 5, 3, residual_add=residual_add).double()
     kind = "branch" if residual_add else "stream"
-    opened = OpenedNet(net, returns="auto" if returns == "auto" else kind)
-    assert opened.adds == residual_add
-    assert OpenedNet(net, returns="stream").adds is False
-    seen = opened.see(*batch())
+    reader = StreamReader(net, returns="auto" if returns == "auto" else kind)
+    assert reader.adds == residual_add
+    assert StreamReader(net, returns="stream").adds is False
+    seen = reader.see(*batch())
     trace = net.trace(batch()[0])
     torch.testing.assert_close(seen.states[-1], trace.states[-1].detach())
 

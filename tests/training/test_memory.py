@@ -7,12 +7,12 @@ import sys
 
 import pytest
 
-from depthgauge.training import kept_memory
+from depthgauge.training import memory
 
 PAGES_OF_EVERY_STEP = """
 import ctypes, resource, sys
 import torch
-from depthgauge.training.kept_memory import keep_freed_memory
+from depthgauge.training.memory import keep_freed_memory
 
 def step():
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
@@ -41,5 +41,5 @@ def test_later_steps_need_no_new_pages():
 
 
 def test_another_system_is_left_as_it_is(monkeypatch):
-    monkeypatch.setattr(kept_memory.sys, "platform", "darwin")
-    assert not kept_memory.keep_freed_memory()
+    monkeypatch.setattr(memory.sys, "platform", "darwin")
+    assert not memory.keep_freed_memory()

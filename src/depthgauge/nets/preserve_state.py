@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 
 @contextmanager
-def untouched(model: nn.Module) -> Iterator[None]:
+def preserve_state(model: nn.Module) -> Iterator[None]:
     """Inside: eval mode, gradients on, autocast off. After: everything as it was found.
 
     Modes, buffers, `requires_grad` and random states are put back, whatever happened; parameters

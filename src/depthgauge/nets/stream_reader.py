@@ -1,4 +1,4 @@
-"""Anybody's network, opened at its block boundaries: the stream, its gradients, the error."""
+"""Read any network at its block boundaries: the stream, its gradients, the error."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from torch import Tensor, nn
 
 from depthgauge.errors import UserError
 from depthgauge.nets.batch import call, placed
+from depthgauge.nets.batch_view import BatchView, along_axis, size_of_samples
+from depthgauge.nets.block_output import is_read_past_last_block, returns_branch
 from depthgauge.nets.boundaries import Tape, shifted, skipped
 from depthgauge.nets.find_blocks import Blocks, find_blocks
 from depthgauge.nets.layout import Layout
+from depthgauge.nets.preserve_state import device_of, dtype_of, preserve_state
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.sample_loss import Loss, cross_entropy, losses_and_error, per_sample
-from depthgauge.nets.seen_batch import SeenBatch, along_axis, size_of_samples
-from depthgauge.nets.untouched import device_of, dtype_of, untouched
-from depthgauge.nets.what_blocks_return import is_read_past_last_block, returns_branch
 
 Returns = Literal["auto", "stream", "branch"]
 
@@ -27,7 +27,7 @@ class NotFiniteError(UserError):
     """The network's weights are not finite: nothing can be read off it."""
 
 
-class OpenedNet:
+class StreamReader:
     """A network with its blocks, its loss and the layout of its stream.
 
     Args:
@@ -62,25 +62,25 @@ class OpenedNet:
         """L."""
         return len(self.blocks)
 
-    def in_precision(self, dtype: torch.dtype) -> OpenedNet:
+    def in_precision(self, dtype: torch.dtype) -> StreamReader:
         """A copy of the network in another precision; the original is not touched."""
         with torch.inference_mode(False):
             model, blocks = copy.deepcopy((self.model, self.blocks))
             model.to(dtype)
-        opened = copy.copy(self)
-        opened.model, opened.blocks, opened.dtype = model, blocks, dtype
-        return opened
+        reader = copy.copy(self)
+        reader.model, reader.blocks, reader.dtype = model, blocks, dtype
+        return reader
 
-    def without_gradients(self) -> OpenedNet:
+    def without_gradients(self) -> StreamReader:
         """The same network, of which `see` takes no gradients: those of autograd are not true."""
-        opened = copy.copy(self)
-        opened.has_gradients = False
-        return opened
+        reader = copy.copy(self)
+        reader.has_gradients = False
+        return reader
 
-    def see(self, inputs: Any, labels: Tensor) -> SeenBatch:
+    def see(self, inputs: Any, labels: Tensor) -> BatchView:
         """One forward pass, and one backward pass of every sample's unit error."""
         tape = Tape(self.blocks)
-        with untouched(self.model), tape:
+        with preserve_state(self.model), tape:
             inputs, labels = self._placed(inputs, labels)
             with tape.recording():
                 logits = call(self.model, inputs)
@@ -91,7 +91,7 @@ class OpenedNet:
             gradients = self._gradients(tape, logits, unit) if self.has_gradients else ()
             self.note_what_blocks_return(tape, inputs, logits)
         last = tape.outputs[-1] + tape.inputs[-1] if self.adds else tape.outputs[-1]
-        return SeenBatch(
+        return BatchView(
             self,
             inputs,
             labels,
@@ -129,7 +129,7 @@ class OpenedNet:
         skip: int | None = None,
     ) -> Tensor:
         """The answer without gradients; with h_l shifted, or with one block left out."""
-        with untouched(self.model), torch.no_grad():
+        with preserve_state(self.model), torch.no_grad():
             inputs = placed(inputs, self.device, self.dtype)
             with self._changed(shift, skip):
                 return call(self.model, inputs)

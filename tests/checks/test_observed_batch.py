@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from depthgauge.checks.bench import Bench
-from depthgauge.checks.shown import Offers, difference
+from depthgauge.checks.observed_batch import Offers, difference
 from depthgauge.rules.choice import choose_rule
 
 ONES = torch.ones(2, 3, dtype=torch.float64)

@@ -7,8 +7,8 @@ import hashlib
 import torch
 
 
-def stream(*name: int | str) -> torch.Generator:
-    """A generator seeded by its name, such as `stream("batches", seed, epoch)`.
+def random_stream(*name: int | str) -> torch.Generator:
+    """A generator seeded by its name, such as `random_stream("batches", seed, epoch)`.
 
     Because every epoch has a stream of its own, a run that continues from an epoch draws what it
     would have drawn without the interruption: the epoch number *is* the random state.

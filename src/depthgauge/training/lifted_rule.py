@@ -13,9 +13,9 @@ from typing_extensions import TypedDict
 
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.stacked.network import StackedResidualMLP, StackedTrace
-from depthgauge.rules.applied import applied_credit
 from depthgauge.rules.contract import Context, Need, Rule
-from depthgauge.training.streams import stream
+from depthgauge.rules.normalisation import compute_credit
+from depthgauge.training.random_streams import random_stream
 
 Parameters = dict[str, Tensor]
 
@@ -80,8 +80,8 @@ class LiftedRule:
         self.start_epoch(0)
 
     def start_epoch(self, epoch: int) -> None:
-        """Noise comes from `stream("noise", seed, epoch)`, whatever else is in the cohort."""
-        self._streams = {seed: stream("noise", seed, epoch) for seed in self.seeds}
+        """Start each seed's noise from `random_stream("noise", seed, epoch)`."""
+        self._streams = {seed: random_stream("noise", seed, epoch) for seed in self.seeds}
         self._drawn = False
 
     def noise_of(self, run: int) -> Tensor | None:
@@ -112,7 +112,7 @@ class LiftedRule:
 
         def one_run(run: Seen) -> Given:
             context = self._context(run, step.progress)
-            applied = applied_credit(self.rule, context)
+            applied = compute_credit(self.rule, context)
             learned = dict(self.rule.learn(context))
             return {"blocks": tuple(applied.blocks), "embed": applied.embed, "learned": learned}
 

@@ -8,17 +8,17 @@ from typing import cast
 import torch
 from torch import Tensor
 
+from depthgauge.nets.batch_view import BatchView
 from depthgauge.nets.contract import ResidualNet
-from depthgauge.nets.seen_batch import SeenBatch
-from depthgauge.rules.applied import applied_credit
 from depthgauge.rules.contract import Context, Credit, Need, Rule
+from depthgauge.rules.normalisation import compute_credit
 
 AFTER_TRAINING = 1.0
 NOISE_SEED = 0
 
 
 def context_of(
-    rule: Rule, batch: SeenBatch, feedback: Mapping[str, Tensor], noise: Tensor | None = None
+    rule: Rule, batch: BatchView, feedback: Mapping[str, Tensor], noise: Tensor | None = None
 ) -> Context:
     """What the rule may see of a batch, in the precision in which the network is read."""
     net, dtype = cast(ResidualNet, batch.net.model), batch.states[0].dtype
@@ -44,7 +44,7 @@ def context_of(
     )
 
 
-def reading_noise(rule: Rule, batch: SeenBatch) -> Tensor | None:
+def reading_noise(rule: Rule, batch: BatchView) -> Tensor | None:
     """The same numbers for every reading, so that a reading can be repeated."""
     shape, like = rule.noise_shape(batch.states), batch.states[0]
     if shape is None:
@@ -53,13 +53,13 @@ def reading_noise(rule: Rule, batch: SeenBatch) -> Tensor | None:
     return torch.randn(shape, generator=generator).to(like.device, like.dtype)
 
 
-Function = Callable[[SeenBatch], list[Tensor]]
+Function = Callable[[BatchView], list[Tensor]]
 """The credit as gauges take it: the embedding's first."""
 
 
 def rule_credit(rule: Rule, feedback: Mapping[str, Tensor]) -> Function:
     """The credit that training with `rule` applies."""
-    return _as_function(rule, feedback, applied_credit)
+    return _as_function(rule, feedback, compute_credit)
 
 
 def formed_credit(rule: Rule, feedback: Mapping[str, Tensor]) -> Function:
@@ -71,7 +71,7 @@ def _as_function(
     rule: Rule, feedback: Mapping[str, Tensor], form: Callable[[Rule, Context], Credit]
 ) -> Function:
     @torch.no_grad()
-    def credit(batch: SeenBatch) -> list[Tensor]:
+    def credit(batch: BatchView) -> list[Tensor]:
         given = form(rule, context_of(rule, batch, feedback))
         return [given.embed, *given.blocks]
 

@@ -8,14 +8,14 @@ import torch
 from torch import Tensor
 
 from depthgauge.config import RunConfig
-from depthgauge.training.streams import stream
+from depthgauge.training.random_streams import random_stream
 
 
 class SwappedCredit:
-    """Replaces the credit of the blocks that a run's intervention names, sample by sample.
+    """Noise in the place of the credit of those blocks that a run's intervention names.
 
-    The noise of a step comes from `stream("swapped", seed, epoch, step, block)`: it is a function
-    of its name alone, so a run draws the same noise in any cohort and after any interruption.
+    The noise of a step comes from `random_stream("swapped", seed, epoch, step, block)`. It depends
+    on that name alone, so a run gets the same noise in any cohort and after any interruption.
     """
 
     def __init__(self, configs: Sequence[RunConfig]) -> None:
@@ -47,7 +47,7 @@ class SwappedCredit:
 
     def of_run(self, run: int, block: int, credit: Tensor) -> Tensor:
         """Return noise with the norm of this credit, (samples, d), sample by sample."""
-        generator = stream("swapped", self._seeds[run], self._epoch, self._step, block)
+        generator = random_stream("swapped", self._seeds[run], self._epoch, self._step, block)
         noise = torch.randn(credit.shape, generator=generator).to(credit)
         return noise * (_norms(credit) / _norms(noise)).to(credit.dtype)
 

@@ -8,18 +8,18 @@ from gauges.small_networks import make_batches, make_net, random, stream_times
 from rules.example_rules import GradientByHand, Peeking, Recording
 from torch import Tensor
 
-from depthgauge.nets.loss import cross_entropy_and_error
-from depthgauge.nets.opened import OpenedNet
+from depthgauge.nets.batch_view import BatchView
+from depthgauge.nets.cross_entropy import cross_entropy_and_error
 from depthgauge.nets.residual_mlp import ResidualMLP
-from depthgauge.nets.seen_batch import SeenBatch
 from depthgauge.nets.stacked.network import StackedResidualMLP
-from depthgauge.rules.applied import applied_credit, normalised
+from depthgauge.nets.stream_reader import StreamReader
 from depthgauge.rules.bp import BP
 from depthgauge.rules.contract import Context, Credit, Rule, RuleOptions
+from depthgauge.rules.credit_function import context_of, formed_credit, rule_credit
 from depthgauge.rules.dfa import DFA
 from depthgauge.rules.fa import FA
-from depthgauge.rules.on_network import context_of, formed_credit, rule_credit
-from depthgauge.training.credit import LiftedRule, Step
+from depthgauge.rules.normalisation import compute_credit, normalise
+from depthgauge.training.lifted_rule import LiftedRule, Step
 
 NETS = {
     "plain": lambda: make_net(dtype=torch.float64),
@@ -30,8 +30,8 @@ NETS = {
 EACH_NET = pytest.mark.parametrize("kind", NETS)
 
 
-def seen(net: ResidualMLP) -> SeenBatch:
-    return OpenedNet(net).see(*make_batches(7, dtype=torch.float64)[0])
+def seen(net: ResidualMLP) -> BatchView:
+    return StreamReader(net).see(*make_batches(7, dtype=torch.float64)[0])
 
 
 def drawn(rule: Rule, net: ResidualMLP) -> dict[str, Tensor]:
@@ -153,18 +153,18 @@ def test_a_rule_that_projects_nothing_has_no_source(rule):
 
 def test_normalisation_divides_by_the_rms_and_epsilon():
     credit = torch.tensor([[3.0, 4.0], [0.0, 0.0], [6.0, 8.0]], dtype=torch.float64)
-    each = normalised(credit, "sample", 0.5)
+    each = normalise(credit, "sample", 0.5)
     rms = 12.5**0.5
     expected = torch.stack([credit[0] / (rms + 0.5), credit[1], credit[2] / (2 * rms + 0.5)])
     torch.testing.assert_close(each, expected)
     together = (125 / 6) ** 0.5
-    torch.testing.assert_close(normalised(credit, "batch", 0.5), credit / (together + 0.5))
-    assert normalised(credit, "none", 0.5) is credit
+    torch.testing.assert_close(normalise(credit, "batch", 0.5), credit / (together + 0.5))
+    assert normalise(credit, "none", 0.5) is credit
 
 
 def test_credit_far_below_epsilon_is_hardly_normalised():
     tiny = 1e-12 * random(5, 8, dtype=torch.float64)
-    torch.testing.assert_close(normalised(tiny, "sample", 1e-6), tiny / 1e-6, rtol=1e-5, atol=0)
+    torch.testing.assert_close(normalise(tiny, "sample", 1e-6), tiny / 1e-6, rtol=1e-5, atol=0)
 
 
 class Short(Rule):
@@ -182,4 +182,4 @@ def test_credit_of_the_wrong_shape_names_the_rule():
     with pytest.raises(
         ValueError, match=r"the rule short returned credit of the shapes .*2 blocks"
     ):
-        applied_credit(Short(), context)
+        compute_credit(Short(), context)
