@@ -158,7 +158,7 @@ def test_cache_that_cannot_be_written_is_explained(tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     monkeypatch.setenv("DEPTHGAUGE_DATA", str(tmp_path / "file"))
     with (
-        pytest.raises(UserError, match=r"cannot be written .* set DEPTHGAUGE_DATA"),
+        pytest.raises(UserError, match=r"cannot write to .* set DEPTHGAUGE_DATA"),
         cache.workspace("cifar10", pytest.fail),
     ):
         pass

@@ -172,7 +172,7 @@ def test_auto_without_any_source_says_what_to_do(published, console):
 
 def test_auto_does_not_try_npm_for_cifar100(published, console):
     dataset = replace(small_cifar100()[0], archive_url=published.archive_url + ".gone")
-    with pytest.raises(UserError, match="cifar100 could not be had from official;"):
+    with pytest.raises(UserError, match="cannot download cifar100 from official;"):
         fetch_set(dataset, "auto", console)
 
 

@@ -8,7 +8,7 @@ import torch
 
 from depthgauge.gauges.credit import Convention, CreditFunction, credit_of, paired
 from depthgauge.gauges.norms import cosines
-from depthgauge.gauges.reading import Reading, SampleCount, defined
+from depthgauge.gauges.reading import Reading, SampleCount, none_if_nan
 from depthgauge.nets.batch_view import BatchView
 
 
@@ -53,12 +53,12 @@ class AlignmentGauge:
         layers = per_sample.nanmean(-1)
         return AlignmentReading(
             name="Γ alignment",
-            value=defined(float(layers[1:].mean())),
-            per_layer=tuple(defined(value) for value in layers.tolist()),
+            value=none_if_nan(float(layers[1:].mean())),
+            per_layer=tuple(none_if_nan(value) for value in layers.tolist()),
             unit="cosine",
             convention=f"{self._convention}; mean over samples, embedding first, then the blocks",
             measured_on=str(self._count),
             note="" if bool(layers.isfinite().all()) else "undefined where a vector is zero",
-            over_all=defined(float(layers.mean())),
+            over_all=none_if_nan(float(layers.mean())),
             undefined=tuple(per_sample.isnan().sum(-1).tolist()),
         )

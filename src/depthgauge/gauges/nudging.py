@@ -11,7 +11,7 @@ from depthgauge.gauges.credit import Convention, CreditFunction, credit_of
 from depthgauge.gauges.float64_copy import Float64Copy
 from depthgauge.gauges.norms import unit_vectors
 from depthgauge.gauges.perturbation import relative_size
-from depthgauge.gauges.reading import Reading, SampleCount, defined
+from depthgauge.gauges.reading import Reading, SampleCount, none_if_nan
 from depthgauge.nets.batch_view import BatchView, along_axis
 
 SAMPLES = 256
@@ -73,12 +73,12 @@ class NudgingGauge:
         step = "1e-2·‖h‖/√d" if self._convention == "depthgauge" else "0.01"
         return NudgingReading(
             name="nudging",
-            value=defined(float(means[1:].mean())),
-            per_layer=tuple(defined(value) for value in means.tolist()),
+            value=none_if_nan(float(means[1:].mean())),
+            per_layer=tuple(none_if_nan(value) for value in means.tolist()),
             unit="change of the loss",
             convention=f"{self._convention}; η = {step}, float64",
             measured_on=str(self._count),
             note=self._copy.note
             or ("" if bool(means.isfinite().all()) else "undefined where the credit is zero"),
-            fell=tuple(defined(value) for value in fell.tolist()),
+            fell=tuple(none_if_nan(value) for value in fell.tolist()),
         )

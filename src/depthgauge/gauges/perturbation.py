@@ -10,7 +10,7 @@ from torch import Tensor
 
 from depthgauge.gauges.credit import Convention, CreditFunction, credit_of
 from depthgauge.gauges.float64_copy import Float64Copy
-from depthgauge.gauges.reading import Reading, SampleCount, defined
+from depthgauge.gauges.reading import Reading, SampleCount, none_if_nan
 from depthgauge.nets.batch_view import BatchView, along_axis, size_of_samples
 
 DIRECTIONS = 32
@@ -87,8 +87,8 @@ class PerturbationGauge:
         deep = math.fsum(per_layer[1:]) / len(per_layer[1:]) if per_layer else math.nan
         return Reading(
             name="ρ perturbation correlation",
-            value=defined(deep),
-            per_layer=tuple(defined(value) for value in per_layer),
+            value=none_if_nan(deep),
+            per_layer=tuple(none_if_nan(value) for value in per_layer),
             unit="correlation",
             convention=f"{self._convention}; {self._directions} directions, {self._how()}",
             measured_on=str(self._count),

@@ -1,4 +1,4 @@
-"""What a gauge returns: a number with everything needed to understand it."""
+"""A reading: the number that a gauge returns, with everything needed to understand it."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from depthgauge.nets.batch_view import BatchView
 
 @dataclass(frozen=True)
 class Reading:
-    """A reading of a network.
+    """A number that a gauge read off a network.
 
     Attributes:
-        name: what was read.
-        value: the one number it comes to; None where it is undefined, and `note` says why.
-        per_layer: its value at each layer, None where undefined there.
-        unit: of the value.
-        convention: how it was measured, as far as there is a choice.
-        measured_on: which and how many samples.
-        note: what a reader should know besides.
+        name: what was measured.
+        value: the number for the whole network; None where it is undefined (`note` says why).
+        per_layer: the number at each layer; None where it is undefined.
+        unit: the unit of `value` and `per_layer`.
+        convention: how it was measured, where there is more than one way.
+        measured_on: on which samples, and how many.
+        note: a remark or a warning; "" if there is none.
     """
 
     name: str
@@ -33,29 +33,29 @@ class Reading:
 
 
 class BatchConsumer(Protocol):
-    """BatchConsumer one batch after the other and keeps only what it needs of each."""
+    """An object that is shown one batch after the other and keeps only what it needs of each."""
 
     def see(self, batch: BatchView) -> None:
-        """Take in a batch."""
+        """Take what is needed from a batch."""
         ...
 
 
 class Gauge(BatchConsumer, Protocol):
-    """Has a reading of what it has seen."""
+    """An object that is shown batches and makes one reading of all of them."""
 
     def reading(self) -> Reading:
-        """What all batches so far come to."""
+        """Return the reading over all batches seen so far."""
         ...
 
 
 class SampleCount:
-    """Counts what a gauge has seen, for `measured_on`."""
+    """The number of samples and batches that a gauge has seen, as text for `measured_on`."""
 
     def __init__(self) -> None:
         self.samples, self.batches = 0, 0
 
     def add(self, batch: BatchView) -> None:
-        """One more batch."""
+        """Count one more batch."""
         self.samples += len(batch)
         self.batches += 1
 
@@ -64,6 +64,6 @@ class SampleCount:
         return f"{self.samples:,} samples in {batches}"
 
 
-def defined(value: float) -> float | None:
-    """The value, or None where it is not a number."""
+def none_if_nan(value: float) -> float | None:
+    """Return the value, or None if the value is NaN."""
     return None if math.isnan(value) else value

@@ -9,7 +9,7 @@ import torch
 
 from depthgauge.gauges.norms import median_over_samples, stream_norms
 from depthgauge.gauges.pinned_norm import pins_its_norm
-from depthgauge.gauges.reading import Reading, SampleCount, defined
+from depthgauge.gauges.reading import Reading, SampleCount, none_if_nan
 from depthgauge.nets.batch_view import BatchView
 
 
@@ -53,11 +53,11 @@ class ScaleGauge:
         """The growth over all samples seen."""
         medians = median_over_samples(torch.cat(self._norms, -1))
         growth = (medians[1:] / medians[:-1]).tolist()
-        known = [ratio for ratio in growth if defined(ratio) is not None]
+        known = [ratio for ratio in growth if none_if_nan(ratio) is not None]
         return ScaleReading(
             name="D1 scale",
             value=max(known, default=None),
-            per_layer=tuple(defined(ratio) for ratio in growth),
+            per_layer=tuple(none_if_nan(ratio) for ratio in growth),
             unit="ratio of medians, ‖h_{l+1}‖ to ‖h_l‖",
             convention="largest over the blocks; norms over features, mean over positions",
             measured_on=str(self._count),

@@ -7,7 +7,7 @@ from itertools import combinations
 import torch
 
 from depthgauge.gauges.norms import cosines
-from depthgauge.gauges.reading import Reading, SampleCount, defined
+from depthgauge.gauges.reading import Reading, SampleCount, none_if_nan
 from depthgauge.nets.batch_view import BatchView, along_axis
 
 FEWEST_BATCHES = 8
@@ -40,7 +40,7 @@ class StabilityGauge:
             note = f"n/a: needs at least {FEWEST_BATCHES} batches, was given {len(self._means)}"
         else:
             pairs = torch.stack([cosines(a, b) for a, b in combinations(self._means, 2)])
-            value = defined(float(pairs.nanmean()))
+            value = none_if_nan(float(pairs.nanmean()))
             note = "" if value is not None else "undefined: the gradient is exactly zero"
         return Reading(
             name="D2s stability",

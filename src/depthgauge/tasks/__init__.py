@@ -1,1 +1,1 @@
-"""What is learned: one file for each data set."""
+"""The data sets that networks learn, one file for each."""

@@ -1,9 +1,9 @@
-"""A user's own data: four arrays in one `.npz` file.
+"""Load and save a user's own data: four arrays in one `.npz` file.
 
     np.savez("mine.npz", x_train=..., y_train=..., x_test=..., y_test=...)
 
-`x` holds one sample per row, any further axes are flattened to features; `y` holds whole numbers
-from 0. Everything is checked here, so that nothing downstream meets a surprise.
+Each row of `x` is one sample; further axes are flattened to features. `y` holds class numbers,
+counted from 0. All checks of the data are in this file: other modules rely on them.
 """
 
 from __future__ import annotations
@@ -31,37 +31,39 @@ _Array = NDArray[Any]
 
 
 def load_arrays(path: str | Path) -> Task:
-    """The task in the file `path`, named after the file; num_classes = largest training label + 1.
+    """Load the task in the file `path`; the task has the file's name.
+
+    The number of classes is the largest training label + 1.
 
     Raises:
-        UserError: the file cannot be read, or an array in it is not fit for classification.
+        UserError: the file cannot be read, or an array in it is unfit for classification.
     """
     path = Path(path)
-    return _task(str(path), path.stem, _read(path))
+    return _make_task(str(path), path.stem, _read_arrays(path))
 
 
 def task_from_arrays(arrays: Sequence[Any], name: str = "arrays") -> Task:
-    """Return the task of x_train, y_train, x_test and y_test: arrays, tensors or nested lists."""
+    """Make a task from x_train, y_train, x_test and y_test: arrays, tensors or nested lists."""
     if len(arrays) != len(_NAMES):
         raise UserError(f"a task is four arrays, {', '.join(_NAMES)}; {len(arrays)} were given")
     try:
         raw = {key: np.asarray(array) for key, array in zip(_NAMES, arrays, strict=True)}
     except (TypeError, ValueError) as error:
         raise UserError(f"the task's arrays cannot be read as numbers: {error}") from error
-    return _task("the task's arrays", name, raw)
+    return _make_task("the task's arrays", name, raw)
 
 
 def save_task(task: Task, folder: Path) -> Path:
-    """Write a task's arrays into a folder, and return the file that `load_arrays` reads.
+    """Write a task's arrays into a folder; return the file, which `load_arrays` can read.
 
     Raises:
-        UserError: the file would not be the same task: its images are augmented, or there are
-            classes without training samples.
+        UserError: the file would lose something: the task's images are augmented in training, or
+            its last classes have no training samples.
     """
     if task.pixels is not None or task.num_classes != int(task.train.y.max()) + 1:
         raise UserError(
-            f"the task {task.name} cannot be saved as arrays; write a function that returns it, "
-            "and give it as file.py:function"
+            f"the task {task.name} cannot be saved as arrays; write a function that returns the "
+            "task, and name the function as file.py:function"
         )
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{task.name}.npz"
@@ -75,15 +77,15 @@ def save_task(task: Task, folder: Path) -> Path:
     return path
 
 
-def _task(where: str, name: str, raw: Mapping[str, _Array]) -> Task:
-    """The checked task in raw arrays; `where` is what messages call their place."""
-    train, test = _split(where, raw, "train"), _split(where, raw, "test")
+def _make_task(where: str, name: str, raw: Mapping[str, _Array]) -> Task:
+    """Check raw arrays and make a task from them; error messages begin with `where`."""
+    train, test = _make_split(where, raw, "train"), _make_split(where, raw, "test")
     _check_agreement(where, train, test)
     return Task(name, train, test, num_classes=int(train.y.max()) + 1)
 
 
-def _read(path: Path) -> dict[str, _Array]:
-    """The four arrays as they are stored; pickled objects are never loaded."""
+def _read_arrays(path: Path) -> dict[str, _Array]:
+    """Read the four arrays as they are stored; never load pickled objects."""
     if not path.is_file():
         raise UserError(f"{path} is not a file; give the path of an existing .npz file")
     not_npz = f"{path} is not a readable .npz file; {_HOW_TO_WRITE}"
@@ -94,53 +96,53 @@ def _read(path: Path) -> dict[str, _Array]:
     if not isinstance(archive, np.lib.npyio.NpzFile):
         raise UserError(not_npz)
     with archive:
-        return {name: _member(path, archive, name) for name in _NAMES}
+        return {name: _read_array(path, archive, name) for name in _NAMES}
 
 
-def _member(path: Path, archive: Mapping[str, _Array], name: str) -> _Array:
-    """One array of the archive."""
+def _read_array(path: Path, archive: Mapping[str, _Array], name: str) -> _Array:
+    """Read one array of the archive."""
     if name not in archive:
         found = ", ".join(archive) or "nothing"
         raise UserError(
-            f"{path} has no array {name}: it holds {found}, and needs {', '.join(_NAMES)}"
+            f"{path} has no array {name}; the file holds {found}, but needs {', '.join(_NAMES)}"
         )
     try:
         array = archive[name]
     except _UNREADABLE as error:
         raise UserError(
-            f"{path}: {name} cannot be read (a damaged file, or an array of Python objects); "
-            "store plain numbers"
+            f"{path}: {name} cannot be read: the file is damaged, or the array holds Python "
+            "objects; store plain numbers"
         ) from error
     if not isinstance(array, np.ndarray):
         raise UserError(f"{path}: {name} is not an array; {_HOW_TO_WRITE}")
     return array
 
 
-def _split(path: str, raw: Mapping[str, _Array], part: str) -> Split:
-    """The checked samples and labels of "train" or "test"."""
+def _make_split(path: str, raw: Mapping[str, _Array], part: str) -> Split:
+    """Check and convert the samples and labels of `part`, which is "train" or "test"."""
     x_name, y_name = f"x_{part}", f"y_{part}"
     x = _features(path, x_name, raw[x_name])
     y = _labels(path, y_name, raw[y_name])
     if len(x) != len(y):
         raise UserError(
             f"{path}: {x_name} has {len(x)} samples but {y_name} has {len(y)} labels; "
-            "they must be equally many"
+            "give one label for each sample"
         )
     return Split(torch.from_numpy(x), torch.from_numpy(y))
 
 
 def _features(path: str, name: str, x: _Array) -> _Array:
-    """`x` as finite float32 of shape (samples, features)."""
+    """Return `x` as finite float32 numbers of shape (samples, features)."""
     if x.dtype.kind not in "fiu":
-        raise UserError(f"{path}: {name} has dtype {x.dtype}; it must hold floats or integers")
+        raise UserError(f"{path}: {name} has dtype {x.dtype}; give floats or integers")
     if x.ndim < 2:  # noqa: PLR2004
         raise UserError(
-            f"{path}: {name} has shape {x.shape}; it must be (samples, features), "
+            f"{path}: {name} has shape {x.shape}; the shape must be (samples, features), "
             "or have more axes, which are flattened"
         )
     if x.size == 0:
         raise UserError(
-            f"{path}: {name} has shape {x.shape}; it needs at least one sample and one feature"
+            f"{path}: {name} has shape {x.shape}; give at least one sample and one feature"
         )
     with np.errstate(over="ignore"):
         flat = np.ascontiguousarray(x.reshape(len(x), -1), dtype=np.float32)
@@ -152,13 +154,13 @@ def _features(path: str, name: str, x: _Array) -> _Array:
 
 
 def _labels(path: str, name: str, y: _Array) -> _Array:
-    """`y` as int64 of shape (samples,), every label at least 0."""
+    """Return `y` as int64 numbers of shape (samples,), every label at least 0."""
     if y.dtype.kind not in "iu":
-        raise UserError(f"{path}: {name} has dtype {y.dtype}; it must hold integers")
+        raise UserError(f"{path}: {name} has dtype {y.dtype}; give integers")
     if y.ndim != 1:
-        raise UserError(f"{path}: {name} has shape {y.shape}; it must be (samples,)")
+        raise UserError(f"{path}: {name} has shape {y.shape}; the shape must be (samples,)")
     if y.size == 0:
-        raise UserError(f"{path}: {name} is empty; it needs at least one label")
+        raise UserError(f"{path}: {name} is empty; give at least one label")
     if y.min() < 0:
         raise UserError(f"{path}: {name} has the label {y.min()}; labels are counted from 0")
     if y.max() > np.iinfo(np.int64).max:
@@ -167,15 +169,15 @@ def _labels(path: str, name: str, y: _Array) -> _Array:
 
 
 def _check_agreement(path: str, train: Split, test: Split) -> None:
-    """The two splits describe one problem, with classes that can be learned."""
+    """Refuse splits with different features, and classes that training cannot teach."""
     if train.x.shape[1] != test.x.shape[1]:
         raise UserError(
             f"{path}: x_train has {train.x.shape[1]} features but x_test has {test.x.shape[1]}; "
-            "they must be equally many"
+            "the two numbers must be equal"
         )
     largest = int(train.y.max())
     if int(train.y.min()) == largest:
-        raise UserError(f"{path}: y_train has a single class, {largest}; it needs at least two")
+        raise UserError(f"{path}: y_train has a single class, {largest}; give at least two")
     if largest >= len(train):
         raise UserError(
             f"{path}: y_train has the label {largest} but only {len(train)} samples; "
@@ -184,5 +186,5 @@ def _check_agreement(path: str, train: Split, test: Split) -> None:
     if int(test.y.max()) > largest:
         raise UserError(
             f"{path}: y_test has the label {int(test.y.max())}, "
-            f"but the labels in y_train end at {largest}; test only on classes seen in training"
+            f"but the largest label in y_train is {largest}; test only on classes seen in training"
         )

@@ -1,4 +1,4 @@
-"""What a task is: arrays to learn from, arrays to be judged on, and how pixels become inputs."""
+"""A task: samples to train on, samples to evaluate on, and how pixels become inputs."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class Split:
 
 @dataclass(frozen=True)
 class Pixels:
-    """How stored bytes become inputs: (x/255 − mean)/std for each channel.
+    """The shape of a task's images, and how their bytes become inputs: (x/255 − mean)/std.
 
-    A task that has this is a task of images, stored flat in channel-height-width order; its
-    training images are augmented with random crops and flips.
+    Mean and std are one number for each channel. A task with `pixels` holds images, stored flat in
+    channel-height-width order. Training augments them with random crops and flips.
     """
 
     channels: int
@@ -43,7 +43,7 @@ class Pixels:
 
 @dataclass(frozen=True)
 class Task:
-    """A classification problem, wholly in memory."""
+    """A classification problem with all its samples in memory."""
 
     name: str
     train: Split
@@ -54,28 +54,28 @@ class Task:
 
     @property
     def input_dim(self) -> int:
-        """Number of features of one sample."""
+        """The number of features of one sample."""
         return self.train.x.shape[1]
 
     @property
     def chance(self) -> float:
-        """Accuracy of always naming the most frequent class of the evaluation split."""
+        """The accuracy of always answering the most frequent class of the evaluation split."""
         counts = torch.bincount(self.evaluation.y, minlength=self.num_classes)
         return float(counts.max() / counts.sum())
 
     @property
     def config(self) -> TaskConfig:
-        """The task as it stands in a run's configuration, down to its bytes."""
+        """The task as a run's configuration holds it, with the checksum of its data."""
         return TaskConfig(name=self.name, checksum=self.checksum, evaluated_on=self.evaluated_on)
 
     @cached_property
     def checksum(self) -> str:
-        """SHA-256 over the bytes of all four arrays: what was learned, exactly."""
+        """The SHA-256 of the bytes of all four arrays."""
         return sha256_of((self.train.x, self.train.y, self.evaluation.x, self.evaluation.y))
 
 
 def sha256_of(arrays: Iterable[Tensor]) -> str:
-    """SHA-256 of the arrays' bytes, one after the other."""
+    """Return the SHA-256 of the arrays' bytes, one array after the other."""
     digest = hashlib.sha256()
     for array in arrays:
         digest.update(array.contiguous().numpy().data)
@@ -83,10 +83,10 @@ def sha256_of(arrays: Iterable[Tensor]) -> str:
 
 
 def hold_out_validation(task: Task, size: int) -> Task:
-    """The same task, judged on `size` samples taken out of its training set.
+    """Return the task with `size` of its training samples as evaluation split.
 
-    The test set is not part of the returned task at all, so settings can be chosen without
-    touching it. Which samples are held out depends on the training set's length alone.
+    The returned task does not hold the test set, so settings can be chosen without using it.
+    The length of the training set alone decides which samples are held out.
     """
     if not 0 < size < len(task.train):
         raise UserError(

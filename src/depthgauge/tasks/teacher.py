@@ -1,13 +1,13 @@
-"""The embedded task: a random sine network labels random points, and a student needs depth.
+"""The teacher task: a random deep sine network labels random points.
 
     h_0 = x,  h_j = sin(2·W_j h_{j−1}/√n_{j−1} + b_j) for j = 1..3,  s = V h_3
     y = argmax_c (s_c − m_c)/σ_c + o_c
 
 Every entry of W_j, b_j and V is drawn once from N(0, 1); n_j is the number of units of layer j.
 The inputs are uniform with zero mean and unit variance. m and σ are the mean and the standard
-deviation of the scores, and the offsets o make all classes about equally frequent; all three are
-fitted on points that are in neither split. There is no label noise. docs/tasks/teacher.md tells how
-this design was chosen among others.
+deviation of the scores; the offsets o make all classes about equally frequent. All three are
+fitted on points that are in neither split. There is no label noise. docs/tasks/teacher.md says how
+this design was chosen.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _BALANCING_ROUNDS = 50
 
 
 def load_teacher() -> Task:
-    """The task, the same on every call; torch's global random state is left alone.
+    """Make the task, the same one on every call; do not touch torch's global random state.
 
-    Uniform float32 inputs are exact on every machine, and the labels are computed in float64, where
-    rounding is far too small to change one: the task's checksum does not depend on the processor.
+    The task's checksum is the same on every processor: uniform float32 inputs are exact, and
+    labels are computed in float64, where rounding is too small to change a label.
     """
     generator = torch.Generator().manual_seed(_SEED)
     teacher = _Teacher(generator)
@@ -48,7 +48,7 @@ def load_teacher() -> Task:
 
 
 class _Teacher:
-    """The random network, in float64."""
+    """The random network that labels the points, in float64."""
 
     def __init__(self, generator: torch.Generator) -> None:
         def normal(*shape: int) -> Tensor:
@@ -63,7 +63,7 @@ class _Teacher:
         self.readout = normal(_CLASSES, fan_in)
 
     def scores(self, x: Tensor) -> Tensor:
-        """One score for each sample and class, neither standardised nor balanced."""
+        """Return one raw score for each sample and class: the s of the module's formula."""
         h = x.double()
         for weight, bias in self.layers:
             h = torch.sin(h @ weight.T + bias)
@@ -71,15 +71,15 @@ class _Teacher:
 
 
 def _draw_inputs(count: int, generator: torch.Generator) -> Tensor:
-    """Independent features, uniform on [−√3, √3]: zero mean, unit variance."""
+    """Draw independent features, uniform on [−√3, √3]: zero mean, unit variance."""
     unit = torch.rand(count, _INPUTS, generator=generator, dtype=torch.float32)
     return math.sqrt(3) * (2 * unit - 1)
 
 
 def _balancing_offset(scores: Tensor) -> Tensor:
-    """Offsets under which every class wins about equally often.
+    """Return one offset for each class with which all classes win about equally often.
 
-    Each round lowers a class by as much as its share exceeds an equal one.
+    Each round lowers a class's offset by its share of the wins less 1/classes.
     """
     offset = torch.zeros(_CLASSES, dtype=scores.dtype)
     for _ in range(_BALANCING_ROUNDS):
