@@ -1,4 +1,4 @@
-"""A diagnostic of one's own takes part in everything, once it is registered."""
+"""A diagnostic that a user registers takes part in everything."""
 
 from __future__ import annotations
 
@@ -140,16 +140,16 @@ def test_it_is_in_a_diagnosis_its_text_and_its_document(fires):
 
 def test_one_that_takes_a_name_of_another_is_refused():
     for change, words in [
-        ({"id": "D2s"}, "there is a diagnostic D2s already"),
+        ({"id": "D2s"}, "a diagnostic D2s exists already"),
         (
             {"thresholds": (replace(TOY.thresholds[0], name="growth"),)},
-            "there is a threshold growth already",
+            "a threshold growth exists already",
         ),
         (
             {"thresholds": (replace(TOY.thresholds[0], name="error_rate"),)},
-            "there is a threshold error_rate already",
+            "a threshold error_rate exists already",
         ),
-        ({"quantities": (replace(LOST, name="numerics"),)}, "DX reads another numerics"),
+        ({"quantities": (replace(LOST, name="numerics"),)}, "DX defines a quantity numerics"),
     ]:
         with pytest.raises(UserError, match=words), registered(replace(TOY, **change)):
             pass

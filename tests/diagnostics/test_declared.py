@@ -1,10 +1,8 @@
-"""What the diagnostics of the package declare, and what they say of the same network."""
+"""The diagnostics of the package: their declarations, and their findings on the same networks."""
 
 from __future__ import annotations
 
 import math
-
-import pytest
 
 from depthgauge.diagnostics.contract import Diagnostic
 from depthgauge.diagnostics.depth_utility import DEPTH_UTILITY, GAIN
@@ -12,7 +10,7 @@ from depthgauge.diagnostics.finding import Finding
 from depthgauge.diagnostics.intervals import Interval
 from depthgauge.diagnostics.readings import diverged_readings, epoch_readings
 from depthgauge.diagnostics.reference import GRADIENT, REFERENCE
-from depthgauge.diagnostics.registry import counting, diagnostics
+from depthgauge.diagnostics.registry import diagnostics, verdict_diagnostics
 from depthgauge.diagnostics.scale import GROWTH, SCALE
 from depthgauge.diagnostics.stability import STABILITY
 from depthgauge.verdict.judge import judge
@@ -35,48 +33,49 @@ DEGENERATE = {
     "depth_gain": -0.04,
 }
 BLOCKS_CHANGE = "training the blocks changes accuracy by"
-each = pytest.mark.parametrize("one", diagnostics(), ids=lambda one: one.id)
 
 
-def test_these_are_there_in_this_order_and_stability_does_not_count():
-    assert [one.name for one in diagnostics()] == [
+def test_the_diagnostics_have_this_order_and_stability_does_not_count():
+    assert [diagnostic.name for diagnostic in diagnostics()] == [
         "D1 scale",
         "D2 reference",
         "D2s stability",
         "D3 depth utility",
     ]
-    assert [one.id for one in counting()] == ["D1", "D2", "D3"]
+    assert [diagnostic.id for diagnostic in verdict_diagnostics()] == ["D1", "D2", "D3"]
 
 
 def test_columns_charts_and_thresholds_are_of_its_own_quantities():
-    for one in diagnostics():
-        assert {threshold.quantity for threshold in one.thresholds} <= set(one.quantities)
-        assert {column.quantity for column in one.columns} <= set(one.quantities)
-        assert one.chart is not None
-        assert one.chart.threshold in one.thresholds
+    for diagnostic in diagnostics():
+        assert {threshold.quantity for threshold in diagnostic.thresholds} <= set(
+            diagnostic.quantities
+        )
+        assert {column.quantity for column in diagnostic.columns} <= set(diagnostic.quantities)
+        assert diagnostic.chart is not None
+        assert diagnostic.chart.threshold in diagnostic.thresholds
 
 
-def found_by(one: Diagnostic, readings: dict[str, float | None]) -> Finding:
+def found_by(diagnostic: Diagnostic, readings: dict[str, float | None]) -> Finding:
     verdict = judge([readings])
-    return next(f for f in (*verdict.findings, *verdict.besides) if f.id == one.id)
+    return next(f for f in (*verdict.findings, *verdict.besides) if f.id == diagnostic.id)
 
 
 def test_the_side_that_it_declares_as_bad_is_the_one_on_which_it_fires():
-    for one in diagnostics():
-        for threshold in one.thresholds:
+    for diagnostic in diagnostics():
+        for threshold in diagnostic.thresholds:
             bad, limit = DEGENERATE[threshold.quantity.name], Thresholds()[threshold.name]
             assert (bad > limit) == (threshold.fires == "above")
-        bad, good = found_by(one, DEGENERATE), found_by(one, HEALTHY)
+        bad, good = found_by(diagnostic, DEGENERATE), found_by(diagnostic, HEALTHY)
         assert (bad.outcome, bad.fires, bad.passes) == ("fires", True, False)
         assert (good.outcome, good.fires, good.passes) == ("passes", False, True)
 
 
-def test_what_was_not_read_is_untested_and_said_to_be():
-    for one in diagnostics():
-        found = found_by(one, {})
+def test_a_diagnostic_without_readings_is_untested_and_says_so():
+    for diagnostic in diagnostics():
+        found = found_by(diagnostic, {})
         assert (found.untested, found.intervals) == (True, {})
         assert "not measured" in found.sentence
-        assert one.in_words(found)
+        assert diagnostic.in_words(found)
 
 
 def test_a_network_that_diverged_has_grown_without_bound_and_has_no_gradient():
@@ -92,18 +91,18 @@ def test_a_network_that_diverged_has_grown_without_bound_and_has_no_gradient():
     }
 
 
-def test_a_line_of_metrics_without_norms_tells_nothing():
+def test_a_line_of_metrics_without_norms_gives_no_readings():
     unread = dict.fromkeys(("growth", "gradient", "error_share"))
     assert epoch_readings({"epoch": 0, "diverged": False}) == unread
 
 
 def test_a_finding_in_words_for_a_newcomer():
-    for one, change, words in [
+    for diagnostic, change, words in [
         (SCALE, {}, "its stream keeps its scale"),
         (
             SCALE,
             {"norm_pinned": 1.0},
-            "the network pins the scale of its stream itself, so D1 has nothing to say",
+            "the network pins its own norm, so D1 says nothing",
         ),
         (SCALE, {"growth": 1234.0}, "the stream blows up, 1,230-fold in one block"),
         (REFERENCE, {}, "the gradient arrives"),
@@ -120,7 +119,7 @@ def test_a_finding_in_words_for_a_newcomer():
         (
             REFERENCE,
             {"gradient": 1e-8, "error_share": None},
-            "whether the gradient arrives cannot be told from what was recorded",
+            "too little was recorded to say whether the gradient arrives",
         ),
         (STABILITY, {}, "batches do not share one drift"),
         (
@@ -131,21 +130,25 @@ def test_a_finding_in_words_for_a_newcomer():
         (DEPTH_UTILITY, {}, f"{BLOCKS_CHANGE} +20.0 points"),
         (DEPTH_UTILITY, {"depth_gain": -0.04}, f"{BLOCKS_CHANGE} −4.0 points: no gain"),
         (DEPTH_UTILITY, {"depth_gain": 0.01}, f"{BLOCKS_CHANGE} +1.0 points: too little"),
-        (DEPTH_UTILITY, {"depth_gain": None}, "what its blocks are worth was not measured"),
+        (
+            DEPTH_UTILITY,
+            {"depth_gain": None},
+            "the accuracy gained by training its blocks was not measured",
+        ),
     ]:
-        assert one.in_words(found_by(one, HEALTHY | change)) == words
+        assert diagnostic.in_words(found_by(diagnostic, HEALTHY | change)) == words
 
 
 def test_what_straddles_is_said_to_be_open():
-    for one, name, values, words in [
+    for diagnostic, name, values, words in [
         (SCALE, "growth", (10.0, 60.0), "the stream may blow up, 24.5 ["),
         (STABILITY, "stability", (0.2, 0.5), "batches may share one drift: "),
         (DEPTH_UTILITY, "depth_gain", (0.01, 0.03), f"{BLOCKS_CHANGE} +2.0 [−"),
     ]:
         verdict = judge([HEALTHY | {name: value} for value in values])
-        found = next(f for f in (*verdict.findings, *verdict.besides) if f.id == one.id)
+        found = next(f for f in (*verdict.findings, *verdict.besides) if f.id == diagnostic.id)
         assert found.straddles
-        assert one.in_words(found).startswith(words)
+        assert diagnostic.in_words(found).startswith(words)
 
 
 def test_in_how_many_seeds_the_gradient_is_numerically_wrong_is_a_fact_of_the_finding():

@@ -1,4 +1,4 @@
-"""Intervals over seeds, against scipy and against lists of readings that were made to fit."""
+"""Intervals over seeds, compared with scipy and with constructed readings."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from depthgauge.diagnostics.intervals import (
     MOST_SEEDS,
     Interval,
     interval,
+    interval_with_noise,
     seeds_to_settle,
-    with_noise,
 )
 from depthgauge.diagnostics.reference import GRADIENT
 from depthgauge.diagnostics.scale import GROWTH
@@ -36,7 +36,7 @@ def by_scipy(values: list[float], rate: float) -> tuple[float, float]:
 
 
 def lookalikes(values: list[float], n: int) -> list[float]:
-    """A list of n readings with the same mean and sample standard deviation."""
+    """Return n readings with the same mean and sample standard deviation."""
     center, spread = statistics.fmean(values), statistics.stdev(values)
     pairs, odd = divmod(n, 2)
     step = spread if odd else spread * math.sqrt((n - 1) / n)
@@ -89,29 +89,23 @@ def test_a_smaller_error_rate_gives_a_wider_interval(values, one, other):
     assert strict.low < lax.low < lax.high < strict.high
 
 
-def test_below_and_above_a_threshold():
-    between = Interval(1.0, 2.0, 3.0, 3)
-    assert [between.is_below(t) for t in (3.1, 3.0, 2.0)] == [True, False, False]
-    assert [between.is_above(t) for t in (0.9, 1.0, 2.0)] == [True, True, False]
-
-
-def test_where_no_reading_has_a_logarithm_the_interval_is_what_they_are():
+def test_readings_without_a_logarithm_are_their_own_interval():
     for value in [0.0, math.inf]:
         for n in [1, 3]:
             assert interval([value] * n, RATE, log=True) == Interval(value, value, value, n)
 
 
-def test_a_zero_lends_no_confidence_to_the_others():
+def test_a_zero_adds_no_confidence():
     found, others = (interval(v, RATE, log=True) for v in ([0.0, 1e-9, 2e-9], [1e-9, 2e-9]))
     assert (found.low, found.high) == (0.0, pytest.approx(others.high))
 
 
-def test_an_infinity_lends_no_confidence_to_the_others():
+def test_an_infinity_adds_no_confidence():
     found, others = (interval(v, RATE, log=True) for v in ([math.inf, 1e9, 2e9], [1e9, 2e9]))
     assert (found.low, found.high) == (pytest.approx(others.low), math.inf)
 
 
-def test_beside_dead_seeds_one_living_seed_tells_nothing():
+def test_one_living_seed_beside_dead_seeds_gives_an_unbounded_interval():
     for dead in [0.0, math.inf]:
         found = interval([dead, 51.0, dead], RATE, log=True)
         assert (found.low, found.high, found.n) == (0.0, math.inf, 3)
@@ -124,25 +118,25 @@ def test_an_upper_end_beyond_floating_point_is_infinite():
 
 
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=6), st.floats(-0.5, 1.5), rates)
-def test_the_seeds_to_settle_are_the_fewest_lookalikes_that_do(values, threshold, rate):
+def test_seeds_to_settle_is_the_least_number_of_similar_seeds_that_settles(values, threshold, rate):
     assume(np.std(values) > 1e-3)
 
-    def settled(more: int) -> bool:
+    def settles(more: int) -> bool:
         found = interval(lookalikes(values, len(values) + more), rate)
-        return found.is_below(threshold) or found.is_above(threshold)
+        return found.high < threshold or found.low >= threshold
 
-    fewest = next((more for more in range(1, MOST_SEEDS + 1) if settled(more)), None)
+    fewest = next((more for more in range(1, MOST_SEEDS + 1) if settles(more)), None)
     assert seeds_to_settle(values, threshold, rate) == fewest
 
 
 @given(st.lists(st.floats(1e-3, 1e3), min_size=2, max_size=6), st.floats(1e-3, 1e3))
-def test_on_the_log_they_are_those_of_the_logs(values, threshold):
+def test_on_the_log_seeds_to_settle_takes_logarithms(values, threshold):
     logs = [math.log(value) for value in values]
     expected = seeds_to_settle(logs, math.log(threshold), RATE)
     assert seeds_to_settle(values, threshold, RATE, log=True) == expected
 
 
-def test_no_number_of_seeds_is_said_where_none_can_be():
+def test_seeds_to_settle_is_none_where_no_number_can_be_given():
     for values, log in [
         ([0.5], False),
         ([0.5], True),
@@ -153,7 +147,7 @@ def test_no_number_of_seeds_is_said_where_none_can_be():
         assert seeds_to_settle(values, 2.0, RATE, log) is None
 
 
-def test_an_interval_too_wide_to_mean_anything_is_too_few_seeds():
+def test_too_wide_an_interval_is_written_as_too_few_seeds():
     """Seen with two seeds: [8.83e-07, 5.77e+08]."""
     seen = Interval(8.83e-7, 22.6, 5.77e8, 2)
     assert GROWTH.show_interval(seen) == "22.6 [too few seeds]"
@@ -176,7 +170,7 @@ def test_an_interval_too_wide_to_mean_anything_is_too_few_seeds():
 
 
 def test_one_seed_and_dead_seeds_are_not_too_few():
-    """An end that dead seeds set says what happened to them, not how little is known."""
+    """An end that comes from a dead seed does not mean that too little is known."""
     for readings, shown in [
         ([22.6], "22.6"),
         ([3.0, 3.1, 2.9, math.inf], "3 [2.83, ∞]"),
@@ -192,7 +186,7 @@ def test_one_seed_and_dead_seeds_are_not_too_few():
 HEALTHY = {"growth": 1.0, "gradient": 1.0, "error_share": 1.0, "numerics": 1.0, "depth_gain": 0.2}
 
 
-def test_a_sentence_says_so_too_unless_the_interval_settles_the_question():
+def test_a_finding_says_too_few_seeds_unless_its_interval_settles_the_question():
     for growths, outcome, sentence in [
         ((1.0, 500.0), "straddles", "grows 22.4 [too few seeds] times"),
         ((1e20, 2e20), "fires", "grows 1.41e+20 [2.53e+14, 7.91e+25] times"),
@@ -211,13 +205,15 @@ def test_a_sentence_says_so_too_unless_the_interval_settles_the_question():
 
 def test_noise_of_the_evaluation_set_only_widens_an_interval():
     values = [0.018, 0.020, -0.018]
-    alone, noisy = interval(values, 0.05 / 3), with_noise(values, [0.01] * 3, 0.05 / 3)
+    alone, noisy = interval(values, 0.05 / 3), interval_with_noise(values, [0.01] * 3, 0.05 / 3)
     assert noisy.low <= alone.low
     assert noisy.high >= alone.high
-    assert with_noise(values, [0.1] * 3, 0.05 / 3).high > 1.2 * alone.high
+    assert interval_with_noise(values, [0.1] * 3, 0.05 / 3).high > 1.2 * alone.high
 
 
 def test_noise_alone_gives_the_normal_interval():
-    found = with_noise([0.3], [0.01], 0.05)
+    found = interval_with_noise([0.3], [0.01], 0.05)
     assert found.high - found.center == pytest.approx(0.0196, abs=1e-5)
-    assert with_noise([0.3, 0.3, 0.3], [0.01] * 3, 0.05).high == pytest.approx(0.3196, abs=1e-5)
+    assert interval_with_noise([0.3, 0.3, 0.3], [0.01] * 3, 0.05).high == pytest.approx(
+        0.3196, abs=1e-5
+    )

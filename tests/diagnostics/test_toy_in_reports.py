@@ -1,4 +1,4 @@
-"""A diagnostic that is registered once is in whatever a real audit writes and shows."""
+"""A registered diagnostic is in everything that a real audit writes and shows."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from depthgauge.report.paper.template import reporting_template
 from depthgauge.results.load import load
 
 LIMIT = 0.9
-"""Above what any block is missed by, so that DX fires for every network."""
+"""More than any block is worth, so that DX fires for every network."""
 
 
 @pytest.fixture(scope="module")
 def audit(tmp_path_factory):
-    """What the command printed, its folder, and the study; the toy is registered all the while."""
+    """Run an audit with the toy registered; return its output, its folder and the study."""
     folder = tmp_path_factory.mktemp("toy") / "study"
     with registered():
         done = run(

@@ -1,4 +1,4 @@
-"""A diagnostic that the package does not have: is any single block missed when it is left out?"""
+"""A diagnostic that the package does not have: is any block missed when the network skips it?"""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _decide(case: Case) -> Finding:
     lost = case.interval(LOST)
     if lost is None:
         return Finding("DX", "untested", {}, "lesion: not measured")
-    outcome = case.side(lost, LEAST)
+    outcome = case.outcome(lost, LEAST)
     sentence = f"lesion: the most missed block is worth {100 * lost.center:.1f} points"
     more = case.seeds_to_settle(LEAST) if outcome == "straddles" else None
     return Finding("DX", outcome, {"largest_lesion": lost}, sentence, more)
@@ -51,7 +51,7 @@ TOY = Diagnostic(
 
 @contextmanager
 def registered(diagnostic: Diagnostic = TOY) -> Iterator[None]:
-    """The diagnostic is one of the registered ones inside, and gone afterwards."""
+    """Register a diagnostic for as long as the context lasts."""
     register(diagnostic)
     try:
         yield

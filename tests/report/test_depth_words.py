@@ -99,7 +99,7 @@ def test_a_rung_that_adds_several_blocks_names_them():
 
 def test_two_seeds_are_said_to_be_too_few_and_no_block_is_accused():
     assert depth_sentences("bp", depth_of(LADDER, ON_NOISE, apart=(-0.1, 0.1))) == [
-        "bp: how many blocks it trains cannot be told from two seeds."
+        "bp: two seeds are too few to say how many blocks it trains."
     ]
 
 

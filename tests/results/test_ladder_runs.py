@@ -271,8 +271,8 @@ def test_under_a_control_backpropagation_under_the_same_control_counts(tmp_path)
     assert reference(found, "dfa[no_norm]") == found["bp[no_norm]"]
     assert found["dfa[no_norm]"].delta == pytest.approx(0.02 * found["bp[no_norm]"].gain)
     assert reference(found, "dfa[no_skip]") is None
-    assert not found["dfa[no_skip]"].is_told
-    assert found["dfa"].is_told
+    assert not found["dfa[no_skip]"].is_testable
+    assert found["dfa"].is_testable
 
 
 def test_what_people_read(made):

@@ -213,7 +213,7 @@ def rest_of(depth: UsedDepth) -> tuple[int, ...]:
 
 def word_of(depth: UsedDepth) -> str:
     """Return the word where D1, D2 and D3 pass."""
-    if not depth.is_told:
+    if not depth.is_testable:
         return "no alarm, depth untested"
     if depth.is_shallow:
         return "shallow"

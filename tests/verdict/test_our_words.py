@@ -73,7 +73,7 @@ def test_two_seeds_are_too_few():
     bp = bp_depth(2)
     assert str(bp) == "too few seeds"
     assert word(bp, 2) == "no alarm, depth untested"
-    assert in_words(bp) == "how many blocks it trains cannot be told from two seeds"
+    assert in_words(bp) == "two seeds are too few to say how many blocks it trains"
 
 
 def test_what_is_open_is_said():

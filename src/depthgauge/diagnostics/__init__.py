@@ -1,1 +1,1 @@
-"""What each reading says: one file for each diagnostic, and the contract they keep."""
+"""Diagnostics: one file for each, and the contract that they keep."""

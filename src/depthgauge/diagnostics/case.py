@@ -1,4 +1,4 @@
-"""What a diagnostic decides by: the readings of every seed, the thresholds, the error rate."""
+"""The evidence of a diagnostic: the readings of every seed, the thresholds, the error rate."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from depthgauge.diagnostics.intervals import Interval, interval, seeds_to_settle
 
 @dataclass(frozen=True)
 class Case:
-    """The networks of one rule, one for each seed, and what they are held to.
+    """The networks of one rule, one for each seed, and the thresholds that judge them.
 
     Attributes:
-        seeds: the readings of each network by name; one that is missing or None was not read.
-        limits: the thresholds by name.
-        error_rate: of one interval.
-        bp_gain: what backpropagation gains from depth on the same task; None if not known.
+        seeds: the readings of each network, by name. A reading that was not taken is None or
+            missing.
+        limits: the value of each threshold, by name.
+        error_rate: the error rate of one interval.
+        bp_gain: the accuracy that backpropagation gains from depth on the same task, as a share;
+            None if it is not known.
     """
 
     seeds: Sequence[Readings]
@@ -27,33 +29,33 @@ class Case:
     bp_gain: float | None = None
 
     def values(self, quantity: Quantity) -> list[float]:
-        """Return the reading of every seed that has it."""
-        found = [seed.get(quantity.name) for seed in self.seeds]
-        return [value for value in found if value is not None]
+        """Return the readings of this quantity, from the seeds that have one."""
+        readings = [seed.get(quantity.name) for seed in self.seeds]
+        return [value for value in readings if value is not None]
 
     def interval(self, quantity: Quantity) -> Interval | None:
-        """Return the interval over the seeds that have the reading; None if no seed has."""
+        """Return the interval over the seeds that have a reading; None if no seed has one."""
         values = self.values(quantity)
         return interval(values, self.error_rate, quantity.log) if values else None
 
     def limit(self, threshold: Threshold) -> float:
-        """Return the value that the threshold has here."""
+        """Return the value of this threshold."""
         return self.limits[threshold.name]
 
-    def side(self, found: Interval, threshold: Threshold) -> Outcome:
-        """Say whether the whole interval is on the bad side, on the good one, or on neither.
+    def outcome(self, interval: Interval, threshold: Threshold) -> Outcome:
+        """Return "fires" if the whole interval is bad, "passes" if it is good, else "straddles".
 
-        A reading at its threshold is good.
+        A reading that equals the threshold is good.
         """
         limit = self.limit(threshold)
         if threshold.fires == "above":
-            bad, good = found.low > limit, found.high <= limit
+            is_bad, is_good = interval.low > limit, interval.high <= limit
         else:
-            bad, good = found.is_below(limit), found.is_above(limit)
-        return "fires" if bad else "passes" if good else "straddles"
+            is_bad, is_good = interval.high < limit, interval.low >= limit
+        return "fires" if is_bad else "passes" if is_good else "straddles"
 
     def seeds_to_settle(self, threshold: Threshold) -> int | None:
-        """Return how many more seeds like these would clear the threshold."""
+        """Estimate how many more seeds would move the interval to one side of the threshold."""
         quantity = threshold.quantity
         values, limit = self.values(quantity), self.limit(threshold)
         return seeds_to_settle(values, limit, self.error_rate, quantity.log)

@@ -1,4 +1,4 @@
-"""What a diagnostic declares; verdicts, thresholds and whatever shows them are made from it."""
+"""The declaration of a diagnostic, from which verdicts, thresholds, tables and charts are made."""
 
 from __future__ import annotations
 
@@ -16,30 +16,31 @@ if TYPE_CHECKING:
     from depthgauge.gauges.network_readings import NetworkReadings
 
 Readings = Mapping[str, float | None]
-"""What one trained network gives the diagnostics, by name; None or missing: it was not read."""
+"""The readings of one trained network, by name. A reading not taken is None or missing."""
 
 Side = Literal["above", "below"]
 
 UNKNOWN = "–"
 THOUSAND, MILLION = 1e3, 1e6
-"""Numbers between these are written out, not with a power of ten."""
+"""Numbers from a thousand to a million are written in full: 12,300 and not 1.23e4."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Quantity:
-    """A number that a diagnostic reads off each network.
+    """A number that a diagnostic takes from each network.
 
     Attributes:
-        name: in readings, intervals and documents.
-        label: in tables.
-        from_network: takes it from what the gauges read; None where it is undefined.
-        from_epoch: takes it from one line of a run's metrics, None where the line does not have
-            it; left out where training does not record it.
-        if_diverged: what it counts as in a network whose training diverged.
-        log: whether its interval is that of the logarithm, and its axis logarithmic.
-        widest: an interval that is wider says nothing: there are too few seeds. With `log`, the
-            factor between its ends.
-        form, factor, unit: it is shown as `form` of `factor` times the number, in `unit`.
+        name: its name in readings, intervals and documents.
+        label: its name in tables.
+        from_network: takes the number from the gauges' readings of a network; returns None where
+            the number is undefined.
+        from_epoch: takes the number from one line of a run's metrics; returns None where the line
+            has none. Leave it out for a number that training does not record.
+        if_diverged: the value for a network whose training diverged.
+        log: whether intervals are those of the logarithm, and axes are logarithmic.
+        widest: the width of the widest interval that still says something; a wider one means too
+            few seeds. With `log`, the factor between its ends.
+        form, factor, unit: a reader sees `form` of `factor` times the number, in `unit`.
     """
 
     name: str
@@ -54,7 +55,7 @@ class Quantity:
     unit: str = ""
 
     def show(self, value: float | None) -> str:
-        """Write a value of it for a reader, without its unit."""
+        """Write a value for a reader, without its unit."""
         if value is None or math.isnan(value):
             return UNKNOWN
         scaled = self.factor * value
@@ -66,29 +67,32 @@ class Quantity:
         mantissa, e, exponent = text.partition("e")
         return mantissa.replace("-", "−") + (f"e{int(exponent)}" if e else "")
 
-    def says_nothing(self, found: Interval, limit: float | None = None) -> bool:
-        """Return whether an interval of it is too wide; one that settles the limit says that."""
-        return found.is_wider_than(self.widest, self.log) and (
-            limit is None or found.low <= limit <= found.high
+    def is_too_wide(self, interval: Interval, limit: float | None = None) -> bool:
+        """Return whether an interval is wider than `widest`, and contains the `limit` if given.
+
+        A wide interval that lies on one side of the limit still says on which side.
+        """
+        return interval.is_wider_than(self.widest, self.log) and (
+            limit is None or interval.low <= limit <= interval.high
         )
 
-    def show_interval(self, found: Interval, settled: bool = False) -> str:
-        """Write its mean over seeds, and the interval where there is more than one seed.
+    def show_interval(self, interval: Interval, settled: bool = False) -> str:
+        """Write the mean over seeds, and the interval where there is more than one seed.
 
-        Where that is too wide to say anything there are too few seeds; unless it has `settled`
-        something all the same.
+        "[too few seeds]" replaces an interval that is too wide, unless the interval has `settled`
+        on which side of a threshold it lies.
         """
-        center = self.show(found.center)
-        if found.is_point:
+        center = self.show(interval.center)
+        if interval.is_point:
             return center
-        if not settled and self.says_nothing(found):
+        if not settled and self.is_too_wide(interval):
             return f"{center} {TOO_FEW_SEEDS}"
-        return f"{center} [{self.show(found.low)}, {self.show(found.high)}]"
+        return f"{center} [{self.show(interval.low)}, {self.show(interval.high)}]"
 
 
 @dataclass(frozen=True)
 class Threshold:
-    """Where a quantity becomes bad: its default, its meaning, and the bad side."""
+    """The value at which a quantity becomes bad: its default, its meaning, and the bad side."""
 
     name: str
     default: float
@@ -97,13 +101,13 @@ class Threshold:
     meaning: str
 
     def fires_if(self, value: float) -> str:
-        """Write the condition for a table, with the value that was used: `> 50`."""
+        """Write the condition for a table, with the value in use: `> 50`."""
         return f"{'>' if self.fires == 'above' else '<'} {self.quantity.factor * value:g}"
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column in tables of networks: its header, and the quantity that it shows."""
+    """A column in tables of networks: a header and a quantity."""
 
     header: str
     quantity: Quantity
@@ -111,12 +115,12 @@ class Column:
 
 @dataclass(frozen=True)
 class Chart:
-    """The facts of a diagnostic's chart: whether it is logarithmic, its quantity says.
+    """The facts of a diagnostic's chart.
 
     Attributes:
-        axis: what stands at the axis.
-        threshold: drawn as a line, with its bad side shaded.
-        word: what stands at the line, before "above" or "below" and the value.
+        axis: the title of the axis.
+        threshold: the threshold that is drawn as a line; its bad side is shaded.
+        word: the first word at the line; "above" or "below" and the value follow.
     """
 
     axis: str
@@ -125,26 +129,26 @@ class Chart:
 
     @property
     def quantity(self) -> Quantity:
-        """What is drawn."""
+        """Return the quantity that the chart draws."""
         return self.threshold.quantity
 
 
 @dataclass(frozen=True, kw_only=True)
 class Diagnostic:
-    """One question to the networks of a rule, with everything that is shown of its answer.
+    """One question about the networks of a rule, and everything that reports show of the answer.
 
     Attributes:
-        id, title: "D1" and "scale".
-        meaning: one or two sentences for somebody who sees it for the first time.
-        fires_when: completes "It fires where …".
-        quantities: what it reads off each network.
-        thresholds: what those are held to.
-        decide: the finding over seeds. Its intervals are named as the quantities are: threshold
-            sensitivity takes their ends.
-        in_words: the finding as a clause for a newcomer, whatever the outcome.
-        columns: in tables of networks.
-        chart: its facts, where it has one.
-        counts: whether it has a part in the verdict; if not, it is reported beside it.
+        id, title: for example "D1" and "scale".
+        meaning: one or two sentences for a newcomer.
+        fires_when: the end of the sentence "It fires where …".
+        quantities: the numbers that it takes from each network.
+        thresholds: the thresholds of these numbers.
+        decide: returns the finding over seeds. The finding names its intervals as the quantities
+            are named, because threshold sensitivity looks up their ends.
+        in_words: returns the finding as a clause for a newcomer, whatever the outcome.
+        columns: its columns in tables of networks.
+        chart: the facts of its chart, if it has one.
+        counts: whether it has a part in the verdict. If not, reports show it beside the verdict.
     """
 
     id: str
@@ -161,10 +165,10 @@ class Diagnostic:
 
     @property
     def name(self) -> str:
-        """Id and title: "D1 scale"."""
+        """Return id and title: "D1 scale"."""
         return f"{self.id} {self.title}"
 
     @property
     def recorded(self) -> tuple[Quantity, ...]:
-        """Those of its quantities that training records after every epoch."""
+        """Return the quantities that training records after every epoch."""
         return tuple(q for q in self.quantities if q.from_epoch is not None)

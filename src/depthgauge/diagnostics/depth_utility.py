@@ -1,4 +1,4 @@
-"""D3, depth utility: is training the blocks worth anything in accuracy?"""
+"""D3, depth utility: does training the blocks gain accuracy?"""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from statistics import fmean
 from depthgauge.diagnostics.case import Case
 from depthgauge.diagnostics.contract import Chart, Column, Diagnostic, Quantity, Threshold
 from depthgauge.diagnostics.finding import Finding
-from depthgauge.diagnostics.intervals import WIDEST_SHARE, with_noise
-from depthgauge.diagnostics.wording import in_points
+from depthgauge.diagnostics.interval_text import write_points
+from depthgauge.diagnostics.intervals import WIDEST_SHARE, interval_with_noise
 
 GAIN = Quantity(
     name="depth_gain",
@@ -28,7 +28,7 @@ NOISE = Quantity(
     factor=100,
     unit="points",
 )
-"""Of the choice of evaluation samples."""
+"""The standard error that comes from the choice of evaluation samples."""
 
 LEAST = Threshold(
     "depth_gain",
@@ -41,10 +41,10 @@ LEAST = Threshold(
 
 
 def _decide(case: Case) -> Finding:
-    """Compare the gain over the frozen baseline, paired by seed, where BP itself gains.
+    """Compare the gain over the frozen baseline with its threshold, if BP itself gains that much.
 
-    The interval has the spread over seeds, and the noise of the evaluation set where that is known;
-    the published protocol leaves the noise out.
+    The interval includes the spread over seeds and, where it is known, the noise of the evaluation
+    set. The published protocol leaves the noise out.
     """
     gain, least = case.interval(GAIN), case.limit(LEAST)
     if gain is None:
@@ -55,27 +55,27 @@ def _decide(case: Case) -> Finding:
             f"{100 * case.bp_gain:.1f} points on this task"
         )
         return Finding("D3", "untested", {"depth_gain": gain}, sentence)
-    published = case.side(gain, LEAST)
+    published = case.outcome(gain, LEAST)
     if noise := case.values(NOISE):
-        gain = with_noise(case.values(GAIN), noise, case.error_rate)
-    outcome = case.side(gain, LEAST)
+        gain = interval_with_noise(case.values(GAIN), noise, case.error_rate)
+    outcome, shown = case.outcome(gain, LEAST), write_points(GAIN, gain, least)
     return Finding(
         "D3",
         outcome,
         {"depth_gain": gain},
-        f"depth utility: training the blocks gains {in_points(GAIN, gain, least)} points over the "
-        f"frozen baseline (threshold {100 * least:g})",
+        f"depth utility: training the blocks gains {shown} points over the frozen baseline "
+        f"(threshold {100 * least:g})",
         _more_seeds(case) if outcome == "straddles" else None,
         published=None if published == outcome else published,
     )
 
 
 def _more_seeds(case: Case) -> int | None:
-    """Return how many more seeds would settle it; None where only more samples would."""
+    """Estimate how many more seeds settle the finding; None where only more samples would."""
     noise = case.values(NOISE)
     if noise:
-        samples_alone = with_noise([fmean(case.values(GAIN))], noise, case.error_rate)
-        if case.side(samples_alone, LEAST) == "straddles":
+        without_spread = interval_with_noise([fmean(case.values(GAIN))], noise, case.error_rate)
+        if case.outcome(without_spread, LEAST) == "straddles":
             return None
     return case.seeds_to_settle(LEAST)
 
@@ -83,11 +83,11 @@ def _more_seeds(case: Case) -> int | None:
 def _in_words(finding: Finding) -> str:
     gain = finding.intervals.get("depth_gain")
     if gain is None:
-        return "what its blocks are worth was not measured"
+        return "the accuracy gained by training its blocks was not measured"
     text = f"training the blocks changes accuracy by {GAIN.show_interval(gain)} points"
     return {
         "fires": f"{text}: {'too little' if gain.center > 0 else 'no gain'}",
-        "straddles": f"{text}: whether they help stays open",
+        "straddles": f"{text}: it is open whether they help",
         "untested": f"{text}, but depth does not help on this task",
     }.get(finding.outcome, text)
 
@@ -95,7 +95,7 @@ def _in_words(finding: Finding) -> str:
 DEPTH_UTILITY = Diagnostic(
     id="D3",
     title="depth utility",
-    meaning="accuracy with all blocks trained, less that with frozen ones, paired by seed.",
+    meaning="accuracy with all blocks trained, minus accuracy with frozen blocks, paired by seed.",
     fires_when="training the blocks gains less accuracy than the threshold",
     quantities=(GAIN, NOISE),
     thresholds=(LEAST,),

@@ -1,4 +1,4 @@
-"""What a diagnostic found over seeds."""
+"""The answer of a diagnostic."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ Outcome = Literal["fires", "passes", "straddles", "untested"]
 
 @dataclass(frozen=True)
 class Finding:
-    """What a diagnostic found over the seeds of one rule.
+    """The answer of a diagnostic over the seeds of one rule.
 
     Attributes:
-        id: of the diagnostic.
+        id: the id of the diagnostic.
         outcome: "fires" or "passes" if the whole interval is on one side of the threshold,
-            "straddles" if it is on both, "untested" if there is nothing to decide by.
-        intervals: over seeds, by the name of the reading.
-        sentence: what was read, beside its thresholds.
-        more_seeds: about how many more seeds would settle what straddles; None if that cannot be
-            told, or more than a lot.
-        published: what the published protocol finds, where that differs.
-        facts: whole numbers besides, by name, for whoever would otherwise look into the sentence.
+            "straddles" if it is on both sides, "untested" if the readings are missing.
+        intervals: the interval over seeds of each reading, by name.
+        sentence: the readings and their thresholds in a sentence.
+        more_seeds: about how many more seeds would settle an outcome that straddles; None if the
+            number is unknown or above 200.
+        published: the outcome by the published protocol, where that differs.
+        facts: further whole numbers by name, so that no program has to read the sentence.
     """
 
     id: str
@@ -36,20 +36,20 @@ class Finding:
 
     @property
     def fires(self) -> bool:
-        """Whether it is bad with confidence."""
+        """Return whether the readings are bad with confidence."""
         return self.outcome == "fires"
 
     @property
     def passes(self) -> bool:
-        """Whether it is good with confidence."""
+        """Return whether the readings are good with confidence."""
         return self.outcome == "passes"
 
     @property
     def straddles(self) -> bool:
-        """Whether it may be either."""
+        """Return whether the readings may be good or bad."""
         return self.outcome == "straddles"
 
     @property
     def untested(self) -> bool:
-        """Whether there was nothing to decide by."""
+        """Return whether the readings are missing."""
         return self.outcome == "untested"

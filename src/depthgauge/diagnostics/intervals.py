@@ -9,22 +9,21 @@ from dataclasses import dataclass
 from functools import cache
 
 MOST_SEEDS = 200
-"""Further seeds that are looked at when it is said how many would settle a question."""
-
+"""The most additional seeds that `seeds_to_settle` tries."""
 
 WIDEST_FACTOR = 1e4
-"""An interval of a positive quantity whose ends differ by more says nothing."""
+"""The largest factor between the ends of an interval that says something (positive quantities)."""
 
 WIDEST_SHARE = 1.0
-"""An interval of shares, their differences or cosines that is wider says nothing: 100 points."""
+"""The width of the widest interval that says something, of shares or cosines: 100 points."""
 
 TOO_FEW_SEEDS = "[too few seeds]"
-"""Stands in the place of an interval that is too wide to say anything."""
+"""The text that replaces an interval that is too wide to say anything."""
 
 
 @dataclass(frozen=True)
 class Interval:
-    """Student's t interval of the mean of n readings; with one reading just that reading."""
+    """Student's t interval of the mean of n readings; a single reading is its own interval."""
 
     low: float
     center: float
@@ -33,14 +32,15 @@ class Interval:
 
     @property
     def is_point(self) -> bool:
-        """Whether it is one reading without ends."""
+        """Return whether the interval is a single reading."""
         return self.n == 1 and self.low == self.high
 
     def is_wider_than(self, widest: float, log: bool = False) -> bool:
-        """Its ends differ by more than this; with `log`, by a larger factor.
+        """Return whether the ends differ by more than `widest`; with `log`, by a larger factor.
 
-        An end at zero or infinity is that of dead seeds, where the other is not: then the factor
-        is that of the other seeds. One seed has no ends, and dead seeds alone agree.
+        An end at zero or infinity comes from dead or diverged seeds. If the center is finite and
+        positive, only the other end counts. A single reading is never too wide, nor are seeds
+        that are all dead.
         """
         if self.is_point:
             return False
@@ -51,21 +51,14 @@ class Interval:
         upper, lower = self.high / self.center, self.center / self.low if self.low else math.inf
         return min(upper, lower) > math.sqrt(widest)
 
-    def is_below(self, threshold: float) -> bool:
-        """The whole interval is."""
-        return self.high < threshold
-
-    def is_above(self, threshold: float) -> bool:
-        """The whole interval is, or touches it: what is not below passes."""
-        return self.low >= threshold
-
 
 def interval(values: Sequence[float], error_rate: float, log: bool = False) -> Interval:
-    """Mean ± t(1 − error_rate/2, n − 1)·s/√n; with `log`, of the logarithms.
+    """Return mean ± t(1 − error_rate/2, n − 1)·s/√n; with `log`, of the logarithms.
 
-    Readings of exactly zero, or infinite ones, have no logarithm: the interval is that of the
-    others, extended to them. So a dead seed neither hides what the rest agree on, nor passes for a
-    healthy one, nor lends confidence. With one other seed nothing is known of the spread.
+    Readings of zero or infinity have no logarithm. The interval is then that of the other readings,
+    extended to zero or infinity: a dead seed does not hide what the others agree on, does not count
+    as healthy, and adds no confidence. With one other reading the spread is unknown, and the
+    interval reaches from zero to infinity.
     """
     if not log or len(values) == 1:
         return _of_mean(values, error_rate)
@@ -86,16 +79,19 @@ def _of_mean(values: Sequence[float], error_rate: float) -> Interval:
     return Interval(center - half, center, center + half, n)
 
 
-def with_noise(values: Sequence[float], noise: Sequence[float], error_rate: float) -> Interval:
+def interval_with_noise(
+    values: Sequence[float], noise: Sequence[float], error_rate: float
+) -> Interval:
     """Return the interval of a mean over seeds that share their evaluation samples.
 
-    The variance is s²/n plus the mean square of the `noise`, each reading's own standard error:
-    seeds that share the samples share it, so that more seeds do not take it away. Satterthwaite's
-    degrees of freedom; never narrower than the interval over seeds alone.
+    `noise` is the standard error of each reading that comes from the choice of samples. The
+    variance is s²/n plus the mean square of the noise: all seeds share the samples, so that more
+    seeds do not reduce the noise. The degrees of freedom are Satterthwaite's. The interval is never
+    narrower than the one over seeds alone.
     """
     center, n = statistics.fmean(values), len(values)
     over_seeds = statistics.variance(values) / n if n > 1 else 0.0
-    over_samples = statistics.fmean(one**2 for one in noise)
+    over_samples = statistics.fmean(error**2 for error in noise)
     total = over_seeds + over_samples
     freedom = total**2 / (over_seeds**2 / (n - 1)) if over_seeds else math.inf
     alone = _of_mean(values, error_rate)
@@ -109,10 +105,10 @@ def _half_width(spread: float, n: int, error_rate: float) -> float:
 
 @cache
 def quantile(error_rate: float, freedom: float) -> float:
-    """Return the two-sided quantile of Student's t; at infinite freedom, of the normal.
+    """Return the two-sided quantile of Student's t; with infinite freedom, of the normal.
 
-    It is loaded when it is first needed: `--help` names the thresholds, and scipy takes half a
-    second to load (`scipy.stats`, which has it too, a whole one).
+    scipy is imported here, and not at the top, because its import takes half a second and `--help`
+    imports this module. (`scipy.stats` would take a second.)
     """
     from scipy.special import ndtri, stdtrit  # noqa: PLC0415
 
@@ -130,7 +126,10 @@ def _exp(value: float) -> float:
 def seeds_to_settle(
     values: Sequence[float], threshold: float, error_rate: float, log: bool = False
 ) -> int | None:
-    """How many more seeds like these would clear the threshold; None if more than a lot."""
+    """Estimate how many more seeds like these move the interval to one side of the threshold.
+
+    None with fewer than two seeds, or if more than `MOST_SEEDS` are needed.
+    """
     if log:
         if not all(0 < value < math.inf for value in values):
             return None

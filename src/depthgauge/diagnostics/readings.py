@@ -1,4 +1,4 @@
-"""What one network gives the diagnostics, from its gauges, its metrics, or its divergence."""
+"""The readings that the diagnostics need of one network."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ if TYPE_CHECKING:
 
 
 def seed_readings(network: NetworkReadings) -> dict[str, float | None]:
-    """Return what every diagnostic needs of a network that the gauges have read."""
+    """Return the readings of a network, from its gauges."""
     return {name: quantity.from_network(network) for name, quantity in quantities().items()}
 
 
 def diverged_readings() -> dict[str, float | None]:
-    """Return what a network counts as whose training diverged: nothing of it can be measured."""
+    """Return the readings of a network whose training diverged; the gauges cannot read it."""
     return {name: quantity.if_diverged for name, quantity in quantities().items()}
 
 
 def epoch_readings(line: EpochMetrics) -> dict[str, float | None]:
-    """Return what one line of a run's metrics tells; what training does not record is left out."""
+    """Return the readings that training recorded in one line of a run's metrics."""
     recorded = {name: q for name, q in quantities().items() if q.from_epoch is not None}
     if line["diverged"]:
         return {name: quantity.if_diverged for name, quantity in recorded.items()}

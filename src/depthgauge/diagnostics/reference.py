@@ -1,12 +1,12 @@
-"""D2, reference: is there a gradient left to be compared with?"""
+"""D2, reference: is the true gradient large enough to be compared with?"""
 
 from __future__ import annotations
 
 from depthgauge.diagnostics.case import Case
 from depthgauge.diagnostics.contract import Chart, Column, Diagnostic, Quantity, Threshold
 from depthgauge.diagnostics.finding import Finding, Outcome
+from depthgauge.diagnostics.interval_text import write_interval
 from depthgauge.diagnostics.intervals import WIDEST_FACTOR, Interval
-from depthgauge.diagnostics.wording import plain
 
 GRADIENT = Quantity(
     name="gradient",
@@ -60,7 +60,7 @@ LEAST_COSINE = Threshold(
 
 
 def _decide(case: Case) -> Finding:
-    """Fire where both readings are low, or the gradient is numerically wrong in every seed."""
+    """Fire if both readings are low, or if the gradient is numerically wrong in every seed."""
     gradient, share = case.interval(GRADIENT), case.interval(SHARE)
     if gradient is None:
         return Finding("D2", "untested", {}, "reference: not measured")
@@ -68,15 +68,16 @@ def _decide(case: Case) -> Finding:
         return _without_shares(gradient, case)
     wrong, seeds = sum(v < case.limit(LEAST_COSINE) for v in case.values(NUMERICS)), len(case.seeds)
     floor, share_floor = case.limit(FLOOR), case.limit(SHARE_FLOOR)
-    sides = case.side(gradient, FLOOR), case.side(share, SHARE_FLOOR)
+    sides = case.outcome(gradient, FLOOR), case.outcome(share, SHARE_FLOOR)
     outcome: Outcome = "straddles"
     if wrong == seeds or sides == ("fires", "fires"):
         outcome = "fires"
     elif not wrong and "passes" in sides:
         outcome = "passes"
     sentence = (
-        f"reference: the last gradient is {plain(GRADIENT, gradient, floor)} (floor {floor:g}), "
-        f"{plain(SHARE, share, share_floor)} of the error (floor {share_floor:g})"
+        f"reference: the last gradient is {write_interval(GRADIENT, gradient, floor)} "
+        f"(floor {floor:g}), {write_interval(SHARE, share, share_floor)} of the error "
+        f"(floor {share_floor:g})"
     )
     if wrong:
         sentence += f"; numerically wrong in {wrong} of {seeds} seeds (cosine with the "
@@ -92,28 +93,26 @@ def _decide(case: Case) -> Finding:
 
 
 def _without_shares(gradient: Interval, case: Case) -> Finding:
-    """Let a gradient that is not low pass, where ‖g_L‖/‖e‖ is not known; a low one may be either.
+    """Decide where ‖g_L‖/‖e‖ is unknown: a gradient that is not low passes, a low one is untested.
 
-    A network that is right and sure of it has a low gradient too.
+    A confident network that is right has a low gradient too.
     """
     floor = case.limit(FLOOR)
-    last = plain(GRADIENT, gradient, floor)
+    last = write_interval(GRADIENT, gradient, floor)
     sentence = f"reference: the last gradient is {last} (floor {floor:g})"
-    if case.side(gradient, FLOOR) == "passes":
+    if case.outcome(gradient, FLOOR) == "passes":
         return Finding("D2", "passes", {"gradient": gradient}, sentence)
-    sentence += (
-        "; its share of the error was not recorded, so it cannot be told whether that is bad"
-    )
+    sentence += "; its share of the error was not recorded, so D2 cannot say whether that is bad"
     return Finding("D2", "untested", {"gradient": gradient}, sentence)
 
 
 def _seeds_to_settle(case: Case, gradient: Interval, share: Interval) -> int | None:
-    """Count the seeds for one reading to be clearly above, or else for both to be clearly below."""
+    """Estimate how many more seeds put one reading above its floor, or both below theirs."""
     counts, passing = [], []
-    for found, floor in ((gradient, FLOOR), (share, SHARE_FLOOR)):
+    for interval, floor in ((gradient, FLOOR), (share, SHARE_FLOOR)):
         more = case.seeds_to_settle(floor)
         counts.append(more)
-        if more is not None and found.center >= case.limit(floor):
+        if more is not None and interval.center >= case.limit(floor):
             passing.append(more)
     if passing:
         return min(passing)
@@ -125,23 +124,23 @@ def _in_words(finding: Finding) -> str:
     if finding.passes:
         return "the gradient arrives"
     if finding.untested:
-        return "whether the gradient arrives cannot be told from what was recorded"
+        return "too little was recorded to say whether the gradient arrives"
     gradient = GRADIENT.show_interval(finding.intervals["gradient"], finding.fires)
-    wrong, of = finding.facts.get("numerically_wrong", 0), finding.facts.get("seeds", 0)
+    wrong, seeds = finding.facts.get("numerically_wrong", 0), finding.facts.get("seeds", 0)
     if not wrong:
         vanished = "has vanished" if finding.fires else "may have vanished"
         return f"the gradient {vanished}: {gradient} at the top"
-    seeds = "every seed" if wrong == of else f"{wrong} of {of} seeds"
-    if finding.fires and wrong != of:
-        return f"the gradient has vanished, and is numerically wrong in {seeds}: {gradient}"
-    return f"the gradient at the top is numerically wrong in {seeds}: {gradient}"
+    where = "every seed" if wrong == seeds else f"{wrong} of {seeds} seeds"
+    if finding.fires and wrong != seeds:
+        return f"the gradient has vanished, and is numerically wrong in {where}: {gradient}"
+    return f"the gradient at the top is numerically wrong in {where}: {gradient}"
 
 
 REFERENCE = Diagnostic(
     id="D2",
     title="reference",
     meaning="the norm of the true gradient at the top of the stream, by itself and as a share of "
-    "the error: where both are below their floors, Γ compares with nothing.",
+    "the error. Where both are below their floors, Γ compares credit with noise.",
     fires_when="both the gradient and its share of the error are below their floors, or the "
     "gradient is numerically wrong in every seed",
     quantities=(GRADIENT, SHARE, NUMERICS),

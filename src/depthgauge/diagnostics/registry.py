@@ -1,4 +1,4 @@
-"""The diagnostics that there are, in order: those of the package, then those registered since."""
+"""The registry of diagnostics: first those of the package, then those that a user adds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from depthgauge.diagnostics.scale import SCALE
 from depthgauge.diagnostics.stability import STABILITY
 from depthgauge.errors import UserError
 
-_registered = {one.id: one for one in (SCALE, REFERENCE, STABILITY, DEPTH_UTILITY)}
+_registered = {
+    diagnostic.id: diagnostic for diagnostic in (SCALE, REFERENCE, STABILITY, DEPTH_UTILITY)
+}
 
 
 def diagnostics() -> tuple[Diagnostic, ...]:
@@ -17,36 +19,42 @@ def diagnostics() -> tuple[Diagnostic, ...]:
     return tuple(_registered.values())
 
 
-def counting() -> tuple[Diagnostic, ...]:
+def verdict_diagnostics() -> tuple[Diagnostic, ...]:
     """Return the diagnostics that have a part in the verdict."""
-    return tuple(one for one in diagnostics() if one.counts)
+    return tuple(diagnostic for diagnostic in diagnostics() if diagnostic.counts)
 
 
 def thresholds() -> tuple[Threshold, ...]:
     """Return the thresholds of every diagnostic."""
-    return tuple(threshold for one in diagnostics() for threshold in one.thresholds)
+    return tuple(limit for diagnostic in diagnostics() for limit in diagnostic.thresholds)
 
 
 def quantities() -> dict[str, Quantity]:
-    """Return what the diagnostics read off a network, by name."""
-    return {quantity.name: quantity for one in diagnostics() for quantity in one.quantities}
+    """Return the quantities of every diagnostic, by name."""
+    return {
+        quantity.name: quantity
+        for diagnostic in diagnostics()
+        for quantity in diagnostic.quantities
+    }
 
 
 def register(new: Diagnostic) -> None:
-    """Add a diagnostic after the others; verdicts, thresholds and reports have it from then on.
+    """Add a diagnostic after the others; verdicts, thresholds and reports include it from then on.
 
-    It may read a quantity that another one reads too, but names may not mean two things.
+    A quantity may belong to several diagnostics, but a name may not stand for two quantities.
     """
     if new.id in _registered:
-        raise UserError(f"there is a diagnostic {new.id} already; give yours another id")
+        raise UserError(f"a diagnostic {new.id} exists already; give yours another id")
     for name in {t.name for t in new.thresholds} & {"error_rate", *(t.name for t in thresholds())}:
-        raise UserError(f"there is a threshold {name} already; give that of {new.id} another name")
+        raise UserError(
+            f"a threshold {name} exists already; give the threshold of {new.id} another name"
+        )
     known = quantities()
     for quantity in new.quantities:
         if known.get(quantity.name, quantity) is not quantity:
             raise UserError(
-                f"{new.id} reads another {quantity.name} than the diagnostics before it; give its "
-                "quantity another name, or use theirs"
+                f"{new.id} defines a quantity {quantity.name}, which an earlier diagnostic "
+                "defines in another way; rename yours, or use the earlier one"
             )
     _registered[new.id] = new
 

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 from depthgauge.diagnostics.case import Case
 from depthgauge.diagnostics.contract import Chart, Column, Diagnostic, Quantity, Threshold
 from depthgauge.diagnostics.finding import Finding
+from depthgauge.diagnostics.interval_text import write_interval
 from depthgauge.diagnostics.intervals import WIDEST_FACTOR
-from depthgauge.diagnostics.wording import plain
 
 if TYPE_CHECKING:
     from depthgauge.gauges.epoch_metrics import EpochMetrics
 
 
 def _after_epoch(line: EpochMetrics) -> float | None:
-    """Return the largest ratio of neighbouring norms.
+    """Return the largest ratio of neighbouring norms after one epoch.
 
-    A norm that is not finite is stored as null: the stream has grown without bound.
+    The metrics store a norm that is not finite as null. The growth is then infinite.
     """
     norms = line.get("h_norm")
     if norms is None:
@@ -62,11 +62,11 @@ def _decide(case: Case) -> Finding:
     growth = case.interval(GROWTH)
     if growth is None:
         return Finding("D1", "untested", {}, "scale: not measured")
-    outcome = case.side(growth, LIMIT)
+    outcome = case.outcome(growth, LIMIT)
     limit = case.limit(LIMIT)
     sentence = (
-        f"scale: the stream grows {plain(GROWTH, growth, limit)} times at its steepest block "
-        f"(threshold {limit:g})"
+        f"scale: the stream grows {write_interval(GROWTH, growth, limit)} times at its steepest "
+        f"block (threshold {limit:g})"
     )
     pinned, seeds = int(sum(case.values(PINNED))), len(case.seeds)
     if pinned:
@@ -85,11 +85,11 @@ def _decide(case: Case) -> Finding:
 
 def _in_words(finding: Finding) -> str:
     if finding.untested:
-        return "how its stream grows was not measured"
+        return "the growth of its stream was not measured"
     if finding.passes:
         pinned = finding.facts.get("norm_pinned", 0)
         if pinned and pinned == finding.facts["seeds"]:
-            return "the network pins the scale of its stream itself, so D1 has nothing to say"
+            return "the network pins its own norm, so D1 says nothing"
         return "its stream keeps its scale"
     growth = GROWTH.show_interval(finding.intervals["growth"], finding.fires)
     blows_up = "blows up" if finding.fires else "may blow up"
@@ -100,8 +100,8 @@ SCALE = Diagnostic(
     id="D1",
     title="scale",
     meaning="the largest growth of the stream's norm in one block. The LayerNorm before the "
-    "readout divides the scale out again, so accuracy need not suffer; but it divides the true "
-    "gradient by the same factor, and nothing measured against that gradient means much.",
+    "readout removes the scale again, so accuracy need not suffer. But the LayerNorm divides the "
+    "true gradient by the same factor, and nothing measured against that gradient means much.",
     fires_when="the stream grows by more than the threshold in one block",
     quantities=(GROWTH, PINNED),
     thresholds=(LIMIT,),

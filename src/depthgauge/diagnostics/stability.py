@@ -5,8 +5,8 @@ from __future__ import annotations
 from depthgauge.diagnostics.case import Case
 from depthgauge.diagnostics.contract import Chart, Column, Diagnostic, Quantity, Threshold
 from depthgauge.diagnostics.finding import Finding
+from depthgauge.diagnostics.interval_text import write_interval
 from depthgauge.diagnostics.intervals import WIDEST_SHARE
-from depthgauge.diagnostics.wording import plain
 
 COSINE = Quantity(
     name="stability",
@@ -21,7 +21,7 @@ LIMIT = Threshold(
     0.30,
     COSINE,
     "above",
-    "D2s is said to be drift above this; never a verdict by itself.",
+    "D2s calls a larger cosine drift; it is never a verdict by itself.",
 )
 
 
@@ -29,20 +29,20 @@ def _decide(case: Case) -> Finding:
     cosine = case.interval(COSINE)
     if cosine is None:
         return Finding("D2s", "untested", {}, "stability: not measured")
-    outcome, limit = case.side(cosine, LIMIT), case.limit(LIMIT)
+    outcome, limit = case.outcome(cosine, LIMIT), case.limit(LIMIT)
     return Finding(
         "D2s",
         outcome,
         {"stability": cosine},
-        f"stability: the cosine between batches is {plain(COSINE, cosine, limit)} (drift rather "
-        f"than noise above {limit:g})",
+        f"stability: the cosine between batches is {write_interval(COSINE, cosine, limit)} "
+        f"(drift rather than noise above {limit:g})",
         case.seeds_to_settle(LIMIT) if outcome == "straddles" else None,
     )
 
 
 def _in_words(finding: Finding) -> str:
     if finding.untested:
-        return "whether batches agree was not measured"
+        return "the agreement of batches was not measured"
     cosine = COSINE.show_interval(finding.intervals["stability"], finding.fires)
     return {
         "fires": f"batches share one drift: their gradients have a cosine of {cosine}",
@@ -53,9 +53,9 @@ def _in_words(finding: Finding) -> str:
 STABILITY = Diagnostic(
     id="D2s",
     title="stability",
-    meaning="cosine between the mean gradients of different batches in the middle of the network: "
-    "drift rather than noise above its threshold. Never a verdict by itself.",
-    fires_when="the gradients of different batches agree more than the threshold says",
+    meaning="the cosine between the mean gradients of different batches in the middle of the "
+    "network: above its threshold drift rather than noise. It is never a verdict by itself.",
+    fires_when="the gradients of different batches agree by more than the threshold",
     quantities=(COSINE,),
     thresholds=(LIMIT,),
     decide=_decide,

@@ -1,7 +1,7 @@
-"""Used depth: how many blocks of a network earn accuracy under a learning rule, and in words.
+"""Used depth: how many blocks of a network earn accuracy under a learning rule.
 
-A block must earn twice: against not being trained, and against being trained on noise. The
-statistics are in `depthgauge.verdict.used_depth`.
+A block earns if training it is better than leaving it untrained, and better than training it on
+noise. The statistics are in `depthgauge.verdict.used_depth`.
 """
 
 from __future__ import annotations
@@ -12,29 +12,30 @@ from functools import cached_property
 
 TITLE = "used depth"
 MEANING = (
-    "how many blocks earn accuracy: a block earns if training it gains over leaving it as it was, "
-    "and over training it on noise."
+    "how many blocks earn accuracy: a block earns if training it is better than leaving it "
+    "untrained, and better than training it on noise."
 )
 
 LEAST_SEEDS = 3
-"""With fewer seeds nothing is said with confidence."""
+"""The seeds that are needed to say anything with confidence."""
 LEAST_RUNGS = 3
-"""A ladder with fewer rungs above k = 0 tells nothing, unless the network has no more blocks."""
+"""The rungs above k = 0 that a ladder needs, unless the network has fewer blocks."""
 LEAST_OF_BP = 2
-"""Where backpropagation is shown to use fewer rungs, the task does not tell depth."""
+"""The rungs that backpropagation must be shown to use; otherwise the task cannot tell depth."""
 
 
 @dataclass(frozen=True)
 class RungFinding:
-    """What one rung of the ladder shows.
+    """The evidence on one rung of the ladder.
 
     Attributes:
-        k: how many blocks are trained on this rung.
-        blocks: those that it adds to the rung below, by their number from the embedding.
-        earns: whether it is shown to earn accuracy, over all rungs together.
-        p: of "better than every lower rung and than its swap twin"; None where there is no twin.
-        gain: mean gain over the best lower rung.
-        over_noise: mean gain over its swap twin; None where there is no twin.
+        k: the number of blocks that are trained on this rung.
+        blocks: the blocks that this rung adds to the rung below, counted from the embedding.
+        earns: whether the rung is shown to earn accuracy, corrected for the number of rungs.
+        p: the p-value of "better than every lower rung and than its swap twin"; None without a
+            twin.
+        gain: the mean gain over the best lower rung.
+        over_noise: the mean gain over its swap twin; None without a twin.
     """
 
     k: int
@@ -47,22 +48,23 @@ class RungFinding:
 
 @dataclass(frozen=True)
 class UsedDepth:
-    """How many blocks of a network are in use.
+    """The number of blocks of a network that are in use.
 
     Attributes:
-        value: the best estimate; None where rungs were skipped.
-        low: at least so many blocks earn, with confidence.
-        high: at most so many blocks may be in use, with confidence.
-        rungs_in_use: how many rungs earn by the best estimate; the `value` where none was skipped.
-        rungs_possible: at most so many rungs may be in use, with confidence.
-        blocks: how many the network has.
-        seeds: how many seeds of the whole network there are.
-        delta: a gain that matters, as a share of the samples.
-        gain: what the whole network gains over frozen blocks in the mean.
-        rungs: what each rung above k = 0 shows.
-        gaining: how many rungs are shown to gain more than `delta` over every lower one and over
-            noise.
-        worse_than: k of a rung that the whole network is shown to be worse than; None if none.
+        value: the best estimate of the number of blocks; None where rungs were skipped.
+        low: the least number of blocks that earn, with confidence.
+        high: the largest number of blocks that may be in use, with confidence.
+        rungs_in_use: the best estimate of the number of rungs that earn; equal to `value` where no
+            rung was skipped.
+        rungs_possible: the largest number of rungs that may be in use, with confidence.
+        blocks: the number of blocks of the network.
+        seeds: the number of seeds of the whole network.
+        delta: the least gain that matters, as a share of the samples.
+        gain: the mean gain of the whole network over frozen blocks.
+        rungs: the evidence on each rung above k = 0.
+        gaining: the number of rungs that are shown to gain more than `delta` over every lower rung
+            and over noise.
+        worse_than: k of a rung that is shown to be better than the whole network, if there is one.
         is_idle: whether the blocks that do not earn are shown to be worth less than `delta`.
         bp: the used depth of backpropagation on the same task; None for backpropagation itself,
             and where it was not trained.
@@ -87,27 +89,27 @@ class UsedDepth:
 
     @cached_property
     def earning_blocks(self) -> tuple[int, ...]:
-        """The blocks of the rungs that earn; a confirming run trains them alone."""
+        """Return the blocks of the rungs that earn; a confirming run trains them alone."""
         return tuple(sorted(block for rung in self.rungs if rung.earns for block in rung.blocks))
 
     @property
     def needs_confirming(self) -> bool:
-        """Whether a run that trains the earning blocks alone is a rung of its own."""
+        """Return whether a confirming run is needed, because no rung trains the earning blocks."""
         return not are_last(self.earning_blocks, self.blocks)
 
     @property
-    def is_counted(self) -> bool:
-        """Whether there are seeds enough to say how many blocks; one seed has its estimate."""
+    def has_estimate(self) -> bool:
+        """Return whether a number of blocks can be given: with three seeds, or with just one."""
         return self.seeds >= LEAST_SEEDS or (self.seeds == 1 and self.value is not None)
 
     @property
     def has_ladder(self) -> bool:
-        """Whether there are enough rungs to tell anything."""
+        """Return whether there are enough rungs for a verdict."""
         return len(self.rungs) >= min(self.blocks, LEAST_RUNGS)
 
     @property
-    def is_told(self) -> bool:
-        """Whether the task tells depth: backpropagation is shown to use two rungs of it."""
+    def is_testable(self) -> bool:
+        """Return whether the task can tell depth: backpropagation is shown to use two rungs."""
         bp = self if self.is_bp else self.bp
         if bp is None:
             return False
@@ -116,9 +118,9 @@ class UsedDepth:
 
     @property
     def is_shallow(self) -> bool:
-        """Whether fewer rungs may be in use than backpropagation is shown to gain from.
+        """Return whether fewer rungs may be in use than backpropagation is shown to gain from.
 
-        With one seed, by the estimates.
+        With one seed the estimates are compared.
         """
         if self.bp is None:
             return False
@@ -128,9 +130,10 @@ class UsedDepth:
 
     @property
     def is_deep(self) -> bool:
-        """Whether at least as many rungs earn as backpropagation may use.
+        """Return whether at least as many rungs earn as backpropagation may use.
 
-        With one seed, by the estimates. Backpropagation itself is what depth is measured by.
+        With one seed the estimates are compared. Backpropagation itself is always deep, because
+        it is the measure of depth.
         """
         if self.bp is None:
             return True
@@ -140,11 +143,11 @@ class UsedDepth:
 
     @property
     def open_rungs(self) -> tuple[int, ...]:
-        """K of the rungs that are not shown to earn and may be in use all the same."""
+        """Return k of each rung that is neither shown to earn nor shown to be idle."""
         return () if self.is_idle else tuple(rung.k for rung in self.rungs if not rung.earns)
 
     def __str__(self) -> str:
-        if not self.is_counted:
+        if not self.has_estimate:
             return "too few seeds"
         if self.seeds == 1:
             return f"{self.value} of {self.blocks} (single seed)"
@@ -156,9 +159,9 @@ class UsedDepth:
 
 
 def in_words(depth: UsedDepth) -> str:
-    """Return used depth as a clause for somebody who sees it for the first time."""
+    """Return used depth as a clause for a newcomer."""
     if 1 < depth.seeds < LEAST_SEEDS:
-        return "how many blocks it trains cannot be told from two seeds"
+        return "two seeds are too few to say how many blocks it trains"
     text = f"trains {depth} blocks"
     if depth.seeds == 1:
         text = f"trains {depth.rungs_in_use} of {depth.blocks} blocks by one seed alone"
@@ -168,6 +171,6 @@ def in_words(depth: UsedDepth) -> str:
     return text
 
 
-def are_last(blocks: Sequence[int], of: int) -> bool:
-    """Say whether these blocks are the last ones of so many."""
-    return list(blocks) == list(range(of - len(blocks), of))
+def are_last(blocks: Sequence[int], count: int) -> bool:
+    """Return whether `blocks` are the last ones of a network with `count` blocks."""
+    return list(blocks) == list(range(count - len(blocks), count))

@@ -9,7 +9,7 @@ from typing import Literal
 
 from depthgauge.controls import control_in
 from depthgauge.diagnostics.finding import Finding
-from depthgauge.diagnostics.registry import counting
+from depthgauge.diagnostics.registry import verdict_diagnostics
 from depthgauge.diagnostics.used_depth import UsedDepth
 from depthgauge.results.audit import Audit
 from depthgauge.results.ladder import Rung, rungs_of, swap_twins_of
@@ -200,7 +200,7 @@ def judge_by_training(
     verdict = judge(readings, thresholds, bp_gain, used_depth=depth)
     untold = [
         finding.id
-        for finding, diagnostic in zip(verdict.findings, counting(), strict=True)
+        for finding, diagnostic in zip(verdict.findings, verdict_diagnostics(), strict=True)
         if finding.untested and diagnostic.recorded
     ]
     if untold and verdict.word != "walk back":

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from depthgauge.diagnostics.case import Case
 from depthgauge.diagnostics.contract import Diagnostic, Readings
-from depthgauge.diagnostics.registry import counting, diagnostics
+from depthgauge.diagnostics.registry import diagnostics, verdict_diagnostics
 from depthgauge.verdict.thresholds import Thresholds
 
 ABOVE_CHANCE = 0.02
@@ -59,7 +59,7 @@ def strategies() -> dict[str, tuple[Fails, ...]]:
         "accuracy": (_accuracy,),
         "accuracy + mean Γ": common,
         **{f"accuracy + mean Γ + {name}": (*common, fails) for name, fails in each.items()},
-        "all": (*common, *(each[diagnostic.id] for diagnostic in counting())),
+        "all": (*common, *(each[diagnostic.id] for diagnostic in verdict_diagnostics())),
     }
 
 

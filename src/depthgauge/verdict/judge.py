@@ -147,7 +147,7 @@ def _word(findings: Sequence[Finding], depth: UsedDepth | None) -> Word:
     outcomes = {finding.outcome for finding in findings}
     if "fires" in outcomes:
         return "walk back"
-    if depth is None or not depth.is_told or "untested" in outcomes:
+    if depth is None or not depth.is_testable or "untested" in outcomes:
         return "no alarm, depth untested"
     if depth.is_shallow:
         return "shallow"

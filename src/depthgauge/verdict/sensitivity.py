@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from depthgauge.diagnostics.contract import Readings, Threshold
-from depthgauge.diagnostics.registry import counting
+from depthgauge.diagnostics.registry import verdict_diagnostics
 from depthgauge.diagnostics.used_depth import UsedDepth
 from depthgauge.verdict.judge import Protocol, Verdict, judge
 from depthgauge.verdict.thresholds import Thresholds
@@ -41,7 +41,9 @@ def sensitivity(
     backpropagation gains, so it is enough to ask once between any two neighbouring ones.
     """
     used = thresholds or Thresholds()
-    moved = [threshold for diagnostic in counting() for threshold in diagnostic.thresholds]
+    moved = [
+        threshold for diagnostic in verdict_diagnostics() for threshold in diagnostic.thresholds
+    ]
 
     def verdict(thresholds: Thresholds) -> Verdict:
         return judge(seeds, thresholds, bp_gain, used_depth=used_depth, protocol=protocol)

@@ -6,7 +6,7 @@ import math
 import textwrap
 from collections.abc import Iterator, Mapping
 
-from depthgauge.diagnostics.registry import counting, thresholds
+from depthgauge.diagnostics.registry import thresholds, verdict_diagnostics
 from depthgauge.errors import UserError
 
 ERROR_RATE = 0.05
@@ -37,7 +37,7 @@ class Thresholds(Mapping[str, float]):
     @property
     def error_rate_of_each(self) -> float:
         """The error rate of one diagnostic's interval, so that all together keep `error_rate`."""
-        return self["error_rate"] / len(counting())
+        return self["error_rate"] / len(verdict_diagnostics())
 
     def replace(self, **moved: float) -> Thresholds:
         """Return the same thresholds but for those that are given."""

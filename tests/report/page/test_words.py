@@ -119,7 +119,9 @@ def test_alarms_come_first_then_what_passes_each_as_its_diagnostic_says_it():
 def test_what_is_unclear_and_what_was_not_measured_is_said():
     said = evidence(judged({"growth": 10.0}, {"growth": 90.0}))
     assert said.startswith("The stream may blow up, 30 [")
-    assert "what its blocks are worth was not measured; the gradient arrives" in said
+    assert (
+        "the accuracy gained by training its blocks was not measured; the gradient arrives" in said
+    )
     assert "depth does not help on this task" in evidence(judged({"depth_gain": 0.1}, bp_gain=0.0))
 
 

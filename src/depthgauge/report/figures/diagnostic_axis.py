@@ -65,7 +65,7 @@ class DiagnosticAxis:
         found = finding.intervals.get(self.quantity.name) if finding else None
         if finding is None or found is None or found.is_point or math.isinf(found.center):
             return None
-        if finding.straddles and self.quantity.says_nothing(found):
+        if finding.straddles and self.quantity.is_too_wide(found):
             return None
         return self.quantity.factor * found.low, self.quantity.factor * found.high
 

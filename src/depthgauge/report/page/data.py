@@ -67,7 +67,7 @@ def _intervals(finding: Finding) -> dict[str, Any]:
     return {
         name: asdict(interval)
         for name, interval in finding.intervals.items()
-        if not (finding.straddles and name in known and known[name].says_nothing(interval))
+        if not (finding.straddles and name in known and known[name].is_too_wide(interval))
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from depthgauge.diagnostics.registry import counting, diagnostics
+from depthgauge.diagnostics.registry import diagnostics, verdict_diagnostics
 from depthgauge.diagnostics.used_depth import MEANING, TITLE
 from depthgauge.errors import UserError
 from depthgauge.registry import RULES
@@ -38,7 +38,7 @@ def glossary(study: StudyResult) -> list[tuple[str, str]]:
 
 
 def _verdicts() -> list[tuple[str, str]]:
-    ids = [one.id for one in counting()]
+    ids = [one.id for one in verdict_diagnostics()]
     return [
         (TITLE, MEANING),
         (

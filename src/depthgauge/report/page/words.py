@@ -56,7 +56,7 @@ def answer(views: Collection[RuleResult]) -> list[tuple[Meaning, str, list[str]]
 
 def _with_depth(view: RuleResult) -> str:
     """A rule with how many blocks it trains, where that can be told; the rest is in its card."""
-    if view.used_depth is None or not view.used_depth.is_counted:
+    if view.used_depth is None or not view.used_depth.has_estimate:
         return view.label
     return f"{view.label} ({str(view.used_depth).partition(' (')[0]} blocks)"
 

@@ -78,7 +78,7 @@ def bounds(
     """`[low, high]`; of one seed there are none, and those of few may say nothing."""
     if interval is None or interval.is_point:
         return UNKNOWN
-    if quantity.says_nothing(interval, limit):
+    if quantity.is_too_wide(interval, limit):
         return TOO_FEW_SEEDS
     return f"[{_bound(interval.low, shown)}, {_bound(interval.high, shown)}]"
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from depthgauge.diagnostics.contract import Quantity, Threshold
-from depthgauge.diagnostics.registry import counting, diagnostics
+from depthgauge.diagnostics.registry import diagnostics, verdict_diagnostics
 from depthgauge.report.diagnostic_columns import measured
 from depthgauge.report.diagnostic_words import when_they_fire
 from depthgauge.report.paper.layer_tables import alignment_tables, perturbation_tables
@@ -55,8 +55,8 @@ def _confidence(study: StudyResult) -> list[Item]:
         rate, one = study.thresholds.error_rate, level(study.thresholds)
         text = (
             f"Student's t intervals over seeds at {one} each{_logarithms()}; the gain is "
-            f"{pairing_words(study)}. All {len(counting())} diagnostics together hold at least "
-            f"{100 * (1 - rate):.3g} % of the time where readings are about symmetric"
+            f"{pairing_words(study)}. All {len(verdict_diagnostics())} diagnostics together hold "
+            f"at least {100 * (1 - rate):.3g} % of the time where readings are about symmetric"
         )
         items.append(Item("Confidence", text))
     if single:
@@ -66,7 +66,7 @@ def _confidence(study: StudyResult) -> list[Item]:
 
 
 def _logarithms() -> str:
-    logs = [one.id for one in counting() if any(q.log for q in one.quantities)]
+    logs = [one.id for one in verdict_diagnostics() if any(q.log for q in one.quantities)]
     return f", of the logarithm for {', '.join(logs)}" if logs else ""
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from depthgauge.diagnostics.depth_utility import GAIN
 from depthgauge.diagnostics.intervals import Interval, interval
-from depthgauge.diagnostics.registry import counting
+from depthgauge.diagnostics.registry import verdict_diagnostics
 from depthgauge.report.paper.numbers import UNKNOWN, points, spread, with_bounds
 from depthgauge.results.rule import RuleResult
 from depthgauge.results.study import StudyResult
@@ -38,7 +38,7 @@ def gain_interval(view: RuleResult, thresholds: Thresholds) -> Interval | None:
 def findings(view: RuleResult) -> list[str]:
     """Of each diagnostic that counts."""
     found = {finding.id: finding.outcome for finding in view.findings}
-    return [found.get(one.id, UNKNOWN) for one in counting()]
+    return [found.get(one.id, UNKNOWN) for one in verdict_diagnostics()]
 
 
 def basis_words(views: Collection[RuleResult]) -> str:

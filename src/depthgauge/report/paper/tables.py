@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from depthgauge.diagnostics.registry import counting
+from depthgauge.diagnostics.registry import verdict_diagnostics
 from depthgauge.report.audit_table import percent
 from depthgauge.report.paper.layer_tables import alignment_tables, perturbation_tables
 from depthgauge.report.paper.network_table import network_table
@@ -36,7 +36,7 @@ def paper_tables(study: StudyResult) -> list[PaperTable]:
 
 def verdict_table(study: StudyResult) -> PaperTable:
     """Each rule with its accuracy, what depth gains, the findings and the verdict."""
-    found = [one.id for one in counting()]
+    found = [one.id for one in verdict_diagnostics()]
     header = ["rule", "n", "acc", "frozen", "gain", *found, "verdict"]
     rows = [
         [
