@@ -1,0 +1,192 @@
+"""A panel of a chart, and figures of panels: for pages, notebooks and files."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, get_args
+
+import altair as alt
+import vl_convert as vlc
+
+from depthgauge.report.charts.colours import INK, LINE, PAPER, SOFT, with_light_colours
+
+Kind = Literal["png", "svg", "pdf"]
+KINDS: tuple[str, ...] = get_args(Kind)
+
+VEGA_LITE = "6.4"
+PIXELS = 2
+"""Of a PNG for each pixel of the drawing."""
+
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
+
+CONFIG: dict[str, Any] = {
+    "aria": False,
+    "background": PAPER,
+    "font": FONT,
+    "view": {"stroke": None},
+    "axis": {
+        "labelColor": INK,
+        "titleColor": INK,
+        "domainColor": LINE,
+        "tickColor": LINE,
+        "gridColor": LINE,
+        "gridOpacity": 0.6,
+        "labelFontSize": 11,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "labelLimit": 200,
+    },
+    "legend": {
+        "orient": "bottom",
+        "columns": 4,
+        "labelColor": INK,
+        "labelFontSize": 11,
+        "labelLimit": 260,
+        "symbolStrokeWidth": 2,
+    },
+    "title": {
+        "anchor": "start",
+        "color": INK,
+        "fontSize": 12,
+        "subtitleColor": SOFT,
+        "subtitleFontSize": 11,
+    },
+    "text": {"color": SOFT, "fontSize": 11},
+    "concat": {"spacing": 28},
+}
+
+SAYS = alt.Tooltip("says:N", title=" ")
+"""What a row says of itself, shown beside the pointer."""
+
+Rows = Sequence[Any]
+"""Rows of a chart's data: objects of one small class each."""
+
+CHOICES: Mapping[str, str] = {
+    "rule": "alone === '' || datum.rule === alone",
+    "k": "datum.k === k",
+    "seed": "seed === 'all' || datum.seed === seed",
+    "epoch": "datum.epoch === epoch || (datum.is_last && datum.epoch < epoch)",
+}
+"""Which rows are drawn, by the field that a reader chooses by: a filter in Vega's language."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One panel.
+
+    Attributes:
+        id: of the element that holds it on a page.
+        title: what stands above it.
+        description: what a screen reader says.
+        layers: what is drawn, over each other; their data are called as in `rows`.
+        rows: the data by name.
+        choices: what a reader can choose on a page, with what is chosen at first.
+        height, width: in pixels, of the plane between the axes.
+        note: what a reader has to know of it, below its title.
+    """
+
+    id: str
+    title: str
+    description: str
+    layers: Sequence[alt.Chart]
+    rows: Mapping[str, Rows]
+    choices: Mapping[str, Any] = field(default_factory=dict)
+    height: int = 240
+    width: int = 320
+    note: str = ""
+
+    def specification(self) -> dict[str, Any]:
+        """Return the panel in the language of Vega-Lite, without data and title."""
+        drawn: dict[str, Any] = alt.layer(*self.layers).to_dict(validate=False)
+        layers = [self._layer(layer) for layer in drawn["layer"]]
+        return {"height": self.height, "width": self.width, "layer": layers}
+
+    def for_page(self) -> dict[str, Any]:
+        """Return a chart that is as wide as its element, and has its legend beside it."""
+        return self.specification() | {
+            "$schema": f"https://vega.github.io/schema/vega-lite/v{VEGA_LITE}.json",
+            "width": "container",
+            "autosize": {"type": "fit-x", "contains": "padding"},
+            "config": CONFIG | {"legend": {"disable": True}, "background": None},
+            "params": parameters(self.choices),
+        }
+
+    def datasets(self) -> dict[str, list[dict[str, Any]]]:
+        """Return the data by name, with null for what is not finite."""
+        return {
+            self._name(name): [_finite(asdict(row)) for row in rows]
+            for name, rows in self.rows.items()
+        }
+
+    def _layer(self, layer: dict[str, Any]) -> dict[str, Any]:
+        return layer | {"data": {"name": self._name(layer["data"]["name"])}}
+
+    def _name(self, name: str) -> str:
+        return f"{self.id}:{name}"
+
+
+def parameters(choices: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return what a reader can choose as parameters of a chart; a rule alone is one of all."""
+    return [{"name": name, "value": value} for name, value in {"alone": "", **choices}.items()]
+
+
+def layer_of(rows: str, mark: str, by: Sequence[str] = (), **style: Any) -> alt.Chart:
+    """Begin a layer that draws a mark for the panel's `rows`; readers choose `by` these fields."""
+    drawn: Any = {"type": mark, **style}
+    layer: alt.Chart = alt.Chart(alt.NamedData(rows), mark=drawn)
+    for name in by:
+        layer = layer.transform_filter(CHOICES[name])
+    return layer
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Panels side by side, under one title and over one legend."""
+
+    panels: Sequence[Panel]
+    columns: int = 1
+    title: str = ""
+
+    @property
+    def drawing(self) -> dict[str, Any]:
+        """The figure in the language of Vega-Lite, with its data, in colours for light paper."""
+        datasets: dict[str, Any] = {}
+        choices: dict[str, Any] = {}
+        for panel in self.panels:
+            datasets |= panel.datasets()
+            choices |= panel.choices
+        whole = {
+            "$schema": f"https://vega.github.io/schema/vega-lite/v{VEGA_LITE}.json",
+            "concat": [_titled(panel) for panel in self.panels],
+            "columns": self.columns,
+            "params": parameters(choices),
+            "config": CONFIG,
+            "datasets": datasets,
+            **({"title": {"text": self.title, "fontSize": 13}} if self.title else {}),
+        }
+        coloured: dict[str, Any] = json.loads(with_light_colours(json.dumps(whole)))
+        return coloured
+
+    def file(self, kind: Kind) -> bytes:
+        """Return the figure as the content of a file."""
+        if kind == "svg":
+            return vlc.vegalite_to_svg(self.drawing, vl_version=VEGA_LITE).encode()
+        if kind == "pdf":
+            return bytes(vlc.vegalite_to_pdf(self.drawing, vl_version=VEGA_LITE))
+        return bytes(vlc.vegalite_to_png(self.drawing, vl_version=VEGA_LITE, scale=PIXELS))
+
+
+def _titled(panel: Panel) -> dict[str, Any]:
+    title = {"text": panel.title, **({"subtitle": panel.note} if panel.note else {})}
+    return {"title": title} | panel.specification()
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {name: _finite(part) for name, part in value.items()}
+    return [_finite(part) for part in value] if isinstance(value, list | tuple) else value

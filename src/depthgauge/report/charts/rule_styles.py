@@ -1,0 +1,94 @@
+"""How each rule is drawn: its colour, sign and dashes, the same in every chart.
+
+Signs and dashes differ as well as colours, so that no reader needs to tell colours apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+
+from depthgauge.report.charts.colours import RULES, rule_colour
+
+SIGNS: Mapping[str, str] = {
+    "circle": "M0-1A1 1 0 1 1 0 1A1 1 0 1 1 0-1Z",
+    "square": "M-.9-.9H.9V.9H-.9Z",
+    "diamond": "M0-1.2L1.2 0L0 1.2L-1.2 0Z",
+    "triangle-up": "M0-1L1.1.9H-1.1Z",
+    "triangle-down": "M0 1L1.1-.9H-1.1Z",
+    "cross": "M-.4-1.2H.4V-.4H1.2V.4H.4V1.2H-.4V.4H-1.2V-.4H-.4Z",
+    "x": "M-1-.5L-.5-1L0-.5L.5-1L1-.5L.5 0L1 .5L.5 1L0 .5L-.5 1L-1 .5L-.5 0Z",
+}
+"""Outlines of the signs, about 2 wide and 2 high around their middle."""
+
+DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (7, 3), (2, 2), (7, 3, 2, 3))
+
+KNOWN = ("bp", "fa", "dfa", "ep", "state_bridge", "credit_bridge", "drtp")
+"""Rules that look the same in every study."""
+
+
+@dataclass(frozen=True)
+class RuleStyle:
+    """How a rule is drawn: the name of its colour, the name of its sign, its dashes."""
+
+    colour: str
+    sign: str
+    dash: tuple[int, ...]
+
+    @property
+    def outline(self) -> str:
+        """The outline of the sign as a path."""
+        return SIGNS[self.sign]
+
+
+def rule_styles(labels: Sequence[str]) -> dict[str, RuleStyle]:
+    """Return a style for each label; no two of the first 28 share both colour and dashes."""
+    own = {label: KNOWN.index(label) for label in labels if label in KNOWN}
+    free = (number for number in range(len(labels) + len(KNOWN)) if number not in own.values())
+    return {label: _style(own[label] if label in own else next(free)) for label in labels}
+
+
+def _style(number: int) -> RuleStyle:
+    rounds, colour = divmod(number, RULES)
+    sign = list(SIGNS)[(colour + rounds) % len(SIGNS)]
+    return RuleStyle(rule_colour(colour), sign, DASHES[rounds % len(DASHES)])
+
+
+class RuleScales:
+    """The styles of rules as scales of a chart, for the field `rule` of its rows."""
+
+    def __init__(self, labels: Sequence[str]) -> None:
+        """Give each label its style."""
+        self.styles = rule_styles(list(dict.fromkeys(labels)))
+
+    @property
+    def colour(self) -> alt.Color:
+        """The colour of fills, texts and lines; it makes the legend."""
+        return alt.Color("rule:N", scale=self._scale([s.colour for s in self._styles]), title=None)
+
+    @property
+    def stroke(self) -> alt.Stroke:
+        """The colour of outlines."""
+        scale = self._scale([style.colour for style in self._styles])
+        return alt.Stroke("rule:N", scale=scale, legend=None)
+
+    @property
+    def shape(self) -> alt.Shape:
+        """The sign of a point."""
+        return alt.Shape("rule:N", scale=self._scale([s.outline for s in self._styles]), title=None)
+
+    @property
+    def dash(self) -> alt.StrokeDash:
+        """The dashes of a line."""
+        scale = self._scale([list(style.dash) for style in self._styles])
+        return alt.StrokeDash("rule:N", scale=scale, title=None)
+
+    @property
+    def _styles(self) -> list[RuleStyle]:
+        return list(self.styles.values())
+
+    def _scale(self, values: Sequence[Any]) -> alt.Scale:
+        return alt.Scale(domain=list(self.styles), range=list(values))
