@@ -104,7 +104,7 @@ def test_a_missing_array(tmp_path: Path):
     for name in ["x_train", "y_train", "x_test", "y_test"]:
         path = tmp_path / "part.npz"
         np.savez(path, **{key: array for key, array in good().items() if key != name})
-        with pytest.raises(UserError, match=f"has no array {name}: it holds"):
+        with pytest.raises(UserError, match=f"has no array {name}; the file holds"):
             load_arrays(path)
 
 
