@@ -15,7 +15,7 @@ from store.small_runs_on_disk import contents, finished, run_config, started
 
 from depthgauge.errors import UserError
 from depthgauge.scheduling.grid import Grid
-from depthgauge.scheduling.status import Failed, Running, StudyStatus, status_of
+from depthgauge.scheduling.status import FailedRun, RunningCohort, StudyStatus, status_of
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.study_folder import StudyFolder
 
@@ -83,7 +83,7 @@ def test_a_running_cohort_with_where_how_far_and_how_long_still(study, cohorts):
     assert counts(study) == {"running": 4, "waiting": 4}
     (running,) = status.running
     assert 0 <= running.silent_for < 60
-    assert replace(running, silent_for=0.0) == Running(
+    assert replace(running, silent_for=0.0) == RunningCohort(
         cohort=cohorts[0].name,
         label="dfa",
         runs=4,
@@ -150,7 +150,7 @@ def test_a_run_that_failed_says_which_it_is_and_why(tmp_path):
     status = status_of(study.path)
     assert counts(study) == {"failed": 1}
     reason = "ZeroDivisionError: the author divided by zero"
-    assert status.failed == (Failed(own.runs()[0].identity, "dfa", "0", 5, reason),)
+    assert status.failed == (FailedRun(own.runs()[0].identity, "dfa", "0", 5, reason),)
 
 
 def test_runs_of_a_cohort_that_was_halved_are_counted_once(study, cohorts):

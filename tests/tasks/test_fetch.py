@@ -260,8 +260,9 @@ def test_misspelt_name_or_source_is_named(name, source, words, console):
 
 def run_command(*words):
     parser = argparse.ArgumentParser()
-    data_command.add_options(parser)
-    return data_command.run(parser.parse_args(["fetch", *words]))
+    data_command.add_data(parser)
+    args = parser.parse_args(["fetch", *words])
+    return args.run(args)
 
 
 @pytest.fixture

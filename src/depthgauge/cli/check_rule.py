@@ -3,37 +3,37 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from contextlib import redirect_stdout
-from dataclasses import asdict
 from typing import TYPE_CHECKING
+
+from depthgauge.cli.output import add_json_option, print_json
 
 if TYPE_CHECKING:
     from depthgauge.checks.outcome import Outcome
 
 
-DESCRIPTION = (
-    "Check a rule on tiny networks: shapes, seeds, what it declares, what it "
-    "keeps, many runs at once, training. Exit status 0 if everything passes, else 1."
-)
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_check_rule(parser: argparse.ArgumentParser) -> None:
     """Add the options of `check-rule`."""
+    parser.description = (
+        "Check a rule on tiny networks: shapes, seeds, what it declares, what it "
+        "keeps, many runs at once, training. Exit status 0 if everything passes, else 1."
+    )
     parser.add_argument("rule", metavar="RULE", help="path/to/file.py:Class, or a rule's name")
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    add_json_option(parser)
+    parser.set_defaults(run=_run)
 
 
-def run(args: argparse.Namespace) -> int:
-    """Check and print, one line for each check; what the rule itself prints goes aside."""
+def _run(args: argparse.Namespace) -> int:
+    """Print one line for each check; the rule's own output goes to standard error."""
     from depthgauge.checks.check_rule import check_rule
+    from depthgauge.json_values import plain
     from depthgauge.rules.choice import choose_rule
 
     with redirect_stdout(sys.stderr):
         outcomes = check_rule(choose_rule(args.rule))
     if args.json:
-        print(json.dumps([asdict(outcome) for outcome in outcomes], indent=2, ensure_ascii=False))
+        print_json(plain(outcomes))
     else:
         for outcome in outcomes:
             print(_line(outcome))
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _line(outcome: Outcome) -> str:
-    """What was checked, and in words what is wrong."""
+    """Return the check's name and result, with what is wrong if it failed."""
     if outcome.passed is None:
         return f"-      {outcome.check}: not checked yet"
     word = "ok   " if outcome.passed else "WRONG"

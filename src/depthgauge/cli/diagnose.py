@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from depthgauge.cli.arguments import add_study_options, config_of
-from depthgauge.cli.audit import strict_status
-from depthgauge.cli.numbers import share, whole
+from depthgauge.cli.arguments import add_study_options, config_of, share, whole
+from depthgauge.cli.output import add_json_option, strict_status
 from depthgauge.errors import UserError
 from depthgauge.study_config import StudyConfig
 
@@ -20,15 +19,13 @@ if TYPE_CHECKING:
     from depthgauge.nets.initial_weights import Initial
     from depthgauge.tasks.base import Task
 
-
-USED = {"validation", "thresholds", "strict"}
+USED = ("validation", "thresholds", "strict")
 """The options of a study that matter here."""
 
-DESCRIPTION = "Read every diagnostic off one trained network and print the report."
 
-
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_diagnose(parser: argparse.ArgumentParser) -> None:
     """Add the options of `diagnose`."""
+    parser.description = "Read every diagnostic off one trained network and print the report."
     parser.add_argument("checkpoint", metavar="CHECKPOINT", help="a state dict, or a run's folder")
     parser.add_argument(
         "--net",
@@ -60,11 +57,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--bp-depth-gain", type=share(-1.0), help="what bp gains from depth on the task, as a share"
     )
     parser.add_argument("--name", help="what it was trained with (the run's rule, the file's name)")
-    add_study_options(parser, without=StudyConfig.model_fields.keys() - USED)
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    add_study_options(parser, only=USED)
+    add_json_option(parser)
+    parser.set_defaults(run=_run)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     """Diagnose one network."""
     from depthgauge.diagnosis.diagnose import diagnose
     from depthgauge.nets.batch import ForwardError

@@ -11,17 +11,18 @@ from depthgauge.errors import UserError
 FORMATS = ("csv", "parquet")
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_export(parser: argparse.ArgumentParser) -> None:
     """Add the options of `export`."""
     parser.add_argument("study", metavar="DIR", help="folder of a study")
     parser.add_argument(
         "--format", choices=FORMATS, help="(what the output's name ends in, or csv)"
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="(runs.csv or runs.parquet in DIR)")
+    parser.set_defaults(run=_run)
 
 
-def run(args: argparse.Namespace) -> int:
-    """Write the table and say where it is."""
+def _run(args: argparse.Namespace) -> int:
+    """Write the table and print its path."""
     from depthgauge.results.export import runs_with_lost_epochs, write_epochs
     from depthgauge.results.load import load
 
@@ -37,8 +38,8 @@ def run(args: argparse.Namespace) -> int:
         ) from error
     if lost := runs_with_lost_epochs(study):
         print(
-            f"depthgauge: {len(lost)} runs that are done have lost epochs of their metrics, "
-            f"the first of them runs/{lost[0]}",
+            f"depthgauge: {len(lost)} finished runs have lost epochs of their metrics; "
+            f"the first of them is runs/{lost[0]}",
             file=sys.stderr,
         )
     print(output)

@@ -1,4 +1,4 @@
-"""`depthgauge gc`: what a study's folder does not need any more; shown first, deleted if asked."""
+"""`depthgauge gc`: show, and with --delete remove, the files that a study no longer needs."""
 
 from __future__ import annotations
 
@@ -8,31 +8,34 @@ from pathlib import Path
 MEGABYTE = 1e6
 
 
-DESCRIPTION = (
-    "Temporary files of processes that were killed, claims of nobody, older "
-    "checkpoints of runs that are done. Results and what goes on from them are never touched."
-)
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_gc(parser: argparse.ArgumentParser) -> None:
     """Add the options of `gc`."""
+    parser.description = (
+        "Show temporary files of killed processes, claims that nobody holds, and older checkpoints "
+        "of finished runs. Results and the newest checkpoints are never deleted."
+    )
     parser.add_argument("study", metavar="DIR", help="folder of a study")
     parser.add_argument("--delete", action="store_true", help="delete what is shown")
-    parser.add_argument("--quarantine", action="store_true", help="also what was put aside as bad")
+    parser.add_argument(
+        "--quarantine", action="store_true", help="also show damaged files that were put aside"
+    )
+    parser.set_defaults(run=_run)
 
 
-def run(args: argparse.Namespace) -> int:
-    """Show, then delete if that was asked for."""
+def _run(args: argparse.Namespace) -> int:
+    """Print the files with their sizes; delete them if that was asked for."""
     from depthgauge.store.garbage import garbage_in
 
-    found = garbage_in(Path(args.study), quarantined=args.quarantine)
-    for one in found:
-        print(f"{one.size / MEGABYTE:9.3f} MB  {one.path}  ({one.why})")
-    total = sum(one.size for one in found) / MEGABYTE
-    if args.delete:
-        for one in found:
-            one.path.unlink(missing_ok=True)
+    files = garbage_in(Path(args.study), quarantined=args.quarantine)
+    for file in files:
+        print(f"{file.size / MEGABYTE:9.3f} MB  {file.path}  ({file.why})")
+        if args.delete:
+            file.path.unlink(missing_ok=True)
+    if not files:
+        print("nothing to delete")
+        return 0
+    count = f"{len(files)} file{'s' if len(files) > 1 else ''}"
+    total = sum(file.size for file in files) / MEGABYTE
     verb = "deleted" if args.delete else "could be deleted (--delete does it)"
-    files = f"{len(found)} file{'s' if len(found) > 1 else ''}"
-    print(f"{files}, {total:.3f} MB {verb}" if found else "nothing to delete")
+    print(f"{count}, {total:.3f} MB {verb}")
     return 0

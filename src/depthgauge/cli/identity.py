@@ -3,56 +3,55 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from depthgauge.cli.arguments import add_study_options, config_of
-from depthgauge.cli.numbers import whole
-from depthgauge.study_config import StudyConfig
+from depthgauge.cli.arguments import add_study_options, config_of, whole
+from depthgauge.cli.output import add_json_option, print_json
+from depthgauge.errors import UserError
 
 if TYPE_CHECKING:
     from depthgauge.auditing.identity import IdentityResult
 
-USED = {"task", "net", "width", "depth", "seeds"}
+USED = ("task", "net", "width", "depth", "seeds")
 """The options of a study that matter here."""
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_identity(parser: argparse.ArgumentParser) -> None:
     """Add the options of `identity`."""
-    add_study_options(parser, without=StudyConfig.model_fields.keys() - USED)
+    add_study_options(parser, only=USED)
     parser.add_argument(
         "--samples", type=whole(1), default=256, help="test samples that are read (256)"
     )
     parser.add_argument("--save", metavar="FILE", help="save the JSON document there")
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    add_json_option(parser)
+    parser.set_defaults(run=_run)
 
 
-def run(args: argparse.Namespace) -> int:
-    """Measure, save, print."""
+def _run(args: argparse.Namespace) -> int:
+    """Measure the untrained networks, save the result, print it."""
     from depthgauge.api import identity
 
     result = identity(config_of(args), samples=args.samples)
     if args.save:
         _save(result, Path(args.save))
     if args.json:
-        print(json.dumps(result.to_dict(), indent=2))
+        print_json(result.to_dict())
     else:
         _print(result)
     return 0
 
 
 def _save(result: IdentityResult, path: Path) -> None:
-    from depthgauge.errors import UserError
+    """Write the document, unless the same one is there; refuse to overwrite another."""
     from depthgauge.store.files import make_folder, read_json, write_json
 
     document = result.to_dict()
-    if path.exists() and read_json(path) == document:
-        return
-    if path.exists():
+    if not path.exists():
+        make_folder(path.parent)
+        write_json(path, document)
+    elif read_json(path) != document:
         raise UserError(f"{path} exists already and is not overwritten; choose another --save")
-    make_folder(path.parent)
-    write_json(path, document)
 
 
 def _print(result: IdentityResult) -> None:

@@ -1,47 +1,79 @@
-"""What `rules`, `nets` and `tasks` have in common: a list, without waiting for torch."""
+"""`depthgauge rules`, `nets` and `tasks`: what there is, listed without waiting for torch.
+
+The options of rules are declared in their classes, which need torch: `rules RULE` and
+`rules --json` load torch, the list alone does not.
+"""
 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
+from depthgauge.cli.output import add_json_option, print_json
 from depthgauge.errors import UserError
-from depthgauge.registry import Kind
+from depthgauge.registry import NETS, RULES, TASKS, Kind
+from depthgauge.rules.access import Access, access_of
+
+if TYPE_CHECKING:
+    from depthgauge.rules.description import OptionDescription
 
 COLUMN = 14
+"""Characters of the first column, which holds the names."""
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add `--json`."""
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
+def add_rules(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `rules`."""
+    parser.add_argument("rule", nargs="?", metavar="RULE", help="show the options of this rule")
+    add_json_option(parser)
+    parser.set_defaults(run=_run_rules)
 
 
-def show_list(
+def add_nets(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `nets`."""
+    add_json_option(parser)
+    parser.set_defaults(run=partial(_show_list, NETS, describe=_describe_net))
+
+
+def add_tasks(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `tasks`."""
+    add_json_option(parser)
+    parser.set_defaults(run=partial(_show_list, TASKS, describe=_describe_task))
+
+
+def _run_rules(args: argparse.Namespace) -> int:
+    """Print the list of rules, or one rule with all that may stand in its brackets."""
+    if args.rule is not None:
+        _print_rule(args.rule, args.json)
+        return 0
+    _show_list(RULES, args, describe=_describe_rule, second_line=_access)
+    if not args.json:
+        print("\n`depthgauge rules RULE` shows the options of a rule.")
+    return 0
+
+
+def _show_list(
     kind: Kind[Any],
+    args: argparse.Namespace,
     *,
-    as_json: bool,
-    described: Callable[[str], object],
-    beside: Callable[[str], str] | None = None,
+    describe: Callable[[str], object],
+    second_line: Callable[[str], str] | None = None,
 ) -> int:
-    """Print what there is of a kind as one JSON document, or each by its name and summary.
-
-    What `beside` says of one stands in a line of its own.
-    """
-    if as_json:
-        print(json.dumps([described(name) for name in _loadable(kind)], indent=2))
+    """Print all of a kind: each by name and summary, or as one JSON document."""
+    if args.json:
+        print_json([describe(name) for name in _loadable(kind)])
         return 0
     for name in _loadable(kind):
         print(f"{name:{COLUMN}} {kind.summary(name)}")
-        if beside is not None:
-            print(f"{'':{COLUMN}} {beside(name)}")
+        if second_line is not None:
+            print(f"{'':{COLUMN}} {second_line(name)}")
     return 0
 
 
 def _loadable(kind: Kind[Any]) -> Iterator[str]:
-    """Yield all names; an installed one is loaded, and named on standard error if that fails."""
+    """Yield the names that can be loaded; say on standard error why another cannot."""
     for name in kind.names:
         try:
             kind.summary(name)
@@ -49,3 +81,47 @@ def _loadable(kind: Kind[Any]) -> Iterator[str]:
             print(f"depthgauge: {error}", file=sys.stderr)
         else:
             yield name
+
+
+def _describe_net(name: str) -> object:
+    return {"name": name, "summary": NETS.summary(name)}
+
+
+def _describe_task(name: str) -> object:
+    task, _ = TASKS.find(name)
+    return {"name": name, "summary": task.summary, "epochs": task.epochs, "width": task.width}
+
+
+def _describe_rule(name: str) -> object:
+    from depthgauge.rules.description import describe_rule
+
+    return describe_rule(RULES.find(name)[0])
+
+
+def _access(name: str) -> str:
+    """Return what a rule sees, read off its source."""
+    needs: frozenset[str] = RULES.attribute(name, "needs", frozenset())  # type: ignore[assignment]
+    return str(Access(tuple(needs), bool(RULES.attribute(name, "copies_weights", False))))
+
+
+def _print_rule(reference: str, as_json: bool) -> None:
+    from depthgauge.rules.description import describe_controls, describe_rule, describe_training
+
+    rule_class = RULES.find(reference)[0]
+    rule = describe_rule(rule_class)
+    if as_json:
+        print_json(rule)
+        return
+    print(f"{rule['name']:{COLUMN}} {rule['summary']}")
+    print(f"{'':{COLUMN}} {access_of(rule_class)}")
+    _print_options(rule["options"])
+    print(f"{'any rule[…]':{COLUMN}} options of training")
+    _print_options(describe_training())
+    print(f"{'any rule[…]':{COLUMN}} or under a control")
+    _print_options(describe_controls())
+
+
+def _print_options(options: list[OptionDescription]) -> None:
+    for option in options:
+        default = "" if option["default"] is None else f"={option['default']}"
+        print(f"{'':{COLUMN}}   {option['name']}{default}  {option['description']}")

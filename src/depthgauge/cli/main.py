@@ -1,4 +1,4 @@
-"""`depthgauge`: parses, calls, and turns errors into one sentence and an exit status."""
+"""`depthgauge`: parse a command, call its function, turn an error into a sentence and a status."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BROKEN_PIPE = 141
 SIGNALLED = 128
 
 GARBAGE_AFTER = 50_000
-"""New objects after which Python looks for cycles: large plans make many objects and no cycles."""
+"""New objects after which Python looks for cycles; large plans make many objects without cycles."""
 
 COMMANDS = {
     "audit": "main job: train every rule, read every diagnostic, print the verdicts",
@@ -48,22 +48,29 @@ COMMANDS = {
     "new-rule": "write a rule of your own to start from, as one file",
     "check-rule": "does a rule keep its contract? seconds, on tiny networks",
 }
-"""Every command, in a line; each is a module of this room that has `add_options` and `run`."""
+"""Every command with its line of help.
+
+The module of a command has its name; its function `add_COMMAND` adds the options to a parser, and
+sets `run` to the function that carries the command out.
+"""
+
+MODULES = {"schema": "run", "retry": "resume", "rules": "lists", "nets": "lists", "tasks": "lists"}
+"""The modules of commands that share one with another command."""
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse, with errors as one sentence and options written out in full."""
+    """argparse, with one-sentence errors, and without abbreviated options."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **{"allow_abbrev": False} | kwargs)
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong and where help is."""
+        """Raise a sentence that says what is wrong and how to get help."""
         raise UserError(f"{message}; `{self.prog} --help` shows what is possible")
 
 
 def build_parser(only: str | None = None) -> Parser:
-    """Return the command line; with the options of every command, or of one `only`."""
+    """Return the parser with the options of every command, or of one `only`."""
     parser = Parser(
         prog="depthgauge",
         description="Does a learning rule train a network's depth, or do its deep blocks idle?",
@@ -74,46 +81,48 @@ def build_parser(only: str | None = None) -> Parser:
         if only not in (None, name):
             commands.add_parser(name, help=summary)
             continue
-        module = import_module(f"depthgauge.cli.{name.replace('-', '_')}")
-        description = getattr(module, "DESCRIPTION", None)
-        own = commands.add_parser(name, help=summary, description=description)
-        module.add_options(own)
-        own.set_defaults(run=module.run)
+        identifier = name.replace("-", "_")
+        module = import_module(f"depthgauge.cli.{MODULES.get(name, identifier)}")
+        getattr(module, f"add_{identifier}")(commands.add_parser(name, help=summary))
     return parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command; the exit status is 0 done, 1 a run failed, 2 bad input, 3 walked back."""
+    """Run a command and return its exit status.
+
+    The status is 0 done, 1 a run failed, 2 bad input, 3 walked back, 130 interrupted, 141 nobody
+    reads the output, 128 + n stopped by signal n.
+    """
     logging.basicConfig(format="depthgauge: %(message)s", level=logging.WARNING)
     garbage.set_threshold(GARBAGE_AFTER, 50, 50)
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
         args = build_parser(_command(arguments)).parse_args(arguments)
-        _let_any_terminal_print(getattr(args, "json", False))
+        _replace_unprintable(getattr(args, "json", False))
         status: int = args.run(args)
         sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     except (UserError, OSError, StoppedError, KeyboardInterrupt) as error:
-        sentence, status = _explained(error)
+        sentence, status = _explain(error)
         print(f"depthgauge: {sentence}", file=sys.stderr)
     return status
 
 
 def _command(arguments: Sequence[str]) -> str:
-    """The command that was typed; empty where none was, and then no options are made."""
+    """Return the command that was typed; empty if there is none."""
     return next((word for word in arguments if word in COMMANDS), "")
 
 
-def _let_any_terminal_print(as_json: bool) -> None:
-    """Signs that standard output cannot encode are replaced; in JSON they are escaped."""
+def _replace_unprintable(as_json: bool) -> None:
+    """Let standard output replace signs that it cannot encode, or escape them in JSON."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace" if as_json else "replace")
 
 
-def _explained(error: BaseException) -> tuple[str, int]:
-    """One sentence, and the exit status that goes with it."""
+def _explain(error: BaseException) -> tuple[str, int]:
+    """Return an error as one sentence, and its exit status."""
     if isinstance(error, StoppedError):
         words = "stopped, and everything is saved; the same command goes on from here"
         return words, SIGNALLED + error.signal

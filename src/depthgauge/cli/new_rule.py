@@ -8,16 +8,16 @@ from pathlib import Path
 
 from depthgauge.errors import UserError
 
-DESCRIPTION = "Write NAME.py: a whole rule that works, to be changed into yours."
 
-
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_new_rule(parser: argparse.ArgumentParser) -> None:
     """Add the options of `new-rule`."""
+    parser.description = "Write NAME.py: a whole rule that works, to be changed into yours."
     parser.add_argument("name", metavar="NAME", help="the rule's name, such as my_rule")
     parser.add_argument("--out", metavar="DIR", default=".", help="where to write it (here)")
+    parser.set_defaults(run=_run)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     """Write the file and print the next two commands."""
     class_name = _class_name(args.name)
     _refuse_taken(args.name, class_name)
@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def rule_text(name: str, class_name: str) -> str:
-    """The template, with the rule's names."""
+    """Return the template with the rule's names filled in."""
     from importlib.resources import files
     from string import Template
 
@@ -46,22 +46,19 @@ def rule_text(name: str, class_name: str) -> str:
 
 
 def _class_name(name: str) -> str:
-    """`my_rule` becomes `MyRule`."""
-    parts = [part[:1].upper() + part[1:] for part in name.split("_")]
-    class_name = "".join(parts)
+    """Return the class's name: `MyRule` for `my_rule`."""
     if not (name.isidentifier() and name[0].isalpha()) or keyword.iskeyword(name):
         raise UserError(
             f"{name!r} cannot be a rule's name; use letters, digits and _, a letter first, "
             "as in my_rule"
         )
-    return class_name
+    return "".join(part[:1].upper() + part[1:] for part in name.split("_"))
 
 
 def _refuse_taken(name: str, class_name: str) -> None:
-    """A name that other rules, Python or the template itself use would only confuse."""
+    """Refuse a name that another rule, Python or the template itself uses."""
     from depthgauge.registry import RULES
     from depthgauge.rules import contract
 
-    taken = name in RULES.names or keyword.iskeyword(class_name) or hasattr(contract, class_name)
-    if taken:
+    if name in RULES.names or keyword.iskeyword(class_name) or hasattr(contract, class_name):
         raise UserError(f"the name {name!r} is taken; choose another, as in my_{name}")

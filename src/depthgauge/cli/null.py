@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import json
 from typing import TYPE_CHECKING
 
-from depthgauge.cli.numbers import whole
+from depthgauge.cli.arguments import whole
+from depthgauge.cli.output import add_json_option, print_json
+from depthgauge.errors import NotApplicableError
 
 if TYPE_CHECKING:
-    from depthgauge.gauges.null import Calibrated
+    from depthgauge.gauges.null import Calibrated, NullReading
 
 
-DESCRIPTION = "Compare the alignment of the training feedback with that of fresh draws."
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_null(parser: argparse.ArgumentParser) -> None:
     """Add the options of `null`."""
+    parser.description = "Compare the alignment of the training feedback with that of fresh draws."
     parser.add_argument(
         "checkpoint", metavar="RUN|CHECKPOINT", help="a run's folder, or a .pt with state_dict, Bs"
     )
@@ -37,14 +36,29 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default="depthgauge",
         help="credit against the gradient it estimates, or paired as in published figures",
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    add_json_option(parser)
+    parser.set_defaults(run=_run)
 
 
-def run(args: argparse.Namespace) -> int:
-    """Calibrate and print."""
-    from depthgauge.api import null
-    from depthgauge.errors import NotApplicableError
+def _run(args: argparse.Namespace) -> int:
+    """Draw fresh feedbacks and print how the network's own compares."""
     from depthgauge.json_values import plain_object
+
+    try:
+        reading = _calibrate(args)
+    except NotApplicableError as error:
+        missing = {"network": args.checkpoint, "null": "n/a", "reason": str(error)}
+        print_json(missing) if args.json else print(f"n/a: {error}")
+        return 0
+    if args.json:
+        print_json(plain_object({"network": args.checkpoint, "null": reading}))
+    else:
+        _print(reading, args.checkpoint)
+    return 0
+
+
+def _calibrate(args: argparse.Namespace) -> NullReading:
+    from depthgauge.api import null
     from depthgauge.report.progress import show_progress
 
     done = 0
@@ -55,41 +69,32 @@ def run(args: argparse.Namespace) -> int:
             done += draws
             meter.at("fresh feedback", done)
 
-        try:
-            reading = null(
-                args.checkpoint,
-                draws=args.draws,
-                samples=args.samples,
-                task=args.task,
-                rule=args.rule,
-                validation=args.validation,
-                convention=args.convention,
-                on_draws=on_draws,
-            )
-        except NotApplicableError as error:
-            missing = {"network": args.checkpoint, "null": "n/a", "reason": str(error)}
-            print(json.dumps(missing, indent=2) if args.json else f"n/a: {error}")
-            return 0
-    if args.json:
-        document = plain_object({"network": args.checkpoint, "null": reading})
-        print(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
-        return 0
+        return null(
+            args.checkpoint,
+            draws=args.draws,
+            samples=args.samples,
+            task=args.task,
+            rule=args.rule,
+            validation=args.validation,
+            convention=args.convention,
+            on_draws=on_draws,
+        )
+
+
+def _print(reading: NullReading, network: str) -> None:
+    from depthgauge.report.console import output
+    from depthgauge.report.table import terminal_table
+
+    header = ["layer", "Γ", "null mean", "null spread", "z", "p upper", "p two-sided", "reading"]
     rows = [
         *((f"block {i - 1}" if i else "embed", c) for i, c in enumerate(reading.per_layer)),
         ("all layers", reading.over_all),
         ("deep", reading.deep),
     ]
-    _print(rows, f"{args.checkpoint}: {reading.measured_on}; convention {reading.convention}")
-    return 0
-
-
-def _print(rows: list[tuple[str, Calibrated]], title: str) -> None:
-    from depthgauge.report.console import output
-    from depthgauge.report.table import terminal_table
-
-    header = ["layer", "Γ", "null mean", "null spread", "z", "p upper", "p two-sided", "reading"]
     console = output()
-    console.print(title, markup=False)
+    console.print(
+        f"{network}: {reading.measured_on}; convention {reading.convention}", markup=False
+    )
     console.print(terminal_table(header, [[name, *_cells(c)] for name, c in rows]))
 
 

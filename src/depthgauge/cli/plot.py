@@ -18,11 +18,11 @@ FIGURES = {
     "training": "accuracy, growth and gradient by epoch; where a diagnostic first fires",
     "null": "alignments that fresh feedback has, and the training feedback's own",
 }
-DESCRIPTION = "; ".join(f"{name}: {summary}" for name, summary in FIGURES.items())
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_plot(parser: argparse.ArgumentParser) -> None:
     """Add the options of `plot`."""
+    parser.description = "; ".join(f"{name}: {summary}" for name, summary in FIGURES.items())
     parser.add_argument("figure", metavar="FIGURE", choices=FIGURES, help=", ".join(FIGURES))
     parser.add_argument(
         "studies",
@@ -33,9 +33,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="ends in .png, .svg or .pdf (FIGURE.png)"
     )
+    parser.set_defaults(run=_run)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     """Draw one figure and say where it is."""
     from depthgauge.api import plot
     from depthgauge.report.figures.ladder import draw_ladders

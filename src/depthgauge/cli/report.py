@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
-from depthgauge.cli.study_output import say_problems
-from depthgauge.errors import UserError
-
-DESCRIPTION = (
-    "Write what DIR has so far as one HTML file that needs nothing else: verdicts, ladder, "
-    "diagnostics, runs, and tables for a paper. Nothing is trained."
-)
+from depthgauge.cli.output import page_path, say_problems
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_report(parser: argparse.ArgumentParser) -> None:
     """Add the options of `report`."""
+    parser.description = (
+        "Write what DIR has so far as one HTML file that needs nothing else: verdicts, ladder, "
+        "diagnostics, runs, and tables for a paper. Nothing is trained."
+    )
     parser.add_argument("study", metavar="DIR", help="folder of a study, or of an audit")
     parser.add_argument("-o", "--output", metavar="FILE", help="the page (DIR/report.html)")
+    parser.set_defaults(run=_run)
 
 
-def run(args: argparse.Namespace) -> int:
-    """Write the page and say where it is."""
+def _run(args: argparse.Namespace) -> int:
+    """Write the page and print its path."""
     from depthgauge.api import report
     from depthgauge.results.load import load
 
@@ -30,13 +28,3 @@ def run(args: argparse.Namespace) -> int:
     say_problems(study)
     print(report(study, output))
     return 0
-
-
-def page_path(given: str | None) -> Path | None:
-    """Return where a page goes, None if nowhere was said; refused before any work is done."""
-    if given is None:
-        return None
-    path = Path(given)
-    if path.is_dir() or not path.resolve().parent.is_dir():
-        raise UserError(f"cannot write -o {given}: there is no folder {path.parent} for the file")
-    return path

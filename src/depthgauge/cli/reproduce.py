@@ -5,25 +5,26 @@ from __future__ import annotations
 import argparse
 
 from depthgauge.cli.arguments import add_study_options, config_of
-from depthgauge.cli.study_output import Kind, add_output_options, lost_runs, show_plan, show_study
+from depthgauge.cli.output import Kind, add_output_options, show_plan, show_study
 from depthgauge.study_config import AUDIT_ONLY
 
-DESCRIPTION = (
-    "Train a published experiment on CIFAR-10 and compare: memo-ladder (--width 256 --depth 4, "
-    "--width 512 --depth 2), main-audit or thirty-epochs (--width 256 --depth 4)."
-)
 NAMES = ("memo-ladder", "main-audit", "thirty-epochs")
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_reproduce(parser: argparse.ArgumentParser) -> None:
     """Add the options of `reproduce`."""
+    parser.description = (
+        "Train a published experiment on CIFAR-10 and compare: memo-ladder (--width 256 --depth 4, "
+        "--width 512 --depth 2), main-audit or thirty-epochs (--width 256 --depth 4)."
+    )
     parser.add_argument("experiment", metavar="NAME", choices=NAMES, help=", ".join(NAMES))
     add_study_options(parser, without={*AUDIT_ONLY, "task"})
     add_output_options(parser)
+    parser.set_defaults(run=_run)
 
 
-def run(args: argparse.Namespace) -> int:
-    """Train what is left of the published experiment, and print the comparison."""
+def _run(args: argparse.Namespace) -> int:
+    """Train the remaining runs of the published experiment, and print the comparison."""
     from depthgauge.api import reproduce
     from depthgauge.published.experiments import find_experiment
     from depthgauge.scheduling.grid import net_of
@@ -35,5 +36,4 @@ def run(args: argparse.Namespace) -> int:
         experiment.check(net_of(planned))
         return show_plan(kind, planned, as_json=args.json)
     done = reproduce(args.experiment, config)
-    show_study(done.study, kind, as_json=args.json, comparison=done.comparison)
-    return int(lost_runs(done.study))
+    return show_study(done.study, kind, as_json=args.json, comparison=done.comparison)

@@ -1,4 +1,4 @@
-"""`depthgauge resume`: train what is left of a study, from its folder alone."""
+"""`depthgauge resume`, `depthgauge retry`: go on with a study, from its folder alone."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import argparse
 from typing import TYPE_CHECKING
 
 from depthgauge.cli.arguments import add_study_options, config_of
-from depthgauge.cli.study_output import say_problems, write_page
-from depthgauge.study_config import StudyConfig
+from depthgauge.cli.output import say_problems, write_page
+from depthgauge.errors import UserError
 
 if TYPE_CHECKING:
     from depthgauge.results.study import StudyResult
 
-USED = {"device", "executor", "address", "save_every"}
+USED = ("device", "executor", "address", "save_every")
 """The options of a study that may differ when its training goes on."""
 
 EXECUTOR = {
@@ -20,42 +20,55 @@ EXECUTOR = {
     "help": "where cohorts are trained: on this machine or on a Ray cluster (local); for Slurm, "
     "give the command that planned the study again",
 }
-"""The option for where training goes on: Slurm is left to the command that planned the study."""
-
-DESCRIPTION = (
-    "Train what was planned in DIR and is not done; rules from files must be where they were. A "
-    "folder with study.json and plan/ alone is the whole study over again."
-)
+"""How argparse takes --executor here: only the command that planned a study submits to Slurm."""
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_resume(parser: argparse.ArgumentParser) -> None:
     """Add the options of `resume`."""
-    add_common_options(parser)
+    parser.description = (
+        "Train the planned runs of DIR that are left. Rules from files must be where they were. A "
+        "folder with study.json and plan/ alone is enough to train the whole study again."
+    )
+    _add_common_options(parser)
     parser.add_argument(
         "--cohorts",
         nargs="+",
         default=(),
         metavar="NAME",
-        help="these cohorts of the plan alone: one task of an array",
+        help="train only these cohorts of the plan, as a task of a Slurm array does",
     )
+    parser.set_defaults(run=_run_resume)
 
 
-def add_common_options(parser: argparse.ArgumentParser) -> None:
+def add_retry(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `retry`."""
+    _add_common_options(parser)
+    parser.add_argument("--failed", action="store_true", help="the runs that raised an error")
+    parser.set_defaults(run=_run_retry)
+
+
+def _add_common_options(parser: argparse.ArgumentParser) -> None:
     """Add the study's folder, and where its training goes on."""
     parser.add_argument("study", metavar="DIR", help="folder of a study")
-    without = StudyConfig.model_fields.keys() - USED
-    add_study_options(parser, without=without, instead={"executor": EXECUTOR})
+    add_study_options(parser, only=USED, instead={"executor": EXECUTOR})
 
 
-def run(args: argparse.Namespace) -> int:
-    """Train the plan's cohorts, or those that were asked for."""
+def _run_resume(args: argparse.Namespace) -> int:
     from depthgauge.api import resume
 
-    return show_counts(resume(args.study, config_of(args), cohorts=args.cohorts))
+    return _show_counts(resume(args.study, config_of(args), cohorts=args.cohorts))
 
 
-def show_counts(study: StudyResult) -> int:
-    """Say how many runs are finished; where none is left, write the page."""
+def _run_retry(args: argparse.Namespace) -> int:
+    from depthgauge.api import retry
+
+    if not args.failed:
+        raise UserError("say what to retry: --failed")
+    return _show_counts(retry(args.study, config_of(args)))
+
+
+def _show_counts(study: StudyResult) -> int:
+    """Print how many runs are finished; write the page when all are."""
     say_problems(study)
     finished = sum(run.is_done for run in study.runs)
     print(f"{finished} of {len(study.runs)} runs in {study.folder} are finished", flush=True)

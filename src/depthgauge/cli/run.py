@@ -1,27 +1,31 @@
-"""`depthgauge run FILE`: the study that a file describes."""
+"""`depthgauge run FILE`: the study that a file describes; `schema`: the schema of such files."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
+from depthgauge.cli.output import add_output_options, print_json, show_plan, show_study
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+
+def add_run(parser: argparse.ArgumentParser) -> None:
     """Add the options of `run`."""
-    from depthgauge.cli.study_output import add_output_options
-
     parser.add_argument("file", metavar="FILE", help="the study file")
     parser.add_argument(
         "--out", metavar="DIR", help="folder of the study, instead of the one in the file"
     )
     add_output_options(parser)
+    parser.set_defaults(run=_run)
 
 
-def run(args: argparse.Namespace) -> int:
-    """Do what the file says, as its command would."""
+def add_schema(parser: argparse.ArgumentParser) -> None:
+    """Make `schema` a command without options."""
+    parser.set_defaults(run=_run_schema)
+
+
+def _run(args: argparse.Namespace) -> int:
+    """Do what the file says, as the command in the file would."""
     from depthgauge.api import audit, ladder
-    from depthgauge.cli.audit import strict_status
-    from depthgauge.cli.study_output import lost_runs, show_plan, show_study
     from depthgauge.study_file import read_study_file
 
     file = read_study_file(Path(args.file))
@@ -30,6 +34,12 @@ def run(args: argparse.Namespace) -> int:
         if args.dry_run:
             return show_plan(file.command, config, as_json=args.json)
         study = audit(config) if file.command == "audit" else ladder(config)
-    show_study(study, file.command, as_json=args.json)
-    words = [rule.verdict.word for rule in study.rules.values()]
-    return 1 if lost_runs(study) else strict_status(words, config.strict)
+    return show_study(study, file.command, as_json=args.json, strict=config.strict)
+
+
+def _run_schema(args: argparse.Namespace) -> int:
+    """Print the JSON schema of study files."""
+    from depthgauge.study_file import study_file_schema
+
+    print_json(study_file_schema())
+    return 0

@@ -3,40 +3,42 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from depthgauge.cli.output import add_json_option, print_json
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_show(parser: argparse.ArgumentParser) -> None:
     """Add the options of `show`."""
     parser.add_argument("run_folder", metavar="RUN", help="folder of a run, as tables name it")
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    add_json_option(parser)
+    parser.set_defaults(run=_run)
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     """Read the run's folder and print what is in it."""
     from depthgauge.results.run_document import run_document
 
     document = run_document(Path(args.run_folder))
     if args.json:
-        print(json.dumps(document, indent=2, ensure_ascii=False))
+        print_json(document)
         return 0
-    for line in lines_of(document):
+    for line in _lines(document):
         print(line)
     return 0
 
 
-def lines_of(document: Mapping[str, JsonValue], indent: str = "") -> list[str]:
-    """A document as indented lines `name: value`."""
+def _lines(document: Mapping[str, JsonValue], indent: str = "") -> list[str]:
+    """Return a document as indented lines `name: value`."""
     lines = []
     for name, value in document.items():
         if isinstance(value, dict) and value:
-            lines += [f"{indent}{name}:", *lines_of(value, indent + "  ")]
+            lines += [f"{indent}{name}:", *_lines(value, indent + "  ")]
         else:
             lines.append(f"{indent}{name}: {_as_text(value)}")
     return lines

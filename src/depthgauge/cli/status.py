@@ -3,51 +3,50 @@
 from __future__ import annotations
 
 import argparse
-import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from depthgauge.cli.output import add_json_option, print_json
 from depthgauge.report.durations import in_words
 
 if TYPE_CHECKING:
-    from depthgauge.scheduling.status import Running, StudyStatus
+    from depthgauge.scheduling.status import RunningCohort, StudyStatus
 
-SILENT = 30.0
-"""Seconds without a sign of life that are worth a remark."""
+SILENCE = 30.0
+"""Seconds without a sign of life after which `status` says so."""
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_status(parser: argparse.ArgumentParser) -> None:
     """Add the options of `status`."""
     parser.add_argument("study", metavar="DIR", help="folder of a study")
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    add_json_option(parser)
+    parser.set_defaults(run=_run)
 
 
-def run(args: argparse.Namespace) -> int:
-    """Read the folder and say what is in it."""
+def _run(args: argparse.Namespace) -> int:
+    """Read the study's folder and print the state of its runs."""
+    from depthgauge.json_values import plain_object
     from depthgauge.scheduling.status import status_of
 
     status = status_of(Path(args.study))
     if args.json:
-        print(json.dumps(asdict(status), indent=2, ensure_ascii=False))
+        print_json(plain_object(status))
         return 0
-    for line in status_lines(status):
+    for line in _lines(status):
         print(line)
     return 0
 
 
-def status_lines(status: StudyStatus) -> list[str]:
-    """The status as lines of text."""
+def _lines(status: StudyStatus) -> list[str]:
+    """Return the status as lines of text."""
     counts = status.runs
-    lines = [
-        f"{sum(counts.values())} runs: "
-        + ", ".join(f"{count} {state}" for state, count in counts.items() if count)
-    ]
-    lines += [_running_line(one) for one in status.running]
+    by_state = ", ".join(f"{count} {state}" for state, count in counts.items() if count)
+    lines = [f"{sum(counts.values())} runs: {by_state}"]
+    lines += [_running_line(cohort) for cohort in status.running]
     lines += [
-        f"failed   {one.label} k={one.rung} seed={one.seed}: {one.reason}  "
-        f"({status.study}/runs/{one.run})"
-        for one in status.failed
+        f"failed   {run.label} k={run.rung} seed={run.seed}: {run.reason}  "
+        f"({status.study}/runs/{run.run})"
+        for run in status.failed
     ]
     if status.failed:
         lines.append(f"depthgauge retry {status.study} --failed tries them again")
@@ -56,12 +55,12 @@ def status_lines(status: StudyStatus) -> list[str]:
     return lines
 
 
-def _running_line(one: Running) -> str:
-    left = f", {in_words(one.seconds_left)} left" if one.seconds_left is not None else ""
+def _running_line(cohort: RunningCohort) -> str:
+    left = f", {in_words(cohort.seconds_left)} left" if cohort.seconds_left is not None else ""
     silent = ""
-    if one.silent_for > SILENT:
-        silent = f", no sign of life for {in_words(one.silent_for)}"
+    if cohort.silent_for > SILENCE:
+        silent = f", no sign of life for {in_words(cohort.silent_for)}"
     return (
-        f"running  {one.label} ({one.runs} runs) on {one.where}: epoch {one.epoch} of "
-        f"{one.epochs}{left}{silent}"
+        f"running  {cohort.label} ({cohort.runs} runs) on {cohort.where}: epoch {cohort.epoch} of "
+        f"{cohort.epochs}{left}{silent}"
     )

@@ -20,7 +20,7 @@ RunState = Literal["finished", "diverged", "failed", "running", "stopped", "wait
 
 
 @dataclass(frozen=True)
-class Running:
+class RunningCohort:
     """A cohort that somebody is training; times in seconds, None where not known yet."""
 
     cohort: str
@@ -32,9 +32,14 @@ class Running:
     seconds_left: float | None
     silent_for: float
 
+    @property
+    def epochs_left(self) -> int:
+        """The epochs that all its runs together still have to be trained."""
+        return self.runs * (self.epochs - self.epoch)
+
 
 @dataclass(frozen=True)
-class Failed:
+class FailedRun:
     """A run that raised an error."""
 
     run: str
@@ -66,8 +71,8 @@ class StudyStatus:
 
     study: str
     runs: dict[RunState, int]
-    running: tuple[Running, ...]
-    failed: tuple[Failed, ...]
+    running: tuple[RunningCohort, ...]
+    failed: tuple[FailedRun, ...]
     seconds_left: float | None
     schema_version: int = SCHEMA_VERSION
 
@@ -77,8 +82,8 @@ def status_of(folder: Path) -> StudyStatus:
     study, _ = read_study(folder)
     plan, claims, runs = study.plan_files.read(), study.claims, study.runs
     counts: dict[RunState, int] = dict.fromkeys(get_args(RunState), 0)
-    running: list[Running] = []
-    failed: list[Failed] = []
+    running: list[RunningCohort] = []
+    failed: list[FailedRun] = []
     planned: set[str] = set()
     for cohort in plan.current:
         planned.update(cohort.identities)
@@ -102,19 +107,19 @@ def _outside_the_plan(runs: Path, planned: set[str]) -> Iterator[RunPaths]:
             yield RunPaths(path)
 
 
-def _failed(cohort: CohortPlan, position: int, runs: Path) -> Failed:
+def _failed(cohort: CohortPlan, position: int, runs: Path) -> FailedRun:
     config = cohort.configs[position]
     failure = RunPaths(runs / config.identity).failure
     reason = str(failure and failure.get("reason"))
-    return Failed(config.identity, config.rule.label, config.rung, config.seed, reason)
+    return FailedRun(config.identity, config.rule.label, config.rung, config.seed, reason)
 
 
-def _running(cohort: CohortPlan, holder: ClaimFile, claims: Claims) -> Running:
+def _running(cohort: CohortPlan, holder: ClaimFile, claims: Claims) -> RunningCohort:
     progress = holder.progress
     timed = "seconds" in progress and "steps" in progress
     done = progress["steps"] - progress["first"] if timed else 0
     left = progress["total"] - progress["steps"] if timed else 0
-    return Running(
+    return RunningCohort(
         cohort.name,
         cohort.label,
         int(progress.get("runs", len(cohort.runs))),
@@ -126,21 +131,21 @@ def _running(cohort: CohortPlan, holder: ClaimFile, claims: Claims) -> Running:
     )
 
 
-def _seconds_left(cohorts: list[CohortPlan], running: list[Running], folder: Path) -> float | None:
-    """Until all has ended, at the speed of what is running: run-epochs left over their rate."""
-    known = [one for one in running if one.seconds_left]
-    rate = sum(
-        one.runs * (one.epochs - one.epoch) / one.seconds_left for one in known if one.seconds_left
+def _seconds_left(
+    cohorts: list[CohortPlan], running: list[RunningCohort], folder: Path
+) -> float | None:
+    """Return the seconds until all runs have ended: epochs left, at the speed of those running."""
+    speed = sum(
+        cohort.epochs_left / cohort.seconds_left for cohort in running if cohort.seconds_left
     )
-    if not rate:
+    if not speed:
         return None
-    by_cohort = {one.cohort: one for one in running}
+    by_name = {cohort.cohort: cohort for cohort in running}
     left = 0
     for cohort in cohorts:
-        if cohort.name in by_cohort:
-            one = by_cohort[cohort.name]
-            left += one.runs * (one.epochs - one.epoch)
+        if cohort.name in by_name:
+            left += by_name[cohort.name].epochs_left
         else:
             paths = (RunPaths(folder / "runs" / identity) for identity in cohort.identities)
             left += sum(not path.ended for path in paths) * cohort.recipe.epochs
-    return left / rate
+    return left / speed

@@ -1,4 +1,4 @@
-"""What commands that train have in common at their end: print the study, write its page."""
+"""What commands print: JSON documents, studies, plans and problems; and the exit status."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import argparse
 import json
 import logging
 import sys
+from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from depthgauge.errors import UserError, system_sentence
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from depthgauge.published.compare import PublishedComparison
     from depthgauge.results.study import StudyResult
     from depthgauge.study_config import StudyConfig
@@ -21,11 +21,24 @@ log = logging.getLogger("depthgauge")
 
 Kind = Literal["audit", "ladder"]
 
+RUN_FAILED = 1
+WALKED_BACK = 3
+
+
+def add_json_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--json`."""
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+
 
 def add_output_options(parser: argparse.ArgumentParser) -> None:
     """Add `--dry-run` and `--json`."""
     parser.add_argument("--dry-run", action="store_true", help="show the runs, train nothing")
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    add_json_option(parser)
+
+
+def print_json(document: object) -> None:
+    """Print one JSON document."""
+    print(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def show_study(
@@ -33,16 +46,17 @@ def show_study(
     kind: Kind,
     *,
     as_json: bool,
+    strict: bool = False,
     comparison: PublishedComparison | None = None,
-) -> None:
-    """Print a study for eyes or as one JSON document; then write its page and say where it is.
+) -> int:
+    """Print a study, write its page, print where the page is, and return the exit status.
 
-    The page is written also if nobody reads the results to their end.
+    The page is written even if the reader of the output goes away before its end.
     """
     say_problems(study)
     if study.submitted is not None:
-        print(json.dumps(study.submitted.document, indent=2) if as_json else study.submitted)
-        return
+        print_json(study.submitted.document) if as_json else print(study.submitted)
+        return int(lost_runs(study))
     try:
         _print(study, kind, as_json, comparison)
         sys.stdout.flush()
@@ -52,6 +66,10 @@ def show_study(
     page = write_page(study)
     if page is not None and not as_json:
         print(page)
+    if lost_runs(study):
+        return RUN_FAILED
+    words = (rule.verdict.word for rule in study.rules.values()) if strict else ()
+    return strict_status(words, strict)
 
 
 def _print(
@@ -65,15 +83,25 @@ def _print(
         document = json.loads(model.model_dump_json()) if model else {}
         if comparison is not None:
             document["comparison"] = comparison.to_dict()
-        print(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
+        print_json(document)
         return
     (terminal.print_audit if kind == "audit" else terminal.print_ladder)(study)
     if comparison is not None:
         terminal.print_comparison(study, comparison)
 
 
+def page_path(given: str | None) -> Path | None:
+    """Return the path that `-o` gives; refuse one that cannot be written, before any work."""
+    if given is None:
+        return None
+    path = Path(given)
+    if path.is_dir() or not path.resolve().parent.is_dir():
+        raise UserError(f"cannot write -o {given}: there is no folder {path.parent} for the file")
+    return path
+
+
 def write_page(study: StudyResult) -> Path | None:
-    """Write the study's page; where that is not possible, say why, and the results stand."""
+    """Write the study's page and return its path; if that fails, only log a warning."""
     from depthgauge.report.page.study_page import write_study_page
 
     if not study.has_documents:
@@ -81,13 +109,13 @@ def write_page(study: StudyResult) -> Path | None:
     try:
         return write_study_page(study)
     except (UserError, OSError) as error:
-        why = system_sentence(error) if isinstance(error, OSError) else error
-        log.warning("no page was written: %s", why)
+        reason = system_sentence(error) if isinstance(error, OSError) else error
+        log.warning("no page was written: %s", reason)
         return None
 
 
 def say_problems(study: StudyResult) -> None:
-    """Say on standard error what of a study could not be read, and which runs failed."""
+    """Print on standard error which files could not be read and which runs failed."""
     from depthgauge.report.failures import failure_sentences
 
     for sentence in (*study.problems, *failure_sentences(study)):
@@ -95,7 +123,7 @@ def say_problems(study: StudyResult) -> None:
 
 
 def lost_runs(study: StudyResult) -> bool:
-    """Return whether a run failed or diverged, also one by which a setting was chosen."""
+    """Return whether a run failed or diverged, also among those that chose a setting."""
     if study.audit is None:
         return study.has_lost_runs
     tried = [c for chosen in study.audit.selection.values() for c in chosen.candidates.values()]
@@ -103,13 +131,20 @@ def lost_runs(study: StudyResult) -> bool:
     return study.has_lost_runs or diverged or any(candidate.lost for candidate in tried)
 
 
+def strict_status(words: Iterable[str], strict: bool) -> int:
+    """Return 3 if the user asked for `--strict` and a verdict is *walk back* or *shallow*."""
+    from depthgauge.verdict.words import BAD_WORDS
+
+    return WALKED_BACK if strict and BAD_WORDS.intersection(words) else 0
+
+
 def show_plan(kind: Kind, config: StudyConfig, *, as_json: bool) -> int:
-    """Print every run and its state, and in how many cohorts and processes the rest is trained."""
+    """Print every run with its state, and how the remaining runs would be trained."""
     from depthgauge.api import plan
 
     planned = plan(config, kind=kind)
     if as_json:
-        print(json.dumps(planned.to_dict(), indent=2))
+        print_json(planned.to_dict())
         return 0
     for line in planned.lines():
         print(line)
