@@ -15,7 +15,13 @@ import altair as alt
 from depthgauge.report.charts.axes import Span
 from depthgauge.report.charts.colours import PAPER, SOFT
 from depthgauge.report.charts.labels import study_title
-from depthgauge.report.charts.ladder_data import ROOM, LadderData, curves_of, ladder_data
+from depthgauge.report.charts.ladder_data import (
+    ROOM,
+    LadderData,
+    curves_of,
+    has_names,
+    ladder_data,
+)
 from depthgauge.report.charts.panel import SAYS, Figure, Panel, layer_of
 from depthgauge.report.charts.rule_styles import RuleScales
 from depthgauge.results.ladder import Ladder
@@ -42,7 +48,8 @@ def draw_ladders(ladders: Sequence[Ladder], labels: Sequence[str] = ()) -> Figur
 
     `labels` come first in the order of styles, also where nothing of their rules is done yet.
     """
-    scales = RuleScales([*labels, *(label for ladder in ladders for label in ladder.rules)])
+    every = [*labels, *(label for ladder in ladders for label in ladder.rules)]
+    scales = RuleScales(every, has_legend=any(not has_names(ladder) for ladder in ladders))
     panels = [panel(ladder, scales, f"ladder-{n}") for n, ladder in enumerate(ladders)]
     return Figure(panels, columns=len(panels))
 

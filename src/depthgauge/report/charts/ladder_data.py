@@ -130,6 +130,11 @@ def curves_of(ladder: Ladder) -> dict[str, list[Rung]]:
     return {label: rungs for label, rungs in curves.items() if rungs}
 
 
+def has_names(ladder: Ladder) -> bool:
+    """Return whether each curve has its rule's name at its end."""
+    return len(curves_of(ladder)) <= MOST_NAMES
+
+
 def ladder_data(ladder: Ladder) -> LadderData:
     """Return what the chart of a ladder shows."""
     curves, lines = curves_of(ladder), _lines(ladder)
@@ -229,11 +234,11 @@ def _names_beside(
 ) -> tuple[tuple[FloorName, ...], tuple[CurveName, ...]]:
     """Return the names of floors and of curves, in one column without overlaps."""
     ends = {
-        label: 100 * [rung.mean for rung in rungs if rung.mean is not None][-1]
+        label: 100 * means[-1]
         for label, rungs in curves.items()
-        if any(rung.mean is not None for rung in rungs)
+        if (means := [rung.mean for rung in rungs if rung.mean is not None])
     }
-    shown = ends if len(ends) <= MOST_NAMES else {}
+    shown = ends if len(curves) <= MOST_NAMES else {}
     places = [*((name, at, True) for name, at in lines.items())]
     places += [(label, at, False) for label, at in shown.items()]
     places.sort(key=lambda one: one[1])

@@ -60,35 +60,41 @@ def _style(number: int) -> RuleStyle:
 class RuleScales:
     """The styles of rules as scales of a chart, for the field `rule` of its rows."""
 
-    def __init__(self, labels: Sequence[str]) -> None:
+    def __init__(self, labels: Sequence[str], has_legend: bool = True) -> None:
         """Give each label its style."""
         self.styles = rule_styles(list(dict.fromkeys(labels)))
+        self._facts: dict[str, Any] = {"title": None} if has_legend else {"legend": None}
 
     @property
     def colour(self) -> alt.Color:
-        """The colour of fills, texts and lines; it makes the legend."""
-        return alt.Color("rule:N", scale=self._scale([s.colour for s in self._styles]), title=None)
+        """The colour of fills, texts and lines."""
+        return alt.Color("rule:N", scale=self._colours, **self._facts)
+
+    @property
+    def fill(self) -> alt.Fill:
+        """The colour inside an outline."""
+        return alt.Fill("rule:N", scale=self._colours, **self._facts)
 
     @property
     def stroke(self) -> alt.Stroke:
         """The colour of outlines."""
-        scale = self._scale([style.colour for style in self._styles])
-        return alt.Stroke("rule:N", scale=scale, legend=None)
+        return alt.Stroke("rule:N", scale=self._colours, **self._facts)
 
     @property
     def shape(self) -> alt.Shape:
         """The sign of a point."""
-        return alt.Shape("rule:N", scale=self._scale([s.outline for s in self._styles]), title=None)
+        scale = self._scale([style.outline for style in self.styles.values()])
+        return alt.Shape("rule:N", scale=scale, **self._facts)
 
     @property
     def dash(self) -> alt.StrokeDash:
         """The dashes of a line."""
-        scale = self._scale([list(style.dash) for style in self._styles])
-        return alt.StrokeDash("rule:N", scale=scale, title=None)
+        scale = self._scale([list(style.dash) for style in self.styles.values()])
+        return alt.StrokeDash("rule:N", scale=scale, **self._facts)
 
     @property
-    def _styles(self) -> list[RuleStyle]:
-        return list(self.styles.values())
+    def _colours(self) -> alt.Scale:
+        return self._scale([style.colour for style in self.styles.values()])
 
     def _scale(self, values: Sequence[Any]) -> alt.Scale:
         return alt.Scale(domain=list(self.styles), range=list(values))
