@@ -1,4 +1,4 @@
-"""Used depths of ladders such as the embedded task has."""
+"""Used depths of ladders like those of the embedded task."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ BP, BP_TWINS = (27.1, 55.7, 64.8, 69.2, 71.2), (29.3, 53.2, 61.5, 66.8)
 
 
 def depth(means, twins=None, *, bp=None, seeds=3, spread=0.2, k=None, first=0) -> UsedDepth:
-    """Used depth of ladders whose seeds scatter a little around these means in points."""
+    """Return the used depth of a ladder whose seeds scatter around these means, in points."""
     rng = np.random.default_rng(first)
     ks = list(range(len(means))) if k is None else list(k)
 

@@ -1,9 +1,9 @@
-"""Studies of ladders with a known truth: what each run would reach, noise around it, what is said.
+"""Simulated studies of ladders with a known truth: true accuracies, noise, and what a study finds.
 
-A run is written as a letter for each block, block 0 first: `t` is trained on the true gradient, `w`
-too but it is worth little, `h` does harm, `s` gains a little, `n` is trained on noise, `x` on the
-noise of a swap, `.` is not trained (or gets no credit, which is the same). Everything that a study
-trains follows from the letters of the rule: rungs, twins, confirming runs.
+A run is a string with a letter for each block, block 0 first. The letters: `t` is trained on the
+true gradient; `w` too, but it is worth little; `h` does harm; `s` gains a little; `n` is trained on
+noise; `x` is trained on the noise of a swap; `.` is not trained, or gets no credit, which is the
+same. The letters of a rule give everything that a study trains: rungs, twins, confirming runs.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from depthgauge.verdict.used_depth import DELTA, SHARE_OF_GAIN
 Array = NDArray[np.float64]
 SEED = 1
 TOGETHER = 500
-"""Studies that are drawn together."""
+"""The number of studies that are drawn at once."""
 
 NOISE: dict[str, Callable[[np.random.Generator, tuple[int, ...]], Array]] = {
     "normal": lambda rng, shape: rng.standard_normal(shape),
@@ -37,7 +37,7 @@ NOISE: dict[str, Callable[[np.random.Generator, tuple[int, ...]], Array]] = {
 
 ROUNDING = 1e-9
 WORTH = {"s": 0.3, "w": 4.0, "h": -3.0}
-"""What a block adds by itself, in points."""
+"""The points that a block of each kind adds by itself."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,10 @@ class Task:
     """The true accuracies of a task, in per cent.
 
     Attributes:
-        trained: by how many blocks follow the true gradient.
-        noise: what noise adds where no block does, by how many blocks follow noise.
-        beside: what it adds where some block does.
+        trained: the accuracy, by the number of blocks that follow the true gradient.
+        noise: what noise adds if no block follows the true gradient, by the number of blocks that
+            follow noise.
+        beside: what noise adds if some block follows the true gradient.
         ks: the rungs above k = 0; the last one is the whole network.
     """
 
@@ -86,7 +87,7 @@ class Task:
         return self._above(rule, self.delta - ROUNDING)
 
     def is_enough(self, rule: str, earning: Sequence[int]) -> bool:
-        """Say whether the rest is truly worth less than δ beside these blocks."""
+        """Return whether the other blocks are truly worth less than δ beside these blocks."""
         rest = tuple(block for block in range(self.blocks) if block not in earning)
         best = max(self.mean(keep(rule, earning)), self.mean(swap(rule, rest)))
         return self.mean(rule) - best < self.delta - ROUNDING
@@ -138,14 +139,15 @@ def swap(rule: str, blocks: Sequence[int]) -> str:
 
 @dataclass(frozen=True)
 class Noise:
-    """What makes measured accuracies differ from the true ones.
+    """The differences between measured and true accuracies.
 
     Attributes:
         tails: the distribution over seeds.
         spread: its standard deviation, in points.
-        factor: how much the spreads of runs differ; rungs spread more the more blocks they train,
-            and swapped runs less.
-        samples: evaluation samples, the same ones for all seeds; None for no noise from them.
+        factor: the ratio between the largest and the smallest spread. A rung that trains more
+            blocks spreads more; a swapped run that trains more blocks spreads less.
+        samples: the number of evaluation samples, which all seeds share; None for no noise from
+            samples.
     """
 
     tails: str = "normal"
@@ -160,7 +162,7 @@ class Noise:
 
 @dataclass
 class Runs:
-    """The runs of one rule in one study: the same run has the same accuracies whenever asked."""
+    """The runs of one rule in one study; a run keeps the accuracies that were drawn for it."""
 
     task: Task
     noise: Noise
@@ -185,10 +187,11 @@ def find_depth(
     samples: int | None = None,
     bp: UsedDepth | None = None,
 ) -> UsedDepth:
-    """Return used depth as a study finds it: ladder and twins, then the runs that these call for.
+    """Return used depth as a study finds it: from ladder and twins, then from the runs they need.
 
-    A study trains fewer runs: no twins that can change nothing, and noise for the rest only where
-    the confirming run does not show that it is idle. A test shows that the results are the same.
+    A real study trains fewer runs: no twins that cannot change the result, and noise for the other
+    blocks only where the confirming run does not show that they are idle. A test shows that the
+    results are the same.
     """
     rungs = {k: runs(task.rung(rule, k)) for k in (0, *task.ks)}
     twins = {k: runs(task.twin(rule, k)) for k in task.ks}
@@ -212,7 +215,7 @@ def rest_of(depth: UsedDepth) -> tuple[int, ...]:
 
 
 def word_of(depth: UsedDepth) -> str:
-    """Return the word where D1, D2 and D3 pass."""
+    """Return the word of a study whose D1, D2 and D3 pass."""
     if not depth.is_testable:
         return "no alarm, depth untested"
     if depth.is_shallow:
@@ -225,13 +228,13 @@ DECIDED = ("shallow", "trustworthy")
 
 @dataclass(frozen=True)
 class Truth:
-    """What is true of a rule.
+    """The truth about a rule.
 
     Attributes:
-        task: its true accuracies.
-        rule: its letters.
+        task: the true accuracies.
+        rule: the letters of the rule.
         earning: the rungs that truly earn.
-        used: those that truly earn δ.
+        used: the rungs that truly earn δ.
     """
 
     task: Task
@@ -244,11 +247,11 @@ class Truth:
         return cls(task, rule, task.earning(rule), task.used(rule))
 
     def judge(self, depth: UsedDepth) -> Iterator[str]:
-        """Yield what is wrong and what is right about a used depth that was found, and its word."""
+        """Yield the word of a used depth, then the names of its errors and right answers."""
         rungs = [rung.k for rung in depth.rungs if rung.earns]
         blocks = sum(len(rung.blocks) for rung in depth.rungs if rung.k in self.used)
         yield word_of(depth)
-        said = {
+        answers = {
             "low too large": depth.low > len(self.earning),
             "a rung wrongly": not set(rungs) <= set(self.earning),
             "high too small": depth.high < blocks,
@@ -257,7 +260,7 @@ class Truth:
             "low right": rungs == self.earning,
             "estimate right": depth.rungs_in_use == len(self.used),
         }
-        yield from (name for name, holds in said.items() if holds)
+        yield from (name for name, holds in answers.items() if holds)
 
 
 def simulate(
@@ -300,9 +303,9 @@ def _look(
 def count_errors(
     task: Task, rules: Sequence[str], noise: Noise, looks: Sequence[int], studies: int
 ) -> dict[str, dict[str, Any]]:
-    """Return for backpropagation and each rule the truth, and how often which thing was said.
+    """Return for backpropagation and each rule the truth, and how often each answer was given.
 
-    Somebody who looks several times stops at the first word that decides.
+    A study that is looked at several times ends at the first word that decides.
     """
     everyone = {"bp": "t" * task.blocks, **{rule: rule for rule in rules}}
     truths = [Truth.of(task, rule) for rule in everyone.values()]

@@ -1,7 +1,7 @@
-"""Readings over seeds with a known truth, and the verdict's words for many of them at once.
+"""Readings over seeds with a known truth, and the verdict's words for many studies at once.
 
-`words` is written apart from the package, from the protocol alone, by one-sample t statistics
-instead of intervals, and for arrays: thousands of simulated studies, or a grid of thresholds.
+`words` is a second implementation, written from the protocol alone. It uses one-sample t statistics
+instead of intervals, and takes arrays: thousands of simulated studies, or a grid of thresholds.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ AT_THE_THRESHOLD: dict[str, Truth] = {
 
 
 def simulate(truth: Truth, n: int, log_spread: float, tails: str) -> dict[str, Array]:
-    """Studies of n seeds each; `log_spread` is the standard deviation of ln D1 and of ln D2."""
+    """Draw studies of n seeds; `log_spread` is the standard deviation of ln D1 and of ln D2."""
     noise = _NOISE[tails](np.random.default_rng(SEED), (4, REPETITIONS, n))
     share_noise = noise[1] if truth.one_noise else noise[2]
     return {
@@ -109,15 +109,15 @@ def simulate(truth: Truth, n: int, log_spread: float, tails: str) -> dict[str, A
 
 @cache
 def word_shares(truth: Truth, n: int, log_spread: float, tails: str = "normal") -> Counter[str]:
-    """How often a study of n seeds ends with each word."""
+    """Return the share of studies of n seeds that end with each word."""
     found = words(simulate(truth, n, log_spread, tails))
     return Counter({word: float(np.mean(found == word)) for word in np.unique(found)})
 
 
 def worst_at_the_threshold(word: str, case: str, n: int, tails: str) -> float:
-    """How often the word comes at the threshold, at the spread at which it comes most often.
+    """Return the largest share of studies at the threshold with this word, over all spreads.
 
-    D3's spread, in points, is the number that D1 and D2 have as the spread of their logarithm.
+    The spread of D3 in points is the same number as the log spread of D1 and D2.
     """
     return max(
         word_shares(replace(AT_THE_THRESHOLD[case], gain_spread=s / 100), n, s, tails)[word]
@@ -130,7 +130,7 @@ def words(
     limits: Mapping[str, float | Array] = LIMITS,
     bp_gain: float | None = None,
 ) -> NDArray[np.str_]:
-    """One word for each row of the readings (rows, seeds) or for each value of a limit."""
+    """Return a word for each row of the readings (rows, seeds), or for each value of a limit."""
     rate = limits["error_rate"] / 3
     growth, gradient, share = (
         _side(np.log(readings[name]), np.log(limits[name]), rate)
@@ -152,7 +152,7 @@ def words(
 
 
 def _side(values: Array, threshold: float | Array, rate: float) -> NDArray[np.int_]:
-    """Where the mean is with confidence: 1 above the threshold, −1 below, 0 unclear."""
+    """Return 1 if the mean is above the threshold with confidence, −1 if below, else 0."""
     n = values.shape[-1]
     distance = values.mean(-1) - threshold
     error = values.std(-1, ddof=1) * stats.t.ppf(1 - rate / 2, n - 1) / np.sqrt(n) if n > 1 else 0
@@ -160,19 +160,19 @@ def _side(values: Array, threshold: float | Array, rate: float) -> NDArray[np.in
 
 
 def as_seeds(readings: Mapping[str, Array], row: int = 0) -> list[Readings]:
-    """One simulated study as the package takes it."""
+    """Return one simulated study in the form that the package takes."""
     columns = zip(*(values[row] for values in readings.values()), strict=True)
     return [dict(zip(readings, map(float, column), strict=True)) for column in columns]
 
 
 def changed(seed: Readings, **readings: float | None) -> Readings:
-    """The same network with some readings that are others."""
+    """Return the same network with some readings changed."""
     return {**seed, **readings}
 
 
 @st.composite
 def studies(draw: st.DrawFn, most_seeds: int = 5, least_seeds: int = 1) -> dict[str, Array]:
-    """One study near or far from the thresholds, tight or scattered, D3 measured or not."""
+    """Draw a study near or far from the thresholds, tight or scattered, with or without D3."""
     n = draw(st.integers(least_seeds, most_seeds))
     noise = st.lists(st.floats(-1, 1), min_size=n, max_size=n).map(np.array)
     spread = st.sampled_from([0.01, 0.3, 1.0])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from verdict.simulated_seeds import ERROR_NORM, N128, as_seeds, changed, studies
 
 from depthgauge.published.figures import published
-from depthgauge.verdict.decision_utility import Evidence, strategies, walked_back
+from depthgauge.verdict.decision_utility import Evidence, count_walk_backs, strategies
 from depthgauge.verdict.thresholds import Thresholds
 
 AUDIT = published().main_audit
@@ -56,18 +56,18 @@ DEGENERATE = ("dfa", "state_bridge", "credit_bridge")
 
 
 def strategies_against(run: Evidence) -> set[str]:
-    return {name for name, (count, _) in walked_back([run]).items() if count}
+    return {name for name, (count, _) in count_walk_backs([run]).items() if count}
 
 
-def test_there_are_seven_each_with_the_evidence_before_it():
+def test_the_strategies_are_seven_in_this_order():
     common = "accuracy + mean Γ"
     each = [f"{common} + {name}" for name in ("D1", "D2", "D2s", "D3")]
-    assert list(strategies()) == list(walked_back([])) == ["accuracy", common, *each, "all"]
+    assert list(strategies()) == list(count_walk_backs([])) == ["accuracy", common, *each, "all"]
 
 
 def test_on_the_published_audit_accuracy_and_alignment_walk_back_none():
     runs = [published_run(rule) for rule in ("bp", *DEGENERATE)]
-    counts = walked_back(runs)
+    counts = count_walk_backs(runs)
     assert counts["accuracy"] == counts["accuracy + mean Γ"] == (0, 4)
 
 
@@ -83,10 +83,10 @@ def test_on_the_published_audit_nothing_walks_back_bp():
 def test_on_the_published_audit_each_diagnostic_but_stability_finds_all_three():
     for name, rules in [("D1", 3), ("D2", 3), ("D2s", 2), ("D3", 3)]:
         runs = [published_run(rule) for rule in ("bp", *DEGENERATE)]
-        assert walked_back(runs)[f"accuracy + mean Γ + {name}"] == (rules, 4)
+        assert count_walk_backs(runs)[f"accuracy + mean Γ + {name}"] == (rules, 4)
 
 
-def test_who_is_convinced_by_one_thing():
+def test_strategies_that_walk_a_run_back_for_one_number():
     for change, convinced in [
         ({"accuracy": 0.119}, set(STRATEGIES)),
         ({"accuracy": 0.121}, set()),
@@ -100,7 +100,7 @@ def test_who_is_convinced_by_one_thing():
         assert strategies_against(replace(FAIR, **change)) == convinced
 
 
-def test_who_is_convinced_by_one_diagnostic():
+def test_strategies_that_walk_a_run_back_for_one_diagnostic():
     for change, name in [
         ({"growth": 51.0}, "D1"),
         ({"gradient": 1e-6, "error_share": 1e-6}, "D2"),
@@ -116,20 +116,20 @@ def test_drift_is_never_a_verdict_by_itself():
     assert strategies_against(run) == {DRIFT}
 
 
-def test_stability_at_its_threshold_or_not_measured_convinces_nobody():
+def test_stability_at_its_threshold_or_not_measured_walks_nothing_back():
     for stability in [0.30, None]:
         run = replace(FAIR, readings=changed(FAIR.readings, stability=stability))
         assert strategies_against(run) == set()
 
 
-def test_depth_that_even_bp_does_not_use_convinces_nobody():
+def test_a_small_gain_walks_nothing_back_where_bp_gains_little_too():
     idle = replace(FAIR, readings=changed(FAIR.readings, depth_gain=0.0))
     assert strategies_against(replace(idle, bp_gain=0.01)) == set()
     assert strategies_against(replace(idle, bp_gain=None)) == {"accuracy + mean Γ + D3", "all"}
 
 
 def test_thresholds_of_ones_own_are_used():
-    strict = walked_back([FAIR], Thresholds(growth=0.5, stability=0.01))
+    strict = count_walk_backs([FAIR], Thresholds(growth=0.5, stability=0.01))
     assert {name for name, (count, _) in strict.items() if count} == {
         "accuracy + mean Γ + D1",
         "accuracy + mean Γ + D2s",

@@ -1,4 +1,4 @@
-"""How often the verdict is wrong, and how often it is right, by simulation with known truth."""
+"""Simulate how often the verdict is wrong and how often it is right, with a known truth."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ symmetric = pytest.mark.parametrize("tails", ["normal", "t4"])
 @cases
 @symmetric
 @pytest.mark.parametrize("word", ["trustworthy", "walk back"])
-def test_at_the_threshold_neither_word_comes_in_five_per_cent_of_the_cases(word, case, n, tails):
+def test_at_the_threshold_each_word_is_rarer_than_five_per_cent(word, case, n, tails):
     assert worst_at_the_threshold(word, case, n, tails) < ALLOWED
 
 
@@ -46,7 +46,7 @@ def test_at_the_threshold_neither_word_comes_in_five_per_cent_of_the_cases(word,
 @pytest.mark.parametrize(
     "case", [case for case in AT_THE_THRESHOLD if case.startswith(("D1", "D2"))]
 )
-def test_without_a_frozen_baseline_no_alarm_comes_as_rarely(case, n, log_spread):
+def test_without_a_frozen_baseline_no_alarm_is_as_rare(case, n, log_spread):
     readings = simulate(AT_THE_THRESHOLD[case], n, log_spread, "t4")
     del readings["depth_gain"]
     found = words(readings)
@@ -93,7 +93,7 @@ def test_bp_is_trustworthy_unless_three_seeds_scatter_by_a_factor_of_e(n, tails,
 @pytest.mark.parametrize(
     ("n", "log_spread"), [(3, 0.1), (5, 0.1), (5, 0.5), (10, 0.1), (10, 0.5), (10, 1.0)]
 )
-def test_so_is_the_worst_healthy_network_with_seeds_enough_for_its_spread(n, tails, log_spread):
+def test_the_worst_healthy_network_is_trustworthy_with_enough_seeds(n, tails, log_spread):
     assert word_shares(WORST_HEALTHY, n, log_spread, tails)["trustworthy"] >= WANTED
 
 

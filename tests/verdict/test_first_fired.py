@@ -13,7 +13,7 @@ from depthgauge.gauges.reference import ReferenceGauge
 from depthgauge.gauges.scale import ScaleGauge
 from depthgauge.nets.stacked.network import StackedResidualMLP
 from depthgauge.tasks.base import Split
-from depthgauge.verdict.first_fired import EpochReadings, first_fired, from_metrics
+from depthgauge.verdict.first_fired import EpochReadings, first_fired, readings_from_metrics
 from depthgauge.verdict.thresholds import Thresholds
 
 
@@ -36,7 +36,7 @@ def test_a_line_of_metrics_gives_growth_gradient_and_share():
         line(0, [2.0, 3.0, 12.0], [0.3, 0.2, 0.1], g_over_e=0.25),
         line(1, [2.0, 10.0, 12.0], [0.3, 0.2, 1e-7], g_over_e=1e-6),
     ]
-    assert from_metrics(lines) == [
+    assert readings_from_metrics(lines) == [
         after(0, 4.0, 0.1, 0.25),
         after(1, 5.0, 1e-7, 1e-6),
     ]
@@ -47,7 +47,7 @@ def test_readings_of_a_cohort_are_those_of_the_gauges(factor):
     net = stream_times(make_net(), factor)
     ((x, y),) = make_batches(50)
     (norms,) = read_norms(StackedResidualMLP([net], [0], [3]), Split(x, y))
-    (found,) = from_metrics([{"epoch": 4, "diverged": False, **norms}])
+    (found,) = readings_from_metrics([{"epoch": 4, "diverged": False, **norms}])
     scale, reference = read(net, [(x, y)], ScaleGauge()), read(net, [(x, y)], ReferenceGauge())
     assert found.epoch == 4
     assert found.values["growth"] == pytest.approx(scale.value, rel=1e-5)
@@ -57,7 +57,7 @@ def test_readings_of_a_cohort_are_those_of_the_gauges(factor):
 
 
 def test_older_runs_without_the_share_have_growth_but_no_d2():
-    readings = from_metrics([line(3, [1.0, 1000.0], [1e-9, 1e-9])])
+    readings = readings_from_metrics([line(3, [1.0, 1000.0], [1e-9, 1e-9])])
     assert readings == [after(3, 1000.0, 1e-9, None)]
     assert first_fired(readings) == {"D1": 3}
 
@@ -71,7 +71,7 @@ def test_growth_is_that_of_the_scale_gauge_and_unbounded_where_not_finite():
         ([5.0, 0.0, 0.0], 0.0),
         ([7.0], 0.0),
     ]:
-        (found,) = from_metrics([line(0, norms, [0.1], g_over_e=0.1)])
+        (found,) = readings_from_metrics([line(0, norms, [0.1], g_over_e=0.1)])
         assert found.values["growth"] == growth
 
 
@@ -82,16 +82,16 @@ def test_a_run_that_diverged_keeps_what_fired_before_and_fires_the_rest():
         line(2, [None, None], [None, None], g_over_e=None, diverged=True),
         line(3, [None, None], [None, None], diverged=True),
     ]
-    readings = from_metrics(lines)
+    readings = readings_from_metrics(lines)
     assert readings[2] == after(2, math.inf, 0.0, 0.0)
     assert first_fired(readings) == {"D1": 1, "D2": 2}
 
 
-def test_what_never_fires_has_no_epoch():
+def test_a_diagnostic_that_never_fires_has_no_epoch():
     assert first_fired([healthy(0), healthy(1)]) == {"D1": None, "D2": None}
 
 
-def test_what_was_never_read_is_left_out():
+def test_a_diagnostic_without_readings_is_left_out():
     for growth, gradient, share, names in [
         (99.0, 1e-9, None, {"D1"}),
         (99.0, 1e-9, 1e-9, {"D1", "D2"}),
@@ -100,7 +100,7 @@ def test_what_was_never_read_is_left_out():
         assert fired == dict.fromkeys(names, 2)
 
 
-def test_each_has_the_first_epoch_at_which_it_fired_even_if_it_recovers():
+def test_the_first_epoch_counts_even_if_the_network_recovers():
     readings = [
         healthy(0),
         after(1, 60.0, 1e-2, 1e-1),
@@ -129,6 +129,6 @@ def test_d1_fires_above_its_threshold():
         assert first_fired([after(0, growth, 1.0, 1.0)])["D1"] == (0 if fires else None)
 
 
-def test_the_thresholds_may_be_others():
+def test_given_thresholds_are_used():
     moved = Thresholds(growth=1.5, gradient=1.0, error_share=1.0)
     assert first_fired([healthy(9)], moved) == {"D1": 9, "D2": 9}

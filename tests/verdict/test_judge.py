@@ -177,7 +177,7 @@ def test_each_interval_is_at_a_third_of_the_error_rate():
         assert diagnostic("D3", with_values("depth_gain", gains)).outcome == finding
 
 
-def test_how_it_is_said():
+def test_a_verdict_as_text():
     for seeds, said in [
         ([HEALTHY], "trustworthy (single seed)"),
         ([HEALTHY] * 3, "trustworthy"),

@@ -1,4 +1,4 @@
-"""Our words, in the order of the protocol: no depth is vouched for that was not seen in use."""
+"""Our words, in the order of the protocol: only depth that is shown to be used is trustworthy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def word(found: UsedDepth | None, seeds: int = 3, reading=HEALTHY) -> str:
     return dg.judge([reading] * seeds, used_depth=found).word
 
 
-def test_without_a_ladder_nothing_is_trustworthy_but_by_the_published_protocol():
+def test_without_a_ladder_only_the_published_protocol_says_trustworthy():
     verdict = dg.judge([HEALTHY] * 3)
     assert verdict.word == "no alarm, depth untested"
     assert verdict.published.word == "trustworthy"
@@ -42,27 +42,27 @@ def test_one_trained_block_of_four_is_shallow(seeds):
     assert {"shallow", "walk back"} == BAD_WORDS
 
 
-def test_what_climbs_as_noise_does_is_not_trustworthy():
+def test_a_ladder_that_climbs_like_its_noise_is_not_trustworthy():
     climbing = (27.1, 29.1, 30.1, 30.5, 31.0)
     found = depth(climbing, dict(enumerate(climbing[1:], 1)), bp=bp_depth(10), seeds=10)
     assert found.low == 0
     assert word(found, 10) != "trustworthy"
 
 
-def test_as_many_blocks_as_backpropagation_are_trustworthy_and_one_less_is_not():
+def test_as_many_blocks_as_backpropagation_are_trustworthy_and_one_fewer_is_not():
     twins = dict(enumerate(BP_TWINS, 1))
     assert word(depth(BP, twins, bp=bp_depth(6), seeds=6, first=1), 6) == "trustworthy"
     three = depth((27.1, 55.7, 64.8, 69.2, 69.2), twins, bp=bp_depth(6), seeds=6, first=1)
     assert word(three, 6) in ("shallow", "inconclusive")
 
 
-def test_where_backpropagation_uses_one_block_the_task_does_not_tell():
+def test_where_backpropagation_uses_one_block_depth_is_untested():
     bp = depth((27, 56, 56, 56, 56), {1: 29})
     assert word(bp) == "no alarm, depth untested"
     assert word(depth((27, 56, 56, 56, 56), {1: 29}, bp=bp)) == "no alarm, depth untested"
 
 
-def test_a_ladder_of_two_rungs_tells_nothing_of_four_blocks():
+def test_a_ladder_of_two_rungs_is_too_short_for_four_blocks():
     twins = {4: 30.0}
     bp = depth((27, 71), twins, k=(0, 4))
     assert (bp.value, bp.rungs_in_use) == (None, 1)
@@ -76,7 +76,7 @@ def test_two_seeds_are_too_few():
     assert in_words(bp) == "two seeds are too few to say how many blocks it trains"
 
 
-def test_what_is_open_is_said():
+def test_an_inconclusive_verdict_names_the_open_rungs():
     open_rung = depth((27, 56, 60, 60.4, 60.8), {1: 29, 2: 50, 4: 60.5}, bp=bp_depth())
     verdict = dg.judge([HEALTHY] * 3, used_depth=open_rung)
     assert verdict.word == "inconclusive"

@@ -1,4 +1,4 @@
-"""The reported ranges of thresholds, against a scan over a fine grid of values."""
+"""The stable ranges of thresholds, compared with a scan over a fine grid."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ bp_gains = st.none() | st.floats(0.001, 0.5)
 
 
 def by_scan(study, name: str, bp_gain: float | None) -> tuple[float, float]:
-    """The last multiples of the threshold, downwards and upwards, that leave the word alone."""
+    """Return the smallest and largest multiple of the threshold that keep the word."""
     scanned = words(study, {**LIMITS, name: LIMITS[name] * GRID}, bp_gain)
     found, used = np.broadcast_to(scanned, GRID.shape), len(GRID) // 2
     other = np.flatnonzero(found != found[used])
@@ -59,7 +59,7 @@ def test_each_range_is_the_one_that_a_scan_finds(study, bp_gain):
 
 @settings(max_examples=20)
 @given(studies(), bp_gains, st.floats(0.001, 0.999))
-def test_the_word_is_the_same_inside_and_another_just_outside(study, bp_gain, where):
+def test_the_word_changes_just_outside_the_range(study, bp_gain, where):
     seeds = as_seeds(study)
     now = judge(seeds, bp_gain=bp_gain).word
 
@@ -128,7 +128,7 @@ def test_seeds_that_agree_on_nothing_do_not_break_it():
     assert (growth.low, growth.high) == (None, None)
 
 
-def test_an_end_at_the_limits_of_floating_point_does_not_break_it():
+def test_ends_at_the_limits_of_floating_point_are_found():
     """The lower end is about 1e-320, the upper one about 1e308."""
     for name, center, log_spread in [("gradient", -20.0, 18.77), ("growth", 8.0, 18.36)]:
         readings = [math.exp(center - log_spread), math.exp(center + log_spread)]

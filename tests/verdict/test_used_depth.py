@@ -1,4 +1,4 @@
-"""Used depth: what is said to be in use, is; what may be in use is not denied."""
+"""Used depth: `low` counts only blocks that are in use, and `high` all that may be."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BP_TWINS = (29.3, 53.2, 61.5, 66.8)
 
 
 def around(means, seeds=3, spread=0.4, seed=0, first=0):
-    """Accuracies of several seeds around means in points, by k from `first`."""
+    """Return the accuracies of several seeds around means in points, by k from `first`."""
     drawn = np.random.default_rng(seed).normal(0, spread / 100, (len(means), seeds))
     return {first + k: list(mean / 100 + drawn[k]) for k, mean in enumerate(means)}
 
@@ -26,7 +26,7 @@ def backpropagation(seeds=3):
 
 
 @pytest.mark.parametrize("case", range(40))
-def test_it_is_what_the_slow_way_says(case):
+def test_used_depth_equals_that_of_the_slow_oracle(case):
     rng = np.random.default_rng(case)
     means = 30 + np.cumsum(rng.choice([-2, 0, 0.3, 1, 5], 5))
     ladder = around(means, rng.integers(3, 8), rng.choice([0.1, 0.6, 2]), case)
@@ -84,7 +84,7 @@ def test_blocks_without_credit_are_not_in_use(means, twins, low):
     assert used.earning_blocks == tuple(sorted(4 - k for k in twins))
 
 
-def test_noise_never_earns_however_much_it_climbs():
+def test_a_ladder_that_climbs_like_its_noise_earns_nothing():
     climb = (27.1, 29.1, 30.1, 30.5, 31.0)
     used = dg.used_depth(
         around(climb, 10), twins=around(climb[1:], 10, seed=2, first=1), bp=backpropagation()
@@ -134,7 +134,7 @@ def test_with_five_seeds_or_fewer_every_single_one_must_agree():
     assert dg.used_depth({0: frozen * 2, 1: rung * 2}, twins={1: frozen * 2}).rungs[0].earns
 
 
-def test_numbers_without_spread_speak_for_themselves():
+def test_accuracies_without_spread_are_compared_as_numbers():
     used = dg.used_depth({0: [0.3] * 3, 1: [0.5] * 3, 2: [0.5] * 3}, twins={1: [0.4] * 3})
     assert (used.low, used.high, str(used)) == (1, 1, "1 of 2")
 
@@ -146,7 +146,7 @@ def test_a_comparison_uses_the_seeds_that_have_both():
     assert used.rungs[0].over_noise == pytest.approx((0.1 + 0.09 + 0.11) / 3)
 
 
-def test_twins_are_asked_for_where_they_can_matter():
+def test_twins_are_needed_only_where_they_can_change_the_result():
     def needed(means):
         rungs = {k: scores_of(values) for k, values in around(means, spread=0.2).items()}
         return twins_needed(LadderScores(rungs, {}))
@@ -156,7 +156,7 @@ def test_twins_are_asked_for_where_they_can_matter():
     assert needed((35, 24, 28, 29, 30)) == []
 
 
-def test_what_cannot_be_a_ladder_is_refused():
+def test_accuracies_that_are_no_ladder_are_refused():
     with pytest.raises(UserError, match="k = 0"):
         dg.used_depth({1: [0.3], 2: [0.4]})
     with pytest.raises(UserError, match=r"55\.5"):
@@ -167,7 +167,7 @@ def test_what_cannot_be_a_ladder_is_refused():
         )
 
 
-def test_a_rung_that_noise_makes_as_well_is_none_that_backpropagation_uses():
+def test_a_rung_that_is_no_better_than_its_twin_is_not_used_by_backpropagation():
     # the last rung gains 2 points, and so does its twin
     twins = {**around(BP_TWINS, 5, seed=1, first=1), 4: [0.712, 0.716, 0.708, 0.711, 0.713]}
     bp = dg.used_depth(around(BP, 5), twins=twins, rest_on_noise=twins[4])

@@ -38,7 +38,7 @@ def share(found, what):
 
 
 def beyond(bound):
-    """Three standard errors above it."""
+    """Return the bound plus three standard errors."""
     return bound + 3 * math.sqrt(bound * (1 - bound) / STUDIES)
 
 
@@ -55,7 +55,7 @@ def beyond(bound):
     ],
     ids=["noise adds", "heavy tails", "evaluation", "noise as good", "a gain of δ", "skipped"],
 )
-def test_wrong_claims_are_as_rare_as_is_said(task, rules, noise, n):
+def test_wrong_claims_are_as_rare_as_documented(task, rules, noise, n):
     for rule, found in count_errors(task, rules, noise, [n], STUDIES).items():
         for what in ("low too large", "a rung wrongly", "high too small", "idle wrongly"):
             assert share(found, what) <= beyond(0.05), (rule, what)
@@ -65,7 +65,7 @@ def test_wrong_claims_are_as_rare_as_is_said(task, rules, noise, n):
             assert share(found, "trustworthy") <= beyond(0.09), rule
 
 
-def test_what_is_plain_is_found():
+def test_clear_cases_are_found():
     rules = ("tttt", "...t", "t.t.", "nnnt", "nnnn")
     found = count_errors(EMBEDDED, rules, Noise(spread=0.4), [5], STUDIES)
     assert share(found["bp"], "low right") > 0.95
@@ -76,7 +76,7 @@ def test_what_is_plain_is_found():
 
 
 def by_stages(task, rule, runs, samples, bp):
-    """As `auditing.ladder_stages`: a run is trained only where what is known calls for it."""
+    """Return used depth by the stages of `auditing.ladder_stages`, which train only needed runs."""
     scores = {k: scores_of(runs(task.rung(rule, k)), samples=samples) for k in (0, *task.ks)}
     needed = twins_needed(LadderScores(scores, {}), bp.delta if bp else None)
     given = {
@@ -95,7 +95,7 @@ def by_stages(task, rule, runs, samples, bp):
 
 
 @pytest.mark.parametrize("noise", [Noise(spread=1.5), HEAVY, SAMPLED])
-def test_runs_that_no_stage_asks_for_would_change_nothing(noise):
+def test_the_stages_find_the_same_as_all_runs_together(noise):
     for rule in ("tttt", "nttt", "nnnn", "t.t.", "hhht", "ssss"):
         for bp_runs, runs in simulate_runs(EMBEDDED, [rule], noise, [4], 60):
             bp = find_depth(EMBEDDED, "tttt", bp_runs, noise.samples)

@@ -15,7 +15,7 @@ from depthgauge.results.audit_parts import AuditedNetwork, RuleVerdict, Selectio
 from depthgauge.results.network import gain_of_most_accurate
 from depthgauge.results.spread import Spread
 from depthgauge.store.provenance import Provenance
-from depthgauge.verdict.decision_utility import Evidence, walked_back
+from depthgauge.verdict.decision_utility import Evidence, count_walk_backs
 from depthgauge.verdict.judge import judge
 from depthgauge.verdict.sensitivity import sensitivity
 from depthgauge.verdict.thresholds import Thresholds
@@ -120,7 +120,7 @@ def _utility(
     table: dict[str, dict[str, tuple[int, int]]] = {}
     for label, read in by_label.items():
         evidence = [_evidence(one, chance, bp_gain) for one in read]
-        for strategy, counts in walked_back(evidence, thresholds).items():
+        for strategy, counts in count_walk_backs(evidence, thresholds).items():
             table.setdefault(strategy, {})[label] = counts
     return table
 

@@ -30,7 +30,7 @@ from depthgauge.nets.stream_reader import StreamReader
 from depthgauge.rules.credit_function import formed_credit, rule_credit
 from depthgauge.tasks.base import Task
 from depthgauge.training.threads import with_threads
-from depthgauge.verdict.first_fired import first_fired, from_metrics
+from depthgauge.verdict.first_fired import first_fired, readings_from_metrics
 from depthgauge.verdict.thresholds import Thresholds
 
 log = logging.getLogger("depthgauge")
@@ -71,7 +71,7 @@ def read_networks(
                 report = _report(network, network.trained, task, bp_gain, thresholds)
                 for more in (partial(_with_credit, as_published=as_published), _with_null):
                     report = _if_the_rule_can(more, report, network.trained, task)
-        fired = first_fired(from_metrics(network.epochs), thresholds)
+        fired = first_fired(readings_from_metrics(network.epochs), thresholds)
         read.append(NetworkReport(network, report, fired))
         on_read(f"{network.label}, seed {network.seed}")
     return read

@@ -12,7 +12,7 @@ from depthgauge.diagnostics.readings import diverged_readings
 from depthgauge.gauges.depth import noise_of_gain
 from depthgauge.results.audit_parts import AuditedNetwork
 from depthgauge.results.run import RunResult
-from depthgauge.verdict.first_fired import from_metrics
+from depthgauge.verdict.first_fired import readings_from_metrics
 from depthgauge.verdict.thresholds import Thresholds
 
 
@@ -72,7 +72,7 @@ def trained_network(
     run: RunResult, frozen: RunResult | None, thresholds: Thresholds
 ) -> NetworkResult:
     """Return the network of a run that is done, by the metrics of its last epoch."""
-    epochs = from_metrics(run.epochs)
+    epochs = readings_from_metrics(run.epochs)
     readings = dict(epochs[-1].values) if epochs else {}
     if run.state == "diverged":
         readings = diverged_readings()

@@ -18,7 +18,7 @@ from depthgauge.store.metrics_file import MetricsFile
 from depthgauge.store.provenance import Provenance
 from depthgauge.store.result_file import RightAnswers, unpack_answers
 from depthgauge.store.run_paths import RunPaths
-from depthgauge.verdict.first_fired import first_fired, from_metrics
+from depthgauge.verdict.first_fired import first_fired, readings_from_metrics
 from depthgauge.verdict.thresholds import Thresholds
 
 State = Literal["finished", "diverged", "failed", "running", "stopped", "waiting"]
@@ -104,4 +104,4 @@ class RunResult:
         """Return the epoch at which each diagnostic first fired; nothing where epochs are lost."""
         if not self.has_all_epochs:
             return {}
-        return first_fired(from_metrics(self.epochs), thresholds)
+        return first_fired(readings_from_metrics(self.epochs), thresholds)

@@ -6,7 +6,7 @@ import os
 
 from depthgauge.gauges.epoch_metrics import EpochMetrics
 from depthgauge.store.metrics_file import read_lines
-from depthgauge.verdict.first_fired import first_fired, from_metrics
+from depthgauge.verdict.first_fired import first_fired, readings_from_metrics
 from depthgauge.verdict.thresholds import Thresholds
 
 
@@ -75,7 +75,7 @@ class MetricsTail:
             return
         self.epoch, self.accuracy = lines[-1]["epoch"], lines[-1]["accuracy"]
         self.diverged = self.diverged or any(line["diverged"] for line in lines)
-        new = first_fired(from_metrics(lines), self._thresholds)
+        new = first_fired(readings_from_metrics(lines), self._thresholds)
         self.fired |= {name: at for name, at in new.items() if self.fired.get(name) is None}
 
 

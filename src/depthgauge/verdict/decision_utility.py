@@ -1,4 +1,4 @@
-"""Decision utility: which rules each way of reporting would walk back."""
+"""Decision utility: which runs would each reporting strategy walk back?"""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from depthgauge.diagnostics.registry import diagnostics, verdict_diagnostics
 from depthgauge.verdict.thresholds import Thresholds
 
 ABOVE_CHANCE = 0.02
+"""An accuracy must exceed chance by this share."""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What could be reported of one run; None where it was not measured.
+    """The reported numbers of one run; None where a number was not measured.
 
     A run that diverged has no accuracy.
     """
@@ -28,7 +29,7 @@ class Evidence:
 
 
 Fails = Callable[[Evidence, Thresholds], bool | None]
-"""Whether a piece of evidence fails; None where it was not measured."""
+"""Says whether one piece of evidence fails; None where it was not measured."""
 
 
 def _accuracy(evidence: Evidence, _: Thresholds) -> bool:
@@ -49,9 +50,9 @@ def _diagnostic(diagnostic: Diagnostic) -> Fails:
 
 
 def strategies() -> dict[str, tuple[Fails, ...]]:
-    """Return the ways of reporting, each with the evidence that it looks at.
+    """Return the reporting strategies, each with the evidence that it looks at.
 
-    "all" leaves out diagnostics that are never a verdict by themselves, as the verdict does.
+    Like the verdict, "all" leaves out the diagnostics that do not count.
     """
     common: tuple[Fails, ...] = (_accuracy, _alignment)
     each = {diagnostic.id: _diagnostic(diagnostic) for diagnostic in diagnostics()}
@@ -63,16 +64,18 @@ def strategies() -> dict[str, tuple[Fails, ...]]:
     }
 
 
-def walked_back(
+def count_walk_backs(
     runs: Sequence[Evidence], thresholds: Thresholds | None = None
 ) -> dict[str, tuple[int, int]]:
-    """Count for each strategy in how many of the runs some of its evidence fails, by point values.
+    """Count for each strategy the runs that it walks back, and the runs that it can decide.
 
-    Counted are the runs that can be decided: something fails, or everything was measured.
+    A strategy walks a run back if any of its evidence fails by point values. It can decide about a
+    run if some evidence fails, or if all evidence was measured.
     """
-    used, table = thresholds or Thresholds(), {}
+    used, counts = thresholds or Thresholds(), {}
     for strategy, parts in strategies().items():
-        found = [[fails(run, used) for fails in parts] for run in runs]
-        walked = sum(True in run for run in found)
-        table[strategy] = (walked, walked + sum(not any(run) and None not in run for run in found))
-    return table
+        outcomes = [[fails(run, used) for fails in parts] for run in runs]
+        failed = sum(True in run for run in outcomes)
+        passed = sum(not any(run) and None not in run for run in outcomes)
+        counts[strategy] = (failed, failed + passed)
+    return counts

@@ -1,4 +1,4 @@
-"""Used depth of plain arrays, for ladders that were trained elsewhere."""
+"""Used depth from plain arrays, for ladders that were trained elsewhere."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from depthgauge.verdict.used_depth import find_used_depth
 
 
 class Bits(TypedDict, total=False):
-    """Whether each evaluation sample is named rightly: a row for each seed."""
+    """For each evaluation sample whether the network is right: a row for each seed."""
 
     accuracies: Mapping[int, ArrayLike]
     twins: Mapping[int, ArrayLike]
@@ -36,15 +36,17 @@ def used_depth(
     """Return the used depth of a ladder that was trained anywhere.
 
     Args:
-        accuracies: by k, the number of trained blocks, the accuracy of each seed as a share; k = 0
-            and the whole network must be among them.
-        twins: swap twins by k: the credit of the blocks that rung k adds is noise of the same norm.
-            A rung without one is never said to earn.
-        confirming: only the blocks of `earning_blocks` trained, where `needs_confirming` says so.
-        rest_on_noise: the whole network, with noise as the credit of the other blocks.
-        bits: whether each evaluation sample is named rightly, a row for each seed: under
+        accuracies: the accuracy of each seed as a share, by k, the number of trained blocks. k = 0
+            and the whole network are required.
+        twins: the accuracy of each seed of the swap twins, by k: the credit of the blocks that
+            rung k adds is noise of the same norm. A rung without a twin cannot earn.
+        confirming: the same for a run that trains `earning_blocks` only. It is needed where
+            `needs_confirming` is true.
+        rest_on_noise: the same for the whole network, with noise as the credit of the blocks that
+            do not earn.
+        bits: for each evaluation sample whether the network is right, a row for each seed: under
             "accuracies" and "twins" by k, under "confirming" and "rest_on_noise" directly.
-        samples: how many evaluation samples there are, where there are no bits.
+        samples: the number of evaluation samples, if there are no bits.
         bp: the used depth of backpropagation on the same task; None for backpropagation itself.
     """
     known: Bits = bits or {}

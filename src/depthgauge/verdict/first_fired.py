@@ -1,4 +1,4 @@
-"""Diagnostics over training: the epoch at which each first fires."""
+"""The diagnostics over training: the first epoch at which each fires."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from depthgauge.verdict.thresholds import Thresholds
 
 @dataclass(frozen=True)
 class EpochReadings:
-    """What the diagnostics read after one epoch; None where the metrics do not have it."""
+    """The readings of the diagnostics after one epoch; None where the metrics have none."""
 
     epoch: int
     values: Readings
 
 
-def from_metrics(lines: Iterable[EpochMetrics]) -> list[EpochReadings]:
-    """Return the readings in a run's `metrics.jsonl`; lines without any are left out."""
-    found = [EpochReadings(line["epoch"], epoch_readings(line)) for line in lines]
-    return [read for read in found if any(v is not None for v in read.values.values())]
+def readings_from_metrics(lines: Iterable[EpochMetrics]) -> list[EpochReadings]:
+    """Return the readings of each line of a run's `metrics.jsonl`, except lines without any."""
+    epochs = [EpochReadings(line["epoch"], epoch_readings(line)) for line in lines]
+    return [epoch for epoch in epochs if any(v is not None for v in epoch.values.values())]
 
 
 def first_fired(
@@ -32,17 +32,17 @@ def first_fired(
 ) -> dict[str, int | None]:
     """Return the first epoch at which each diagnostic fires by its point values.
 
-    None where it never does; a diagnostic that was never read is left out.
+    None for a diagnostic that never fires. A diagnostic without readings is left out.
     """
     used = thresholds or Thresholds()
-    watched = [one for one in diagnostics() if one.recorded]
     first: dict[str, int | None] = {}
-    for read in readings:
-        case = Case([read.values], used, used.error_rate_of_each)
-        for one in watched:
-            if any(read.values.get(quantity.name) is None for quantity in one.recorded):
+    for epoch in readings:
+        case = Case([epoch.values], used, used.error_rate_of_each)
+        for diagnostic in diagnostics():
+            recorded = [epoch.values.get(quantity.name) for quantity in diagnostic.recorded]
+            if not recorded or None in recorded:
                 continue
-            first.setdefault(one.id, None)
-            if first[one.id] is None and one.decide(case).fires:
-                first[one.id] = read.epoch
+            first.setdefault(diagnostic.id, None)
+            if first[diagnostic.id] is None and diagnostic.decide(case).fires:
+                first[diagnostic.id] = epoch.epoch
     return first

@@ -16,20 +16,20 @@ from depthgauge.verdict.thresholds import Thresholds
 from depthgauge.verdict.words import Word
 
 Protocol = Literal["depthgauge", "published"]
-"""Whose words: ours, which ask for the ladder, or those of the published protocol."""
+"""The rules for the word: ours, which ask for the ladder, or those of the published protocol."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A word, and why.
+    """A word, and the reasons for it.
 
     Attributes:
-        word: what it comes to.
-        findings: of the diagnostics that count.
-        seeds: how many networks were judged.
-        besides: findings of the diagnostics that are never a verdict by themselves.
-        reason: why there was nothing to judge, where that is so.
-        used_depth: how many blocks earn accuracy; None where there is no ladder.
+        word: the verdict in one word.
+        findings: the findings of the diagnostics that count.
+        seeds: the number of networks that were judged.
+        besides: the findings of the diagnostics that do not count.
+        reason: why there was nothing to judge; empty if there was.
+        used_depth: how many blocks earn accuracy; None without a ladder.
     """
 
     word: Word
@@ -41,28 +41,28 @@ class Verdict:
 
     @property
     def fired(self) -> tuple[str, ...]:
-        """The diagnostics that fired."""
+        """Return the ids of the diagnostics that fired."""
         return tuple(finding.id for finding in self.findings if finding.fires)
 
     @property
     def unclear(self) -> tuple[str, ...]:
-        """The diagnostics whose interval straddles the threshold."""
+        """Return the ids of the diagnostics whose interval straddles the threshold."""
         return tuple(finding.id for finding in self.findings if finding.straddles)
 
     def finding(self, name: str) -> Finding | None:
-        """Return what one diagnostic found; None where it did not look."""
-        every = (*self.findings, *self.besides)
-        return next((found for found in every if found.id == name), None)
+        """Return the finding of one diagnostic; None if the verdict has none."""
+        findings = (*self.findings, *self.besides)
+        return next((finding for finding in findings if finding.id == name), None)
 
     @property
     def single_seed(self) -> bool:
-        """Whether the word rests on point values somewhere."""
+        """Return whether some finding rests on a single seed."""
         tested = [finding for finding in self.findings if not finding.untested]
         return any(i.n == 1 for finding in tested for i in finding.intervals.values())
 
     @property
     def published(self) -> Verdict:
-        """The verdict by the published protocol, which does not ask for a ladder."""
+        """Return the verdict by the published protocol, which does not ask for a ladder."""
         if not self.findings or self.reason:
             return self
         findings = tuple(
@@ -74,13 +74,13 @@ class Verdict:
 
     @property
     def sentence(self) -> str:
-        """The verdict for somebody who sees it for the first time."""
+        """Return the verdict in a sentence for a newcomer."""
         depth = f"{in_words(self.used_depth)}; " if self.used_depth else ""
         return f"{depth}{self}"
 
     @property
     def why(self) -> tuple[str, ...]:
-        """What each diagnostic found, a sentence each."""
+        """Return one sentence for each diagnostic."""
         return tuple(finding.sentence for finding in (*self.findings, *self.besides))
 
     def __str__(self) -> str:
@@ -98,13 +98,13 @@ class Verdict:
         return self.word + (f" ({', '.join(details)})" if details else "")
 
     def _open(self) -> list[str]:
-        """What is open: readings at their thresholds, then rungs."""
-        words = [f"{', '.join(self.unclear)}: {_more_seeds(self)}"] if self.unclear else []
+        """List what is open: diagnostics that straddle their thresholds, then rungs."""
+        details = [f"{', '.join(self.unclear)}: {_more_seeds(self)}"] if self.unclear else []
         depth = self.used_depth
         rungs = depth.open_rungs if depth and depth.seeds >= LEAST_SEEDS else ()
         if rungs:
-            words.append(f"k = {', '.join(map(str, rungs))} open: more seeds needed")
-        return words
+            details.append(f"k = {', '.join(map(str, rungs))} open: more seeds needed")
+        return details
 
 
 def judge(
@@ -115,29 +115,28 @@ def judge(
     used_depth: UsedDepth | None = None,
     protocol: Protocol = "depthgauge",
 ) -> Verdict:
-    """Return the verdict over seeds, from the readings of one network for each.
+    """Return the verdict over seeds, from the readings of one network for each seed.
 
-    In this order:
+    The first of these words that applies:
 
     1. *walk back* if any diagnostic that counts fires with confidence;
-    2. *no alarm, depth untested* if there is no `used_depth`, the task does not tell depth, or a
-       diagnostic was not measured or does not apply: depth utility does not where backpropagation
-       gains nothing either (`bp_gain`);
+    2. *no alarm, depth untested* if there is no `used_depth`, if the task cannot tell depth, or if
+       a diagnostic was not measured or does not apply. Depth utility does not apply where
+       backpropagation gains too little itself (`bp_gain`);
     3. *shallow* if fewer rungs may be in use than backpropagation is shown to gain from;
     4. *trustworthy* if every diagnostic passes, and at least as many rungs are shown to earn as
        backpropagation may use;
     5. *inconclusive*.
 
-    The published protocol asks for no ladder: *inconclusive* comes before *untested*, and what is
-    left is trustworthy. The error rate is shared equally among the diagnostics that count, so that
-    all intervals together keep it. One seed: the same words by the point values.
+    The published protocol needs no ladder. Its words are *walk back*, *inconclusive*, *no alarm,
+    depth untested* and *trustworthy*, in this order. The diagnostics that count share the error
+    rate equally, so that all intervals together keep it. With one seed the point values decide.
     """
     used = thresholds or Thresholds()
     _check_names(seeds)
     case = Case(seeds, used, used.error_rate_of_each, bp_gain)
-    found = [(diagnostic, diagnostic.decide(case)) for diagnostic in diagnostics()]
-    findings = tuple(finding for diagnostic, finding in found if diagnostic.counts)
-    besides = tuple(finding for diagnostic, finding in found if not diagnostic.counts)
+    findings = tuple(d.decide(case) for d in diagnostics() if d.counts)
+    besides = tuple(d.decide(case) for d in diagnostics() if not d.counts)
     word = _word(findings, used_depth)
     verdict = Verdict(word, findings, len(seeds), besides, used_depth=used_depth)
     return verdict.published if protocol == "published" else verdict
@@ -168,7 +167,7 @@ def _published_word(findings: Sequence[Finding]) -> Word:
 
 
 def _check_names(seeds: Sequence[Readings]) -> None:
-    """Refuse a reading that no diagnostic asks for: most likely it is misspelt."""
+    """Refuse a reading that no diagnostic asks for; its name is probably misspelt."""
     known = quantities()
     for name in (name for seed in seeds for name in seed if name not in known):
         raise UserError(f"no diagnostic reads {name!r}; there are: {', '.join(known)}")

@@ -1,4 +1,4 @@
-"""The accuracies that used depth is found by: a ladder, its swap twins, its confirming runs."""
+"""The accuracies that used depth is computed from: a ladder, its swap twins, its confirming runs."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from depthgauge.errors import UserError
 from depthgauge.verdict.paired_test import Comparison, Scores, compare
 
 BySeed: TypeAlias = Sequence[float] | Mapping[int, float]
-"""Accuracies as shares: one for each seed, in the same order everywhere, or by seed."""
+"""Accuracies as shares: a list with one for each seed, always in the same order, or by seed."""
 
 
 @dataclass(frozen=True)
 class LadderScores:
-    """What used depth is found by.
+    """The accuracies that used depth is computed from.
 
     Attributes:
-        rungs: by k, with k = 0 and the whole network among them.
-        twins: swap twins by k; a rung without one cannot earn.
-        confirming: only the earning blocks trained, where those are not the last ones.
+        rungs: the ladder, by k. k = 0 and the whole network are required.
+        twins: the swap twins, by k. A rung without a twin cannot earn.
+        confirming: the run that trains the earning blocks only, where these are not the last ones.
         rest_on_noise: the whole network, with noise as the credit of the blocks that do not earn.
     """
 
@@ -40,23 +40,23 @@ class LadderScores:
 
     @property
     def ks(self) -> list[int]:
-        """The rungs above k = 0, rising."""
+        """Return k of each rung above k = 0, in rising order."""
         return sorted(self.rungs)[1:]
 
     @property
     def full(self) -> Scores:
-        """The whole network."""
+        """Return the scores of the whole network."""
         return self.rungs[self.ks[-1]]
 
     @cached_property
     def over_lower(self) -> Mapping[int, Mapping[int, Comparison]]:
-        """Each rung held against every lower one."""
+        """Return the comparison of each rung with every lower one."""
         rungs = self.rungs
         return {k: {j: compare(rungs[k], rungs[j]) for j in rungs if j < k} for k in self.ks}
 
     @cached_property
     def over_noise(self) -> Mapping[int, Comparison]:
-        """Each rung that has a twin held against it."""
+        """Return the comparison of each rung with its twin, where it has one."""
         return {k: compare(self.rungs[k], twin) for k, twin in self.twins.items()}
 
     def added(self, k: int) -> tuple[int, ...]:
@@ -65,7 +65,7 @@ class LadderScores:
 
 
 def blocks_added(ks: Iterable[int], blocks: int) -> dict[int, tuple[int, ...]]:
-    """Return for each rung which of so many blocks it adds to the one below it."""
+    """Return for each rung which blocks it adds to the rung below, in a network of `blocks`."""
     return {k: tuple(range(blocks - k, blocks - below)) for below, k in pairwise(sorted(ks))}
 
 
@@ -74,12 +74,12 @@ def scores_of(given: BySeed, bits: ArrayLike | None = None, samples: int | None 
     accuracies = dict(given) if isinstance(given, Mapping) else dict(enumerate(given))
     wrong = [value for value in accuracies.values() if not 0 <= value <= 1]
     if wrong:
-        raise UserError(f"an accuracy is {wrong[0]}; accuracies are shares from 0 to 1")
+        raise UserError(f"an accuracy is {wrong[0]}; give accuracies as shares from 0 to 1")
     if bits is None:
         return Scores(accuracies, samples=samples)
     rows = np.asarray(bits, dtype=bool)
     if rows.ndim != 2 or len(rows) != len(accuracies):  # noqa: PLR2004
         raise UserError(
-            f"bits have the shape {rows.shape}; expected are {len(accuracies)} seeds × samples"
+            f"bits have the shape {rows.shape}; give a row for each of the {len(accuracies)} seeds"
         )
     return Scores(accuracies, dict(zip(accuracies, rows, strict=True)), rows.shape[1])

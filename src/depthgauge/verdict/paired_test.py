@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtr
 
 Right = NDArray[np.bool_]
-"""For each evaluation sample, whether a network names it rightly."""
+"""For each evaluation sample, whether a network is right."""
 
 LEAST_SEEDS = 2
 NOTHING = 1e-12
@@ -24,9 +24,9 @@ class Scores:
     """The accuracies of one configuration, by seed.
 
     Attributes:
-        accuracies: the share of samples that each seed's network names rightly.
-        right: the same sample by sample, for the seeds that have it.
-        samples: how many samples there are; None leaves the noise of the evaluation set out.
+        accuracies: the share of samples on which each seed's network is right.
+        right: the same sample by sample, for the seeds where it is known.
+        samples: the number of samples; None leaves the noise of the evaluation set out.
     """
 
     accuracies: Mapping[int, float]
@@ -35,12 +35,12 @@ class Scores:
 
 
 class Comparison(NamedTuple):
-    """What is known of a mean difference of accuracies, paired by seed.
+    """The mean difference of two accuracies, paired by seed, and its error.
 
     Attributes:
-        mean: over the seeds that both have; None where there is none.
-        least: the smallest difference of a seed.
-        error: the standard error of the mean; None with too few seeds to tell.
+        mean: the mean over the seeds that both have; None if they share no seed.
+        least: the smallest difference among these seeds.
+        error: the standard error of the mean; None with fewer than two seeds.
         freedom: the degrees of freedom of the error.
     """
 
@@ -52,8 +52,8 @@ class Comparison(NamedTuple):
     def p_above(self, margin: float = 0.0) -> float:
         """Return the p-value of "the difference is more than `margin`".
 
-        Without any variance the numbers speak for themselves: 0 or 1. With fewer than two seeds
-        nothing is shown: 1.
+        Without any variance p is 0 if the statement holds for the numbers, else 1. With fewer than
+        two seeds p is 1.
         """
         return self._p(1, margin)
 
@@ -71,7 +71,7 @@ class Comparison(NamedTuple):
 
 
 def compare(one: Scores, other: Scores) -> Comparison:
-    """Return what `one` has more than `other`.
+    """Return the difference of `one` minus `other`.
 
     The variance of the mean difference has two parts: s²/n over n seeds, and v/M over M evaluation
     samples, which all seeds share. The degrees of freedom are Satterthwaite's.
@@ -95,7 +95,7 @@ def compare(one: Scores, other: Scores) -> Comparison:
 
 
 def _over_samples(one: Scores, other: Scores, seeds: Sequence[int]) -> tuple[float, int]:
-    """Return the variance that the choice of evaluation samples adds, and how many there are."""
+    """Return the variance that the choice of samples adds, and the number of samples."""
     if one.right and all(seed in one.right and seed in other.right for seed in seeds):
         first, second = ([scores.right[seed] for seed in seeds] for scores in (one, other))
         mean = np.mean(first, axis=0) - np.mean(second, axis=0)
@@ -110,7 +110,7 @@ def _over_samples(one: Scores, other: Scores, seeds: Sequence[int]) -> tuple[flo
 
 
 def holm(p_values: Sequence[float], error_rate: float) -> list[bool]:
-    """Say which statements hold together at `error_rate`, by Holm's step-down method."""
+    """Return which statements hold, by Holm's method with this error rate over all of them."""
     order = sorted(range(len(p_values)), key=lambda place: p_values[place])
     holds = [False] * len(p_values)
     for rank, place in enumerate(order):

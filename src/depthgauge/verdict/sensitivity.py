@@ -16,10 +16,7 @@ from depthgauge.verdict.thresholds import Thresholds
 
 @dataclass(frozen=True)
 class StableRange:
-    """The verdict's word is the same for every value of the threshold between `low` and `high`.
-
-    None means that there is no bound on that side.
-    """
+    """The range of a threshold in which the verdict keeps its word; None means no bound."""
 
     threshold: str
     used: float
@@ -35,10 +32,10 @@ def sensitivity(
     used_depth: UsedDepth | None = None,
     protocol: Protocol = "depthgauge",
 ) -> list[StableRange]:
-    """Return one range for each threshold that counts, the others staying as they are.
+    """Return the stable range of each threshold, while the other thresholds keep their values.
 
-    The word can change only where a threshold crosses the end of an interval, or what
-    backpropagation gains, so it is enough to ask once between any two neighbouring ones.
+    The word can change only where a threshold crosses the end of an interval, or the gain of
+    backpropagation. So one verdict between each two neighbouring values of these is enough.
     """
     used = thresholds or Thresholds()
     moved = [
@@ -82,7 +79,7 @@ def _range(
 
 
 def _ends(threshold: Threshold, seeds: Sequence[Readings], verdict: Verdict) -> list[float | None]:
-    """Return the ends of the interval; of a quantity without one, the reading of every seed."""
+    """Return the ends of the quantity's interval; without an interval, the reading of each seed."""
     name = threshold.quantity.name
     for finding in verdict.findings:
         if name in finding.intervals:
@@ -91,6 +88,7 @@ def _ends(threshold: Threshold, seeds: Sequence[Readings], verdict: Verdict) -> 
 
 
 def _between(low: float, high: float) -> float:
+    """Return a value between two ends, of which `low` may be 0 and `high` may be infinite."""
     if high == math.inf:
         return 2 * low
     return math.sqrt(low) * math.sqrt(high) if low > 0 else high / 2

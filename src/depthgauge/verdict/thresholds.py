@@ -1,4 +1,4 @@
-"""The thresholds of every diagnostic, in one place."""
+"""The thresholds of all diagnostics as one object."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ ERROR_RATE = 0.05
 
 
 class Thresholds(Mapping[str, float]):
-    """Where each diagnostic fires: a mapping of names to numbers, which are attributes too.
+    """The thresholds at which diagnostics fire: a mapping whose names are attributes too.
 
-    Those that are not given have the protocol's value. Names, values and meanings are those that
-    the diagnostics declare.
+    A threshold that is not given has the protocol's value. The diagnostics declare the names,
+    values and meanings.
     """
 
     __slots__ = ("_values",)
@@ -27,20 +27,20 @@ class Thresholds(Mapping[str, float]):
         for name, value in given.items():
             if name not in self._values:
                 known = ", ".join(self._values)
-                raise UserError(f"there is no threshold {name!r}; there are: {known}")
+                raise UserError(f"there is no threshold {name!r}; the thresholds are {known}")
             if not isinstance(value, int | float) or not value > 0:
-                raise UserError(f"the threshold {name} must be a number above 0: {value!r}")
+                raise UserError(f"the threshold {name} is {value!r}; give a number above 0")
             self._values[name] = value
         if self["error_rate"] >= 1:
-            raise UserError(f"the error rate must be below 1: {self['error_rate']!r}")
+            raise UserError(f"the error rate is {self['error_rate']!r}; give a number below 1")
 
     @property
     def error_rate_of_each(self) -> float:
-        """The error rate of one diagnostic's interval, so that all together keep `error_rate`."""
+        """Return the error rate of one interval, so that all diagnostics keep `error_rate`."""
         return self["error_rate"] / len(verdict_diagnostics())
 
     def replace(self, **moved: float) -> Thresholds:
-        """Return the same thresholds but for those that are given."""
+        """Return the same thresholds with new values for those that are given."""
         return Thresholds(**{**self, **moved})
 
     def __getitem__(self, name: str) -> float:
@@ -65,10 +65,10 @@ class Thresholds(Mapping[str, float]):
 
 
 def meanings() -> dict[str, str]:
-    """Return what each threshold means, by its name."""
+    """Return the meaning of each threshold, by its name."""
     declared = {threshold.name: threshold.meaning for threshold in thresholds()}
-    together = "how often the diagnostics together may be wrong over seeds."
-    return {**declared, "error_rate": together}
+    error_rate = "the rate at which the diagnostics together may be wrong over seeds."
+    return {**declared, "error_rate": error_rate}
 
 
 def _documented(name: str, meaning: str) -> str:
@@ -83,11 +83,11 @@ Thresholds.__doc__ = f"{Thresholds.__doc__}\n    Attributes:\n" + "\n".join(
 
 
 def thresholds_from(given: Mapping[str, float]) -> Thresholds:
-    """Return the protocol's thresholds, with those that were given by name.
+    """Return the protocol's thresholds with those that are given; none may be infinite.
 
-    They are written down as JSON, which has no infinity.
+    Documents store thresholds as JSON numbers, and JSON has no infinity.
     """
     for name, value in given.items():
         if value == math.inf:
-            raise UserError(f"the threshold {name} must be finite; a large number does as well")
+            raise UserError(f"the threshold {name} is inf; use 1e9")
     return Thresholds(**given)

@@ -13,7 +13,7 @@ Word = Literal[
     "no blocks",
     "not judged",
 ]
-"""The last two stand where there is nothing to judge: no depth, or no evidence yet."""
+"""The word of a verdict. "no blocks" and "not judged" mean that there is nothing to judge."""
 
 BAD_WORDS: frozenset[str] = frozenset({"walk back", "shallow"})
-"""Depth is not trained as it seems."""
+"""The words of a rule that does not train the depth of its network."""

@@ -145,7 +145,7 @@ def test_a_gradient_that_cannot_be_told_is_not_said_to_arrive(tmp_path):
     folder = write_study(tmp_path / "s", {"dfa": GOOD}, readings={"dfa": old})
     one = load(folder)["dfa"]
     assert one.verdict.word == "not judged"
-    assert "cannot be told" in evidence(one)
+    assert "too little was recorded" in evidence(one)
     assert "gradient arrives;" not in evidence(one)
 
 

@@ -30,7 +30,7 @@ from depthgauge.report.figures.text import study_title
 from depthgauge.report.palette import Look, looks
 from depthgauge.results.run import RunResult
 from depthgauge.results.study import StudyResult
-from depthgauge.verdict.first_fired import from_metrics
+from depthgauge.verdict.first_fired import readings_from_metrics
 from depthgauge.verdict.thresholds import Thresholds
 
 FIRED: dict[str, Any] = {
@@ -128,7 +128,7 @@ def _diagnostic_panels(used: Thresholds, runs: dict[str, list[RunResult]]) -> li
 def _by_epoch(quantity: Quantity, run: RunResult) -> dict[int, float | None]:
     return {
         read.epoch: _times(quantity.factor, read.values.get(quantity.name))
-        for read in from_metrics(run.epochs)
+        for read in readings_from_metrics(run.epochs)
     }
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from depthgauge.diagnostics.registry import quantities
 from depthgauge.results.run import RunResult
-from depthgauge.verdict.first_fired import from_metrics
+from depthgauge.verdict.first_fired import readings_from_metrics
 
 OWN: tuple[Literal["accuracy", "train_loss"], ...] = ("accuracy", "train_loss")
 """What a line of metrics has besides what the diagnostics read."""
@@ -50,7 +50,7 @@ def _rows(run: RunResult) -> np.ndarray[Any, np.dtype[np.float64]]:
     epochs = run.epochs[-1]["epoch"] + 1 if run.epochs else 0
     names = scalars()
     rows = np.full((epochs, len(names) + 2 * layers), math.nan)
-    readings = {read.epoch: read.values for read in from_metrics(run.epochs)}
+    readings = {read.epoch: read.values for read in readings_from_metrics(run.epochs)}
     for line in run.epochs:
         read = readings.get(line["epoch"], {})
         rows[line["epoch"]] = [

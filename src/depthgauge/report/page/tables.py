@@ -18,7 +18,7 @@ from depthgauge.results.ladder import Rung
 from depthgauge.results.rule import RuleResult
 from depthgauge.results.run import RunResult
 from depthgauge.results.study import StudyResult
-from depthgauge.verdict.first_fired import from_metrics
+from depthgauge.verdict.first_fired import readings_from_metrics
 from depthgauge.verdict.thresholds import Thresholds
 
 NUMBER = re.compile(r"[-+−±\[ ]*[\d∞]|–|\[too few|n/a$|never$|epoch \d|diverged$|$")
@@ -110,7 +110,7 @@ def _recorded_columns() -> list[Quantity]:
 
 
 def _run_cells(run: RunResult, thresholds: Thresholds) -> list[Cell]:
-    readings, read = from_metrics(run.epochs), _recorded_columns()
+    readings, read = readings_from_metrics(run.epochs), _recorded_columns()
     last = readings[-1].values if readings else {}
     fired = run.first_fired(thresholds)
     seconds, commit = run.provenance.get("wall_seconds"), run.provenance.get("commit") or ""
