@@ -1,4 +1,4 @@
-"""The accuracies that used depth is computed from: a ladder, its swap twins, its confirming runs."""
+"""The accuracies of a ladder, its swap twins and its confirming runs, for used depth."""
 
 from __future__ import annotations
 
