@@ -139,7 +139,7 @@ def test_strict_is_content_where_nothing_is_walked_back(audited):
 def test_the_tables_are_written_beside_it(audited):
     text = (audited.folder / "audit.md").read_text()
     assert "| rule | seed | acc | frozen | ‖h\\_L‖ |" in text
-    assert "| rule | used depth | acc | frozen | verdict over seeds |" in text
+    assert "| rule | used depth | verdict | accuracy | frozen |" in text
     assert text.count("\n| dfa | ") >= 4
     assert "| accuracy + mean Γ + D2s |" in text
     assert "- As a control, 2 untrained networks: no alarm, depth untested." in text
@@ -191,7 +191,8 @@ def test_running_it_again_trains_nothing_and_says_the_same(own_rules, tmp_path):
 
 
 def test_people_get_tables_words_and_where_everything_is(study):
-    done = run_audit(study, "--thresholds", "growth=0.5", "--strict", rules=("dfa",))
+    asked = ("--thresholds", "growth=0.5", "--strict", "--verbose")
+    done = run_audit(study, *asked, rules=("dfa",))
     assert (done.status, done.err) == (3, "")
     for part in ("‖h_L‖", "null, deep", "what is reported", "walk back (D1", "single seed"):
         assert part in done.out

@@ -80,7 +80,8 @@ def test_feedback_beside_the_network_gives_alignment_and_its_null(trained, tmp_p
 
 
 def test_files_are_written_where_asked_and_nowhere_else(folder, tmp_path):
-    done = audit(folder, "--rules", "dfa", "--seeds", 1, "--out", tmp_path / "out" / "deep")
+    asked = ("--rules", "dfa", "--seeds", 1, "--verbose")
+    done = audit(folder, *asked, "--out", tmp_path / "out" / "deep")
     written = tmp_path / "out" / "deep"
     names = ["audit.json", "audit.md", "report.html"]
     assert sorted(path.name for path in written.iterdir()) == names

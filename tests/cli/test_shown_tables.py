@@ -64,3 +64,24 @@ def test_verdicts_have_a_colour_and_a_sign_and_in_a_pipe_a_sign_alone(own_rules)
         print_audit(study)
     assert "\x1b" not in pipe.getvalue()
     assert "✗ walk back" in pipe.getvalue()
+
+
+def test_an_audit_ends_with_few_lines_that_answer(audited):
+    """Which rules train depth, how many blocks of how many, how sure: nothing else."""
+    with contextlib.redirect_stdout(io.StringIO()) as pipe:
+        print_audit(load(audited.folder))
+    lines = pipe.getvalue().splitlines()
+    assert len(lines) < 25
+    assert lines[0] == "Which rules train the depth of the network? digits, 2 blocks, 2 seeds"
+    header = next(line for line in lines if "used depth" in line)
+    assert header.split("  ")[1].strip() == "rule"
+    for rule in ("bp", "dfa"):
+        assert sum(line.startswith(f"{rule} ") for line in lines) == 1
+    assert "keeps its verdict" not in pipe.getvalue()
+
+
+def test_everything_is_printed_where_it_is_asked_for(audited):
+    with contextlib.redirect_stdout(io.StringIO()) as pipe:
+        print_audit(load(audited.folder), verbose=True)
+    for part in ("over training", "what is reported", "keeps its verdict"):
+        assert part in pipe.getvalue()

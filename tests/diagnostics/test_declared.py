@@ -98,13 +98,17 @@ def test_a_line_of_metrics_without_norms_gives_no_readings():
 
 def test_a_finding_in_words_for_a_newcomer():
     for diagnostic, change, words in [
-        (SCALE, {}, "its stream keeps its scale"),
+        (SCALE, {}, "its activations keep their scale"),
         (
             SCALE,
             {"norm_pinned": 1.0},
-            "the network pins its own norm, so D1 says nothing",
+            "the network pins the norm of its activations, so D1 says nothing",
         ),
-        (SCALE, {"growth": 1234.0}, "the stream blows up, 1,230-fold in one block"),
+        (
+            SCALE,
+            {"growth": 1234.0},
+            "one block multiplies the activations by 1,230 and drowns the blocks before it",
+        ),
         (REFERENCE, {}, "the gradient arrives"),
         (
             REFERENCE,
@@ -141,7 +145,7 @@ def test_a_finding_in_words_for_a_newcomer():
 
 def test_what_straddles_is_said_to_be_open():
     for diagnostic, name, values, words in [
-        (SCALE, "growth", (10.0, 60.0), "the stream may blow up, 24.5 ["),
+        (SCALE, "growth", (10.0, 60.0), "one block may multiply the activations by 24.5 ["),
         (STABILITY, "stability", (0.2, 0.5), "batches may share one drift: "),
         (DEPTH_UTILITY, "depth_gain", (0.01, 0.03), f"{BLOCKS_CHANGE} +2.0 [−"),
     ]:

@@ -43,7 +43,7 @@ def test_a_styled_cell_keeps_its_style_and_brackets_in_it_are_text():
 
 def test_numbers_end_at_the_right_and_styled_words_begin_at_the_left():
     rows = [["bp", "7.1", Text("good")], ["dfa", "26.0", Text("bad")]]
-    _, header, _, bp, dfa, *_ = shown(["rule", "acc", "verdict over seeds"], rows).splitlines()
+    _, header, _, bp, dfa, *_ = shown(["rule", "acc", "verdict"], rows).splitlines()
     begin = header.index("verdict")
     assert bp.index("good") == dfa.index("bad") == begin
     assert bp.index("7.1") + 3 == dfa.index("26.0") + 4 == header.index("acc") + 3

@@ -53,14 +53,15 @@ def test_what_is_no_verdict_stays_as_it_is():
         assert (text.plain, text.spans) == (words, [])
 
 
-def test_the_last_column_of_a_table_of_verdicts_is_styled():
+def test_the_verdicts_of_a_table_are_styled_and_its_other_columns_are_not():
     header, plain = rule_table(audited_study())
+    place = header.index("verdict")
     styled_header, styled = with_styled_verdicts((header, plain), signs=True)
     assert styled_header == header
-    *cells, verdict = styled[-1]
-    assert cells == plain[-1][:-1]
-    assert str(verdict) == f"✗ {plain[-1][-1]}"
+    verdict = styled[-1].pop(place)
+    assert str(verdict) == f"✗ {plain[-1].pop(place)}"
     assert verdict.spans
+    assert styled[-1] == plain[-1]
 
 
 def test_other_tables_stay_as_they_are():

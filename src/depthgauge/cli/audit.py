@@ -16,7 +16,7 @@ def add_audit(parser: argparse.ArgumentParser) -> None:
         "whether its depth can be trusted. The same command continues where it stopped."
     )
     add_study_options(parser)
-    add_output_options(parser)
+    add_output_options(parser, kind="audit")
     parser.set_defaults(run=_run)
 
 
@@ -29,7 +29,8 @@ def _run(args: argparse.Namespace) -> int:
         return _show_checkpoints(config, as_json=args.json)
     if args.dry_run:
         return show_plan("audit", config, as_json=args.json)
-    return show_study(audit(config), "audit", as_json=args.json, strict=config.strict)
+    study = audit(config)
+    return show_study(study, "audit", as_json=args.json, strict=config.strict, verbose=args.verbose)
 
 
 def _show_checkpoints(config: StudyConfig, *, as_json: bool) -> int:

@@ -30,8 +30,12 @@ def add_json_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON document")
 
 
-def add_output_options(parser: argparse.ArgumentParser) -> None:
-    """Add `--dry-run` and `--json`."""
+def add_output_options(parser: argparse.ArgumentParser, *, kind: Kind | None = None) -> None:
+    """Add `--dry-run` and `--json`, and `--verbose` to a command that may audit."""
+    if kind == "audit":
+        parser.add_argument(
+            "--verbose", action="store_true", help="print every reading and every reason too"
+        )
     parser.add_argument("--dry-run", action="store_true", help="show the runs, train nothing")
     add_json_option(parser)
 
@@ -47,6 +51,7 @@ def show_study(
     *,
     as_json: bool,
     strict: bool = False,
+    verbose: bool = False,
     comparison: PublishedComparison | None = None,
 ) -> int:
     """Print a study, write its page, print where the page is, and return the exit status.
@@ -58,14 +63,14 @@ def show_study(
         print_json(study.submitted.document) if as_json else print(study.submitted)
         return int(lost_runs(study))
     try:
-        _print(study, kind, as_json, comparison)
+        _print(study, kind, as_json, verbose, comparison)
         sys.stdout.flush()
     except BrokenPipeError:
         write_page(study)
         raise
     page = write_page(study)
     if page is not None and not as_json:
-        print(page)
+        print(f"All evidence, with charts and every run: {page}")
     if lost_runs(study):
         return RUN_FAILED
     words = (rule.verdict.word for rule in study.rules.values()) if strict else ()
@@ -73,7 +78,11 @@ def show_study(
 
 
 def _print(
-    study: StudyResult, kind: Kind, as_json: bool, comparison: PublishedComparison | None
+    study: StudyResult,
+    kind: Kind,
+    as_json: bool,
+    verbose: bool,
+    comparison: PublishedComparison | None,
 ) -> None:
     from depthgauge.report import terminal
     from depthgauge.report.documents import ladder_document
@@ -85,7 +94,10 @@ def _print(
             document["comparison"] = comparison.to_dict()
         print_json(document)
         return
-    (terminal.print_audit if kind == "audit" else terminal.print_ladder)(study)
+    if kind == "audit":
+        terminal.print_audit(study, verbose=verbose)
+    else:
+        terminal.print_ladder(study)
     if comparison is not None:
         terminal.print_comparison(study, comparison)
 

@@ -19,7 +19,7 @@ def add_reproduce(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("experiment", metavar="NAME", choices=NAMES, help=", ".join(NAMES))
     add_study_options(parser, without={*AUDIT_ONLY, "task"})
-    add_output_options(parser)
+    add_output_options(parser, kind="audit")
     parser.set_defaults(run=_run)
 
 
@@ -36,4 +36,6 @@ def _run(args: argparse.Namespace) -> int:
         experiment.check(net_of(planned))
         return show_plan(kind, planned, as_json=args.json)
     done = reproduce(args.experiment, config)
-    return show_study(done.study, kind, as_json=args.json, comparison=done.comparison)
+    return show_study(
+        done.study, kind, as_json=args.json, verbose=args.verbose, comparison=done.comparison
+    )

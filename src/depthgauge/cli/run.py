@@ -14,7 +14,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", metavar="DIR", help="folder of the study, instead of the one in the file"
     )
-    add_output_options(parser)
+    add_output_options(parser, kind="audit")
     parser.set_defaults(run=_run)
 
 
@@ -34,7 +34,9 @@ def _run(args: argparse.Namespace) -> int:
         if args.dry_run:
             return show_plan(file.command, config, as_json=args.json)
         study = audit(config) if file.command == "audit" else ladder(config)
-    return show_study(study, file.command, as_json=args.json, strict=config.strict)
+    return show_study(
+        study, file.command, as_json=args.json, strict=config.strict, verbose=args.verbose
+    )
 
 
 def _run_schema(args: argparse.Namespace) -> int:

@@ -85,15 +85,16 @@ def _decide(case: Case) -> Finding:
 
 def _in_words(finding: Finding) -> str:
     if finding.untested:
-        return "the growth of its stream was not measured"
+        return "the growth of its activations was not measured"
     if finding.passes:
         pinned = finding.facts.get("norm_pinned", 0)
         if pinned and pinned == finding.facts["seeds"]:
-            return "the network pins its own norm, so D1 says nothing"
-        return "its stream keeps its scale"
+            return "the network pins the norm of its activations, so D1 says nothing"
+        return "its activations keep their scale"
     growth = GROWTH.show_interval(finding.intervals["growth"], finding.fires)
-    blows_up = "blows up" if finding.fires else "may blow up"
-    return f"the stream {blows_up}, {growth}-fold in one block"
+    if finding.fires:
+        return f"one block multiplies the activations by {growth} and drowns the blocks before it"
+    return f"one block may multiply the activations by {growth}"
 
 
 SCALE = Diagnostic(

@@ -58,28 +58,28 @@ def training_table(study: StudyResult) -> Table:
 
 
 def rule_table(study: StudyResult) -> Table:
-    """Rule, how many blocks it trains, mean ± std, verdict over seeds."""
-    header = ["rule", "used depth", "acc", "frozen", "verdict over seeds"]
+    """Return each rule with its used depth, verdict and accuracies; the floors come last."""
+    header = ["rule", "used depth", "verdict", "accuracy", "frozen"]
     rows = [
         [
             rule.label,
             depth_cell(rule.used_depth),
+            str(rule.verdict) + _diverged(rule.diverged_seeds),
             with_spread(rule.accuracy),
             with_spread(rule.frozen),
-            str(rule.verdict) + _diverged(rule.diverged_seeds) + _floor(study, rule.label),
         ]
         for rule in study.rules.values()
         if rule.basis == "audit"
     ]
     shallow = study.audit.shallow if study.audit else {}
     rows += [
-        [label, "–", with_spread(entry.accuracy), "–", _without_blocks(label)]
+        [label, "–", _without_blocks(label), with_spread(entry.accuracy), "–"]
         for label, entry in shallow.items()
     ]
     linear = study.floors.linear if study.floors else None
     if linear is not None and rows:
         why = linear.reason or "floor: no network"
-        rows.append([LINEAR, "–", percent(linear.accuracy), "–", why])
+        rows.append([LINEAR, "–", why, percent(linear.accuracy), "–"])
     return header, rows
 
 
@@ -146,11 +146,6 @@ def depth_cell(depth: UsedDepth | None) -> str:
 
 def _diverged(lost: list[int]) -> str:
     return f"; diverged: seed {', '.join(map(str, lost))}" if lost else ""
-
-
-def _floor(study: StudyResult, label: str) -> str:
-    above = study.floors.above_linear.get(label) if study.floors else None
-    return "" if above is None or above.is_shown else "; not shown to beat the linear floor"
 
 
 def _without_blocks(label: str) -> str:

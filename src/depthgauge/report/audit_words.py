@@ -6,10 +6,38 @@ from depthgauge.diagnosis.report_text import in_words
 from depthgauge.report.depth_words import depth_sentences
 from depthgauge.report.floor_words import floor_words, not_above
 from depthgauge.report.recipe_words import recipe_words, tuning_words
+from depthgauge.report.texts.verdict_sentence import verdict_sentence
 from depthgauge.results.audit import Audit
 from depthgauge.results.audit_parts import EarlierVerdict
 from depthgauge.results.study import StudyResult
 from depthgauge.scheduling.execution import counted
+
+
+def question(study: StudyResult) -> str:
+    """Return what an audit asks, and of what: the first line of its answer."""
+    net, seeds = study.config.net, counted(len(study.seeds), "seed")
+    of = f"{counted(net.blocks, 'block')}, " if net else ""
+    return f"Which rules train the depth of the network? {study.config.task.name}, {of}{seeds}"
+
+
+def legend(study: StudyResult) -> str:
+    """Return how the table of verdicts is to be read, and how sure it is."""
+    sure = f"{100 * (1 - study.thresholds.error_rate):g} % sure"
+    if len(study.seeds) == 1:
+        sure = "of one seed, so nothing says how sure they are"
+    return (
+        "Used depth: how many blocks gain accuracy by being trained. Accuracy is in %; frozen: no "
+        f"block trained.\nUsed depth and intervals in brackets are {sure}."
+    )
+
+
+def brief_audit_words(study: StudyResult) -> list[str]:
+    """Return one sentence for each rule, then what settings and controls say."""
+    if study.audit is None:
+        return []
+    rules = [rule for rule in study.rules.values() if not rule.control]
+    words = [verdict_sentence(rule, study.floors) for rule in rules]
+    return [*words, *recipe_words(study.audit, with_floor=False)]
 
 
 def audit_words(study: StudyResult) -> list[str]:

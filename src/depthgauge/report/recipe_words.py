@@ -6,14 +6,18 @@ from depthgauge.report.audit_table import percent
 from depthgauge.results.audit import Audit
 from depthgauge.results.audit_parts import RuleVerdict, Selection, Settings, ShallowRule
 from depthgauge.results.study import StudyResult
+from depthgauge.scheduling.variations import SHALLOW
 
 
-def recipe_words(audit: Audit) -> list[str]:
-    """One sentence for each choice of a setting, each rule with several, and each control."""
+def recipe_words(audit: Audit, *, with_floor: bool = True) -> list[str]:
+    """Return a sentence for each choice of a setting, each rule with several, and each control.
+
+    The control that is a floor too is left out unless `with_floor`.
+    """
     selection = audit.selection.items()
     words = [_chosen(rule, entry) for rule, entry in selection if len(entry.candidates) != 1]
     words += [_survives(rule, entry) for rule, entry in audit.settings.items()]
-    return words + _controls(audit)
+    return words + _controls(audit, with_floor)
 
 
 def tuning_words(study: StudyResult) -> str | None:
@@ -69,9 +73,11 @@ def _survives(rule: str, entry: Settings) -> str:
     return f"{rule}: the verdict depends on the setting: {parts}."
 
 
-def _controls(audit: Audit) -> list[str]:
+def _controls(audit: Audit, with_floor: bool) -> list[str]:
     words = []
     for label, shallow in audit.shallow.items():
+        if label == SHALLOW and not with_floor:
+            continue
         words += _beside(label, shallow, audit, "no blocks at all reach")
     for label, entry in audit.verdicts.items():
         if entry.control == "wide_block":

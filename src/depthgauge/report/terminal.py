@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from rich.console import Console
+from rich.text import Text
 
 from depthgauge.published.compare import PublishedComparison
-from depthgauge.report.audit_table import TABLES
-from depthgauge.report.audit_words import audit_words
+from depthgauge.report.audit_table import TABLES, rule_table
+from depthgauge.report.audit_words import audit_words, brief_audit_words, legend, question
 from depthgauge.report.console import output
 from depthgauge.report.documents import comparison_name
 from depthgauge.report.ladder_table import caption, rows_with_curves
@@ -19,19 +20,41 @@ from depthgauge.report.table import terminal_table
 from depthgauge.report.verdict_text import with_styled_verdicts
 from depthgauge.results.study import StudyResult
 
+MOST_LINES = 24
+"""An audit ends with so many lines at most, and the path of its page."""
 
-def print_audit(study: StudyResult) -> None:
-    """Print every table and sentence of an audit, the verdicts last, and where its files are."""
+
+def print_audit(study: StudyResult, *, verbose: bool = False) -> None:
+    """Print the verdicts and why each rule got its verdict; with `verbose`, all that is known."""
     console = output()
-    signs = not console.options.ascii_only
-    verdicts, *others = (with_styled_verdicts(table(study), signs=signs) for table in TABLES)
-    for header, rows in others:
-        if rows:
+    if verbose:
+        _print_evidence(console, study)
+    verdicts = with_styled_verdicts(rule_table(study), signs=not console.options.ascii_only)
+    lines = [Text(question(study), "bold"), terminal_table(*verdicts), Text(legend(study)), Text()]
+    printed = sum(len(console.render_lines(line)) for line in lines)
+    for line in lines:
+        console.print(line)
+    sentences = brief_audit_words(study)
+    for place, sentence in enumerate(sentences):
+        printed += len(console.render_lines(Text(sentence)))
+        if printed >= MOST_LINES and not verbose:
+            console.print(f"… and {len(sentences) - place} more sentences: use --verbose")
+            break
+        console.print(Text(sentence))
+    console.print()
+    if verbose:
+        _print_paths(console, study.folder, "audit.json", "audit.md")
+
+
+def _print_evidence(console: Console, study: StudyResult) -> None:
+    """Print what each network gave, and every reason."""
+    for make in TABLES:
+        header, rows = make(study)
+        if rows and make is not rule_table:
             console.print(terminal_table(header, rows))
     for sentence in audit_words(study):
         console.print(sentence, markup=False)
-    console.print(terminal_table(*verdicts))
-    _print_paths(console, study.folder, "audit.json", "audit.md")
+    console.print()
 
 
 def print_ladder(study: StudyResult) -> None:

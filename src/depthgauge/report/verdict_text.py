@@ -34,8 +34,11 @@ def verdict_text(words: str, *, signs: bool) -> Text:
 
 
 def with_styled_verdicts(table: Table, *, signs: bool) -> tuple[list[str], list[list[str | Text]]]:
-    """A table whose last column is a verdict, with that column styled; any other as it is."""
+    """Return a table with its column `verdict` styled; a table without one stays as it is."""
     header, rows = table
-    if not header[-1].startswith("verdict"):
+    if "verdict" not in header:
         return header, [list(row) for row in rows]
-    return header, [[*cells, verdict_text(words, signs=signs)] for *cells, words in rows]
+    place = header.index("verdict")
+    return header, [
+        [*row[:place], verdict_text(row[place], signs=signs), *row[place + 1 :]] for row in rows
+    ]

@@ -107,18 +107,18 @@ def test_what_is_not_judged_is_not_said_to_rest_on_one_seed():
 def test_alarms_come_first_then_what_passes_each_as_its_diagnostic_says_it():
     said = evidence(judged({"growth": 694.3, "depth_gain": -0.04}))
     assert said == (
-        "The stream blows up, 694-fold in one block; training the blocks changes accuracy by "
-        "−4.0 points: no gain; the gradient arrives."
+        "One block multiplies the activations by 694 and drowns the blocks before it; training "
+        "the blocks changes accuracy by −4.0 points: no gain; the gradient arrives."
     )
     assert evidence(judged({"depth_gain": 0.3})) == (
-        "Its stream keeps its scale; the gradient arrives; training the blocks changes accuracy "
-        "by +30.0 points."
+        "Its activations keep their scale; the gradient arrives; training the blocks changes "
+        "accuracy by +30.0 points."
     )
 
 
 def test_what_is_unclear_and_what_was_not_measured_is_said():
     said = evidence(judged({"growth": 10.0}, {"growth": 90.0}))
-    assert said.startswith("The stream may blow up, 30 [")
+    assert said.startswith("One block may multiply the activations by 30 [")
     assert (
         "the accuracy gained by training its blocks was not measured; the gradient arrives" in said
     )
@@ -126,7 +126,9 @@ def test_what_is_unclear_and_what_was_not_measured_is_said():
 
 
 def test_a_growth_without_bound_has_its_sign():
-    assert "blows up, ∞ [∞, ∞]-fold" in evidence(judged(*[{"growth": math.inf}] * 2))
+    assert "multiplies the activations by ∞ [∞, ∞] and" in evidence(
+        judged(*[{"growth": math.inf}] * 2)
+    )
 
 
 def test_a_gradient_that_is_numerically_wrong():

@@ -1,0 +1,1 @@
+"""What is said of a study in sentences, one file for each topic."""

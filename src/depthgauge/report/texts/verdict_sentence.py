@@ -1,0 +1,88 @@
+"""The verdict's sentence: why a rule got its word, for somebody who has never seen the project."""
+
+from __future__ import annotations
+
+from depthgauge.diagnostics.used_depth import LEAST_OF_BP, LEAST_SEEDS, UsedDepth
+from depthgauge.report.diagnostic_words import finding_in_words
+from depthgauge.results.floors import LINEAR, Floors
+from depthgauge.results.rule import RuleResult
+from depthgauge.verdict.words import Word
+
+CLAIMS: dict[Word, str] = {
+    "trustworthy": "trains the depth",
+    "shallow": "trains fewer blocks than bp",
+    "walk back": "is not shown to train the depth",
+    "inconclusive": "may or may not train the depth",
+    "no alarm, depth untested": "raises no alarm, but its depth was not tested",
+    "no blocks": "has no blocks, so there is nothing to judge",
+    "not judged": "cannot be judged yet",
+}
+"""What each word says of a rule."""
+
+TWICE = "over leaving them untrained, and over training them on noise"
+"""What a block must gain accuracy over, to count as used."""
+
+
+def verdict_sentence(rule: RuleResult, floors: Floors | None = None) -> str:
+    """Return the claim that a rule's verdict makes, and what that claim rests on."""
+    reasons = "; ".join(filter(None, (*_reasons(rule), _floor(rule.label, floors))))
+    return f"{rule.label} {CLAIMS[rule.verdict.word]}{': ' if reasons else ''}{reasons}."
+
+
+def blocks_clause(depth: UsedDepth | None) -> str:
+    """Return how many blocks gain accuracy, as a clause; empty without a ladder."""
+    if depth is None:
+        return ""
+    of = f"of {depth.blocks} blocks"
+    if 1 < depth.seeds < LEAST_SEEDS:
+        return "two seeds are too few to count the blocks that gain accuracy"
+    if depth.seeds == 1:
+        return f"{depth.rungs_in_use} {of} {_gain(depth.rungs_in_use)} accuracy in the one seed"
+    if depth.low == depth.high:
+        return f"{depth.low} {of} {_gain(depth.low)} accuracy"
+    if depth.value == depth.high:
+        return f"{depth.value} {of} gain accuracy, at least {depth.low} of them for sure"
+    return f"between {depth.low} and {depth.high} {of} gain accuracy"
+
+
+def _gain(blocks: int) -> str:
+    return "gains" if blocks == 1 else "gain"
+
+
+def _reasons(rule: RuleResult) -> list[str]:
+    verdict, depth = rule.verdict, rule.used_depth
+    if verdict.reason:
+        return [] if verdict.word == "no blocks" else [verdict.reason]
+    blocks = blocks_clause(depth)
+    match verdict.word:
+        case "trustworthy":
+            return [f"{blocks}, {TWICE}"]
+        case "walk back":
+            fired = [f"{finding_in_words(f)} ({f.id})" for f in verdict.findings if f.fires]
+            return [*fired, blocks]
+        case "shallow":
+            return [blocks, f"with bp, {blocks_clause(depth and depth.bp)}"]
+        case "inconclusive":
+            return [str(verdict).removeprefix("inconclusive (").removesuffix(")"), blocks]
+        case _:
+            return [why_untested(rule), blocks]
+
+
+def why_untested(rule: RuleResult) -> str:
+    """Return why the depth of a rule was not tested."""
+    depth = rule.used_depth
+    untested = [finding_in_words(f) for f in rule.verdict.findings if f.untested]
+    if untested:
+        return untested[0]
+    if depth is None or not depth.has_ladder:
+        return "too few rungs of its ladder were trained"
+    bp = depth if depth.is_bp else depth.bp
+    if bp is None or not bp.has_ladder:
+        return "bp was not trained beside it, with its own ladder"
+    return f"bp itself is not shown to use {LEAST_OF_BP} blocks on this task"
+
+
+def _floor(label: str, floors: Floors | None) -> str:
+    above = floors.above_linear.get(label) if floors else None
+    is_above = above is None or above.is_shown
+    return "" if is_above else f"it is not shown to beat a {LINEAR} of the input"
