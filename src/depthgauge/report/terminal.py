@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from rich.console import Console
+from rich.table import Table as RichTable
 from rich.text import Text
 
 from depthgauge.published.compare import PublishedComparison
@@ -30,7 +31,12 @@ def print_audit(study: StudyResult, *, verbose: bool = False) -> None:
     if verbose:
         _print_evidence(console, study)
     verdicts = with_styled_verdicts(rule_table(study), signs=not console.options.ascii_only)
-    lines = [Text(question(study), "bold"), terminal_table(*verdicts), Text(legend(study)), Text()]
+    lines: list[Text | RichTable] = [
+        Text(question(study), "bold"),
+        terminal_table(*verdicts),
+        Text(legend(study)),
+        Text(),
+    ]
     printed = sum(len(console.render_lines(line)) for line in lines)
     for line in lines:
         console.print(line)
