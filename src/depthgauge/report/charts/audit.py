@@ -212,7 +212,8 @@ def _intervals(drawing: _Drawing) -> alt.Chart:
 
 
 def _arrows(drawing: _Drawing) -> alt.Chart:
-    return layer_of("arrows", "text", by=["rule"], fontSize=13).encode(
+    align = {"expr": "datum.sign === '◂' ? 'left' : 'right'"}
+    return layer_of("arrows", "text", by=["rule"], fontSize=13, align=align).encode(
         x=drawing.x(), y=drawing.y, text="sign:N", color=drawing.scales.colour
     )
 

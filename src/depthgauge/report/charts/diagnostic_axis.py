@@ -42,11 +42,9 @@ class DiagnosticAxis:
     @property
     def title(self) -> list[str]:
         """What stands below the panel, line by line."""
-        unit = f", {self.quantity.unit}" if self.quantity.unit else ""
         if self.threshold is None:
-            return [f"{self.chart.axis}{unit}", "no rule is judged by it here"]
-        fires = f"{self.chart.word} {self.bad} {number(self.threshold)}"
-        return [f"{self.chart.axis}{unit}", fires]
+            return [self.chart.axis, "no rule is judged by it here"]
+        return [self.chart.axis, f"{self.chart.word} {self.bad} {number(self.threshold)}"]
 
     @property
     def quantity(self) -> Quantity:

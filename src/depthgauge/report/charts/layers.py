@@ -1,0 +1,332 @@
+"""Inside the network: what is known of it layer by layer, over training and at its end.
+
+On a page a reader chooses the number of trained blocks, the seed and the epoch. Files show the
+end of training with all blocks trained, for every seed, with the mean over seeds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+
+from depthgauge.gauges.null import Calibrated
+from depthgauge.report.charts.axes import Span, has_place, span_of
+from depthgauge.report.charts.colours import SOFT
+from depthgauge.report.charts.labels import study_title
+from depthgauge.report.charts.panel import SAYS, Figure, Panel, layer_of
+from depthgauge.report.charts.rule_styles import RuleScales
+from depthgauge.results.network import NetworkResult
+from depthgauge.results.run import RunResult
+from depthgauge.results.study import StudyResult
+
+SPREADS = 2
+"""The band of fresh feedback reaches so many spreads from its mean."""
+
+EMBEDDING = "embed"
+
+Values = Sequence[float | None]
+
+
+@dataclass(frozen=True)
+class LayerCurve:
+    """One value for each layer of a network, from `first` on, after an epoch.
+
+    Attributes:
+        rule, seed, k, epoch: whose values they are; `is_last` marks the last epoch of a run.
+        run: its identity; None for a network from elsewhere.
+        first: the layer of the first value: 0 is the embedding, l is block l − 1.
+        values: layer by layer.
+    """
+
+    rule: str
+    seed: int
+    k: int
+    epoch: int
+    is_last: bool
+    run: str | None
+    first: int
+    values: Values
+
+
+@dataclass(frozen=True)
+class Band:
+    """Where Γ of fresh feedback lies, layer by layer, in one network."""
+
+    rule: str
+    seed: int
+    k: int
+    low: Values
+    high: Values
+
+
+@dataclass(frozen=True)
+class LayerQuantity:
+    """What a panel shows: its id, title, axis, and whether that is logarithmic."""
+
+    id: str
+    title: str
+    axis: str
+    log: bool = False
+
+
+STREAM = LayerQuantity("layers-h", "Stream", "‖h_l‖", log=True)
+GRADIENT = LayerQuantity("layers-g", "True gradient of a sample", "‖g_l‖", log=True)
+ALIGNMENT = LayerQuantity("layers-gamma", "Γ: credit against the true gradient", "Γ")
+PERTURBATION = LayerQuantity("layers-rho", "ρ: change of the loss, predicted", "ρ")
+LESION = LayerQuantity("layers-lesion", "Lesion: a block is skipped", "accuracy lost, points")
+REWIND = LayerQuantity(
+    "layers-rewind", "Rewind: a block gets its initial weights back", "accuracy lost, points"
+)
+
+
+def reason_missing(study: StudyResult) -> str | None:
+    """Say why the study has no layers to draw; None where it has some."""
+    if any(layer_curves(study).values()):
+        return None
+    return "has no run with recorded epochs and no audit, so there are no layers to draw"
+
+
+def draw(study: StudyResult) -> Figure:
+    """Draw what is known of each layer at the end of training."""
+    drawn = panels(study, RuleScales(list(study)))
+    return Figure(drawn, columns=2, title=study_title(study.config))
+
+
+def panels(study: StudyResult, scales: RuleScales) -> list[Panel]:
+    """Return a panel for each quantity that is known of some layer."""
+    curves = layer_curves(study)
+    blocks = _blocks(study)
+    last = max((curve.epoch for some in curves.values() for curve in some), default=0)
+    choices = {"k": blocks, "seed": "all", "epoch": last}
+    return [
+        _panel(quantity, some, bands(study) if quantity is ALIGNMENT else [], scales, choices)
+        for quantity, some in curves.items()
+        if some
+    ]
+
+
+def layer_curves(study: StudyResult) -> dict[LayerQuantity, list[LayerCurve]]:
+    """Return the curves of each quantity: norms after every epoch, the rest as the audit read it.
+
+    Norms of networks without recorded epochs are the audit's.
+    """
+    runs = [run for run in study.runs if run.config.is_rung and run.epochs]
+    networks = [network for rule in study.rules.values() for network in rule.networks]
+    known = {run.identity for run in runs}
+    unrecorded = [network for network in networks if network.run not in known]
+    return {
+        STREAM: [*_recorded(runs, "h_norm"), *_read(study, unrecorded, STREAM)],
+        GRADIENT: [*_recorded(runs, "g_norm"), *_read(study, unrecorded, GRADIENT)],
+        ALIGNMENT: list(_read(study, networks, ALIGNMENT)),
+        PERTURBATION: list(_read(study, networks, PERTURBATION)),
+        LESION: list(_read(study, networks, LESION)),
+        REWIND: list(_read(study, networks, REWIND)),
+    }
+
+
+def bands(study: StudyResult) -> list[Band]:
+    """Return the bands of fresh feedback."""
+    found = []
+    for rule in study.rules.values():
+        for network in rule.networks:
+            null = network.report.null if network.report else None
+            if null is not None:
+                low, high = (
+                    [_edge(layer, side) for layer in null.per_layer] for side in (-SPREADS, SPREADS)
+                )
+                found.append(Band(network.label, network.seed, _blocks(study), low, high))
+    return found
+
+
+def _blocks(study: StudyResult) -> int:
+    return study.config.net.blocks if study.config.net else 0
+
+
+def _edge(layer: Calibrated, spreads: int) -> float | None:
+    mean, spread = layer.mean, layer.spread
+    return None if mean is None or spread is None else mean + spreads * spread
+
+
+def _recorded(runs: Sequence[RunResult], name: str) -> Iterator[LayerCurve]:
+    for run in runs:
+        last = run.epochs[-1]["epoch"]
+        for line in run.epochs:
+            values: Any = line.get(name)
+            if values:
+                epoch, config = line["epoch"], run.config
+                yield LayerCurve(
+                    *(run.label, config.seed, config.k, epoch, epoch == last, run.identity),
+                    *(0, values),
+                )
+
+
+def _read(
+    study: StudyResult, networks: Sequence[NetworkResult], quantity: LayerQuantity
+) -> Iterator[LayerCurve]:
+    """Read off the audit's reports; a report is of the end of training."""
+    for network in networks:
+        first, values = _reported(network, quantity)
+        if any(value is not None for value in values):
+            yield LayerCurve(
+                *(network.label, network.seed, _blocks(study), 0, True, network.run),
+                *(first, values),
+            )
+
+
+def _reported(network: NetworkResult, quantity: LayerQuantity) -> tuple[int, Values]:
+    """Return the first layer of which a report has a value, and the values."""
+    report = network.report
+    if report is None:
+        return 0, ()
+    lesion, rewind = report.lesion, report.rewind
+    found: Mapping[LayerQuantity, tuple[int, Values | None]] = {
+        STREAM: (0, report.residual_norms),
+        GRADIENT: (0, report.bp_grad_norms),
+        ALIGNMENT: (0, report.alignment.per_layer if report.alignment else None),
+        PERTURBATION: (0, report.perturbation.per_layer if report.perturbation else None),
+        LESION: (1, _points(lesion.per_layer)),
+        REWIND: (1, _points(rewind.per_layer) if rewind else None),
+    }
+    first, values = found[quantity]
+    return first, values or ()
+
+
+def _points(shares: Values) -> Values:
+    return [None if share is None else 100 * share for share in shares]
+
+
+def _panel(
+    quantity: LayerQuantity,
+    curves: Sequence[LayerCurve],
+    null: Sequence[Band],
+    scales: RuleScales,
+    choices: Mapping[str, Any],
+) -> Panel:
+    values = [value for curve in curves for value in curve.values]
+    values += [value for band in null for value in (*band.low, *band.high)]
+    span = span_of(values if quantity.log else [0.0, *values], log=quantity.log)
+    layers = max((curve.first + len(curve.values) for curve in curves), default=1) - 1
+    drawing = _Drawing(quantity, span, layers, scales)
+    shown = [curve for curve in curves if any(has_place(v, quantity.log) for v in curve.values)]
+    rows: dict[str, Sequence[Any]] = {"curves": shown}
+    if null:
+        rows["bands"] = null
+    if not quantity.log:
+        rows["zero"] = [_Zero()]
+    return Panel(
+        id=quantity.id,
+        title=quantity.title,
+        description=f"{quantity.title}, layer by layer, one line for each rule",
+        layers=drawing.layers(rows),
+        rows=rows,
+        choices=choices,
+        height=200,
+        width=300,
+        note=f"band: fresh feedback, ± {SPREADS} spreads" if null else "",
+    )
+
+
+@dataclass(frozen=True)
+class _Zero:
+    """Where nothing is aligned, predicted or lost."""
+
+    value: float = 0.0
+
+
+@dataclass(frozen=True)
+class _Drawing:
+    """The axes and styles that all layers of a panel share."""
+
+    quantity: LayerQuantity
+    span: Span
+    last_layer: int
+    scales: RuleScales
+
+    def layers(self, rows: Mapping[str, Sequence[Any]]) -> list[alt.Chart]:
+        """Return what is drawn, from below to above."""
+        drawn = []
+        if "bands" in rows:
+            drawn.append(self._bands())
+        if "zero" in rows:
+            drawn.append(layer_of("zero", "rule", color=SOFT).encode(y=self._y("value")))
+        return [*drawn, self._seeds(), self._means(), self._points()]
+
+    @property
+    def _x(self) -> alt.X:
+        axis = alt.Axis(
+            title="credit of block" if not self.quantity.log else "after block",
+            values=list(range(0, self.last_layer + 1, self.last_layer // 12 + 1)),
+            labelExpr=f"datum.value === 0 ? '{EMBEDDING}' : format(datum.value - 1, 'd')",
+            grid=False,
+        )
+        scale = alt.Scale(domain=[-0.2, self.last_layer + 0.2], nice=False, zero=False)
+        return alt.X("layer:Q", scale=scale, axis=axis)
+
+    def _y(self, field: str) -> alt.Y:
+        return alt.Y(
+            f"{field}:Q", scale=self.span.scale, axis=self.span.axis(self.quantity.axis, most=6)
+        )
+
+    def _values(self, mark: str, **style: Any) -> alt.Chart:
+        """Begin a layer with a row for each value that has a place on the axis."""
+        test = (
+            "isValid(datum.value) && datum.value > 0"
+            if self.quantity.log
+            else "isValid(datum.value)"
+        )
+        chart: alt.Chart = (
+            layer_of("curves", mark, by=["rule", "k", "seed", "epoch"], **style)
+            .transform_flatten(["values"], ["value"])
+            .transform_window(place="row_number()", groupby=["rule", "seed", "run"])
+            .transform_calculate(layer="datum.place - 1 + datum.first")
+            .transform_filter(test)
+        )
+        return chart
+
+    def _seeds(self) -> alt.Chart:
+        return self._values("line", strokeWidth=0.9, opacity=0.35).encode(
+            x=self._x, y=self._y("value"), color=self.scales.colour, detail=["seed:N", "run:N"]
+        )
+
+    def _mean(self, mark: str, **style: Any) -> alt.Chart:
+        """Begin a layer with the mean over seeds, the geometric one on a logarithmic axis."""
+        log = self.quantity.log
+        chart: alt.Chart = (
+            self._values(mark, **style)
+            .transform_calculate(scaled="log(datum.value)" if log else "datum.value")
+            .transform_aggregate(scaled="mean(scaled)", seeds="count()", groupby=["rule", "layer"])
+            .transform_calculate(
+                mean="exp(datum.scaled)" if log else "datum.scaled",
+                says="datum.rule + ', ' + (datum.layer ? 'block ' + (datum.layer - 1) : 'embed')"
+                " + ': ' + format(datum.mean, '.3~g')"
+                " + (datum.seeds > 1 ? ', mean of ' + datum.seeds + ' seeds' : '')",
+            )
+        )
+        return chart
+
+    def _means(self) -> alt.Chart:
+        return self._mean("line", strokeWidth=2.2).encode(
+            x=self._x, y=self._y("mean"), color=self.scales.colour, strokeDash=self.scales.dash
+        )
+
+    def _points(self) -> alt.Chart:
+        return self._mean("point", filled=True, size=50, opacity=1).encode(
+            x=self._x,
+            y=self._y("mean"),
+            color=self.scales.colour,
+            shape=self.scales.shape,
+            tooltip=SAYS,
+        )
+
+    def _bands(self) -> alt.Chart:
+        chart = (
+            layer_of("bands", "area", by=["rule", "k", "seed"], opacity=0.15)
+            .transform_flatten(["low", "high"])
+            .transform_window(place="row_number()", groupby=["rule", "seed"])
+            .transform_calculate(layer="datum.place - 1")
+            .transform_aggregate(low="mean(low)", high="mean(high)", groupby=["rule", "layer"])
+        )
+        return chart.encode(x=self._x, y=self._y("low"), y2="high:Q", color=self.scales.colour)
