@@ -6,7 +6,7 @@ from itertools import chain, count
 
 import torch
 
-from depthgauge.gauges.cohort import read_accuracy
+from depthgauge.gauges.cohort_readings import read_accuracy
 from depthgauge.rules.choice import choose_rule
 from depthgauge.tasks.base import Split, Task
 from depthgauge.tasks.inputs import evaluation_inputs

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
-from depthgauge.gauges.cohort import read_accuracy, read_norms
+from depthgauge.gauges.cohort_readings import read_accuracy, read_norms
 from depthgauge.gauges.norms import BATCH_READ, BATCHES_READ
 from depthgauge.store.claims import BEAT_EVERY
 from depthgauge.tasks.base import Split

@@ -10,7 +10,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from depthgauge.gauges.null import calibrate, calibrated
+from depthgauge.gauges.null import calibrate, calibrate_one
 
 
 def draws(*values: float) -> torch.Tensor:
@@ -23,7 +23,7 @@ def evenly(low: float, high: float, count: int = 99) -> torch.Tensor:
 
 def test_p_values_by_hand():
     """Mean 0.3; of four draws one is at least 0.45, and two are at least 0.15 away from 0.3."""
-    found = calibrated(0.45, draws(0.1, 0.2, 0.3, 0.6))
+    found = calibrate_one(0.45, draws(0.1, 0.2, 0.3, 0.6))
     assert found.observed == 0.45
     assert found.mean == pytest.approx(0.3)
     assert found.spread == pytest.approx(math.sqrt((0.04 + 0.01 + 0 + 0.09) / 3))
@@ -33,11 +33,11 @@ def test_p_values_by_hand():
 
 
 def test_a_draw_as_large_as_observed_counts_as_large():
-    assert calibrated(0.5, draws(0.1, 0.5, 0.2)).p_upper == 2 / 4
+    assert calibrate_one(0.5, draws(0.1, 0.5, 0.2)).p_upper == 2 / 4
 
 
 def test_far_below_the_null_is_seen_on_two_sides_only():
-    found = calibrated(-1.0, evenly(-0.1, 0.1))
+    found = calibrate_one(-1.0, evenly(-0.1, 0.1))
     assert found.p_upper == 1.0
     assert found.p_two_sided == 1 / 100
     assert found.word == "absent"
@@ -48,7 +48,7 @@ hundredths = st.integers(-100, 100).map(lambda n: n / 100)
 
 @given(st.lists(hundredths, min_size=2, max_size=12), hundredths)
 def test_against_a_loop(values, observed):
-    found = calibrated(observed, draws(*values))
+    found = calibrate_one(observed, draws(*values))
     above = sum(value >= observed for value in values)
     assert found.p_upper == (1 + above) / (1 + len(values))
     assert found.spread == pytest.approx(np.std(values, ddof=1), abs=1e-12)
@@ -62,25 +62,25 @@ def test_the_words():
         (0.5, 0.1, 0.2, "mixed"),
         (0.02, -0.1, 0.1, "absent"),
     ]:
-        assert calibrated(observed, evenly(low, high)).word == word
+        assert calibrate_one(observed, evenly(low, high)).word == word
 
 
 def test_specific_needs_one_chance_in_twenty():
-    assert calibrated(0.2, torch.zeros(19, dtype=torch.float64)).p_upper == 1 / 20
-    assert calibrated(0.2, torch.zeros(19, dtype=torch.float64)).word == "specific"
+    assert calibrate_one(0.2, torch.zeros(19, dtype=torch.float64)).p_upper == 1 / 20
+    assert calibrate_one(0.2, torch.zeros(19, dtype=torch.float64)).word == "specific"
 
 
 def test_with_fewer_draws_nothing_can_be_told():
-    assert calibrated(0.2, torch.zeros(18, dtype=torch.float64)).word == "n/a"
+    assert calibrate_one(0.2, torch.zeros(18, dtype=torch.float64)).word == "n/a"
 
 
 def test_what_points_the_other_way_is_not_generic():
-    assert calibrated(-0.3, evenly(0.1, 0.2)).word == "absent"
+    assert calibrate_one(-0.3, evenly(0.1, 0.2)).word == "absent"
 
 
 def test_credit_that_does_not_depend_on_the_feedback_is_generic_and_has_no_z():
     for rounding in [-1e-15, 0.0, 1e-15]:
-        found = calibrated(0.5 + rounding, torch.full((99,), 0.5, dtype=torch.float64))
+        found = calibrate_one(0.5 + rounding, torch.full((99,), 0.5, dtype=torch.float64))
         assert found.word == "generic"
         assert found.z is None
         assert found.mean == pytest.approx(0.5)
@@ -88,7 +88,7 @@ def test_credit_that_does_not_depend_on_the_feedback_is_generic_and_has_no_z():
 
 def test_what_is_undefined_is_not_calibrated():
     for observed, fresh in [(math.nan, draws(0.1, 0.2)), (0.1, draws(0.1, math.nan))]:
-        found = calibrated(observed, fresh)
+        found = calibrate_one(observed, fresh)
         assert found.word == "n/a"
         assert (found.observed, found.mean, found.spread) == (None, None, None)
         assert (found.p_upper, found.p_two_sided, found.z) == (None, None, None)

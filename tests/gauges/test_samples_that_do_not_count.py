@@ -49,7 +49,7 @@ def test_d2_does_not_fire_for_them(samples):
 
 def test_where_no_sample_counts_there_is_nothing_to_read(samples):
     x, y = samples
-    with pytest.raises(UserError, match="no sample has a label"):
+    with pytest.raises(UserError, match="no sample has a loss"):
         read(make_net(), x, torch.full_like(y, -100), ReferenceGauge())
 
 

@@ -25,7 +25,7 @@ from training import small_runs
 
 from depthgauge.diagnosis.diagnose import diagnose
 from depthgauge.gauges.alignment import AlignmentGauge
-from depthgauge.gauges.null import calibrated
+from depthgauge.gauges.null import calibrate_one
 from depthgauge.gauges.reference import ReferenceGauge
 from depthgauge.gauges.scale import ScaleGauge
 from depthgauge.nets.residual_mlp import ResidualMLP
@@ -122,7 +122,7 @@ def test_6_standard_deviations_are_those_of_a_sample():
     """Of 0.1, 0.2, 0.3 it is 0.1; of a population it would be 0.082."""
     values = [0.1, 0.2, 0.3]
     assert Spread.of(values).std == pytest.approx(0.1)
-    assert calibrated(0.5, torch.tensor(values).double()).spread == pytest.approx(0.1)
+    assert calibrate_one(0.5, torch.tensor(values).double()).spread == pytest.approx(0.1)
 
 
 def test_7_every_number_has_a_run_behind_it(tmp_path):

@@ -29,7 +29,7 @@ from depthgauge.diagnosis.report import Report
 from depthgauge.diagnostics.used_depth import UsedDepth
 from depthgauge.gauges.alignment import AlignmentReading
 from depthgauge.gauges.depth import read_depth
-from depthgauge.gauges.null import Calibrated, NullReading
+from depthgauge.gauges.null import CalibratedAlignment, NullReading
 from depthgauge.gauges.reading import Reading
 from depthgauge.results.audit import Audit
 from depthgauge.results.audit_parts import RuleVerdict, ShallowRule, Source
@@ -265,8 +265,8 @@ def make_null(
 ) -> NullReading:
     """`word` of the blocks together, `words` layer by layer."""
 
-    def calibrated(number: int, word: Any) -> Calibrated:
-        return Calibrated(observed, 0.1 * number, 0.05, 0.01, 0.02, 3.0, word)
+    def calibrated(number: int, word: Any) -> CalibratedAlignment:
+        return CalibratedAlignment(observed, 0.1 * number, 0.05, 0.01, 0.02, 3.0, word)
 
     layers = words or (word,) * (BLOCKS + 1)
     deep = calibrated(0, word)

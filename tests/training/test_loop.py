@@ -12,7 +12,7 @@ from training.recorded_runs import EPOCHS, SETTING, STEPS_PER_EPOCH, train
 from training.small_runs import BLOCKS, Run, Setting, ladder, make_cohort, make_task
 
 from depthgauge.config import NetConfig, Recipe
-from depthgauge.gauges import cohort as evaluation
+from depthgauge.gauges import cohort_readings as evaluation
 from depthgauge.nets.registry import initial_net
 from depthgauge.nets.stacked.network import StackedResidualMLP
 from depthgauge.tasks.base import Split

@@ -8,7 +8,7 @@ import pytest
 import torch
 from gauges.small_networks import make_batches, make_net, read, stream_times
 
-from depthgauge.gauges.cohort import read_norms
+from depthgauge.gauges.cohort_readings import read_norms
 from depthgauge.gauges.reference import ReferenceGauge
 from depthgauge.gauges.scale import ScaleGauge
 from depthgauge.nets.stacked.network import StackedResidualMLP

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from depthgauge.auditing.trained_network import TrainedNetwork
 from depthgauge.diagnosis.precision import in_float32
-from depthgauge.gauges.credit import Convention, paired
+from depthgauge.gauges.credit import Convention, pair_with_gradients
 from depthgauge.gauges.norms import unit_vectors
 from depthgauge.gauges.null import NullReading, calibrate
 from depthgauge.gauges.projection import ProjectedAlignment
@@ -116,7 +116,7 @@ class _Projected:
 
     def __call__(self, feedback: Sequence[Feedback]) -> Tensor:
         matrices = torch.stack([drawn["B"] for drawn in feedback], 1)
-        layers = paired([matrices[0], *matrices[: self._blocks]], self._convention)
+        layers = pair_with_gradients([matrices[0], *matrices[: self._blocks]], self._convention)
         return self._alignment(layers)
 
 
@@ -144,7 +144,7 @@ class _Formed:
 
     def _one(self, drawn: Feedback) -> Tensor:
         given = self._rule.credit(context_of(self._rule, self._seen, drawn, self._noise))
-        credit = paired([given.embed, *given.blocks], self._convention)
+        credit = pair_with_gradients([given.embed, *given.blocks], self._convention)
         pairs = zip(credit, self._directions, strict=True)
         return torch.stack([_mean_cosine(a, g) for a, g in pairs])
 

@@ -10,7 +10,7 @@ from depthgauge.cli.output import add_json_option, print_json
 from depthgauge.errors import NotApplicableError
 
 if TYPE_CHECKING:
-    from depthgauge.gauges.null import Calibrated, NullReading
+    from depthgauge.gauges.null import CalibratedAlignment, NullReading
 
 
 def add_null(parser: argparse.ArgumentParser) -> None:
@@ -98,7 +98,7 @@ def _print(reading: NullReading, network: str) -> None:
     console.print(terminal_table(header, [[name, *_cells(c)] for name, c in rows]))
 
 
-def _cells(calibrated: Calibrated) -> list[str]:
+def _cells(calibrated: CalibratedAlignment) -> list[str]:
     numbers = (calibrated.observed, calibrated.mean, calibrated.spread)
     p_values = (calibrated.p_upper, calibrated.p_two_sided)
     return [

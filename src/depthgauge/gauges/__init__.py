@@ -1,1 +1,1 @@
-"""What is read off a network: one file for each reading. A gauge never trains."""
+"""Gauges: one file for each reading of a network. A gauge measures and never trains."""

@@ -1,4 +1,4 @@
-"""Accuracy: the share of labels that are named rightly."""
+"""Measure accuracy: the share of labels that the network answers correctly."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from depthgauge.nets.sample_loss import IGNORED
 
 
 def count_correct(logits: Tensor, labels: Tensor) -> tuple[int, int]:
-    """How many labels are named rightly, and how many there are."""
+    """Return how many labels the logits answer correctly, and how many labels there are."""
     counted = labels != IGNORED
-    right = (logits.argmax(-1) == labels) & counted
-    return int(right.sum()), int(counted.sum())
+    correct = (logits.argmax(-1) == labels) & counted
+    return int(correct.sum()), int(counted.sum())
 
 
 class AccuracyGauge:
-    """Accuracy on what the other gauges see; labels must be class numbers."""
+    """Accuracy on the batches that the other gauges see; labels must be class numbers."""
 
     def __init__(self) -> None:
-        self._right, self.labels, self._count = 0, 0, SampleCount()
+        self._correct, self.labels, self._count = 0, 0, SampleCount()
 
     def see(self, batch: BatchView) -> None:
-        """Count the batch."""
+        """Count the correct answers and the labels of the batch."""
         self._count.add(batch)
         if not batch.labels.is_floating_point() and batch.labels.shape == batch.logits.shape[:-1]:
-            right, labels = count_correct(batch.logits, batch.labels)
-            self._right, self.labels = self._right + right, self.labels + labels
+            correct, labels = count_correct(batch.logits, batch.labels)
+            self._correct, self.labels = self._correct + correct, self.labels + labels
 
     def reading(self) -> Reading:
-        """The share over all labels seen."""
+        """Return the share of correct answers among all labels seen."""
         return Reading(
             name="accuracy",
-            value=self._right / self.labels if self.labels else None,
+            value=self._correct / self.labels if self.labels else None,
             per_layer=(),
             unit="share of labels",
             convention="largest logit",

@@ -1,4 +1,4 @@
-"""Γ, alignment: the cosine of the credit with the true gradient at the same place."""
+"""Measure alignment Γ: the cosine of the credit with the true gradient at the same layer."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import torch
 
-from depthgauge.gauges.credit import Convention, CreditFunction, credit_of, paired
+from depthgauge.gauges.credit import Convention, CreditFunction, checked_credit, pair_with_gradients
 from depthgauge.gauges.norms import cosines
 from depthgauge.gauges.reading import Reading, SampleCount, none_if_nan
 from depthgauge.nets.batch_view import BatchView
@@ -14,10 +14,11 @@ from depthgauge.nets.batch_view import BatchView
 
 @dataclass(frozen=True)
 class AlignmentReading(Reading):
-    """`per_layer` has L + 1 means over samples, the embedding first; `value` is that of the blocks.
+    """Alignment at each layer; `value` is the mean over the blocks.
 
     Attributes:
-        over_all: mean over all layers, the embedding among them.
+        per_layer: the mean over samples at each of the L + 1 layers, the embedding first.
+        over_all: the mean over all layers, including the embedding.
         undefined: at each layer, how many samples have a credit or gradient of exactly zero.
     """
 
@@ -26,7 +27,7 @@ class AlignmentReading(Reading):
 
 
 class AlignmentGauge:
-    """Mean over samples of cos(a, g), layer by layer: one mean over layers hides too much."""
+    """The mean over samples of cos(a, g) at each layer, with credit a and gradient g."""
 
     def __init__(self, credit: CreditFunction, convention: Convention = "depthgauge") -> None:
         self._credit, self._convention = credit, convention
@@ -34,10 +35,10 @@ class AlignmentGauge:
         self._count = SampleCount()
 
     def see(self, batch: BatchView) -> None:
-        """Keep the cosines of the batch, (layers, samples)."""
+        """Store the cosines of the batch, (layers, samples)."""
         self._count.add(batch)
         arrange = batch.net.layout.arrange
-        credit = paired(credit_of(self._credit, batch), self._convention)
+        credit = pair_with_gradients(checked_credit(self._credit, batch), self._convention)
         self._cosines.append(
             torch.stack(
                 [
@@ -48,7 +49,7 @@ class AlignmentGauge:
         )
 
     def reading(self) -> AlignmentReading:
-        """The means over all samples for which a cosine is defined."""
+        """Return the means over all samples whose cosine is defined."""
         per_sample = torch.cat(self._cosines, -1)
         layers = per_sample.nanmean(-1)
         return AlignmentReading(

@@ -1,4 +1,8 @@
-"""Both sides of ⟨g_{l+1}, dh_{l+1}⟩ = ⟨g_l, dh_l⟩, block by block."""
+"""Compare gradients with central differences, block by block.
+
+A true gradient obeys ⟨g_{l+1}, dh_{l+1}⟩ = ⟨g_l, dh_l⟩: here dh_l is a small change of the stream
+before block l, and dh_{l+1} the change that arrives after the block.
+"""
 
 from __future__ import annotations
 
@@ -10,34 +14,41 @@ import torch
 from torch import Tensor
 
 from depthgauge.gauges.norms import unit_vectors
-from depthgauge.nets.forward_shifts import PulledBack, arrivals
+from depthgauge.nets.forward_shifts import BackwardPass, run_with_states
 from depthgauge.nets.stream_reader import StreamReader
 
 Pair = tuple[Tensor, Tensor]
 
 STEPS = (1e-6, 1e-7, 1e-8)
-"""Shifts, as shares of the stream: smaller ones meet fewer kinks, larger ones less rounding."""
+"""Sizes of the change, as shares of the stream.
+
+A smaller change crosses fewer kinks of the network; a larger one suffers less from rounding.
+"""
 
 TOLERANCE = 1e-7
-"""With the best step, honest networks were off by 3e-9 at most, false ones by 7e-6 at least."""
+"""The largest disagreement that counts as agreement, as a share of the larger side.
+
+With the best step, true gradients disagreed by at most 3e-9, false ones by at least 7e-6.
+"""
 
 ROUNDING = 8 * torch.finfo(torch.float64).eps
-"""What a pass may be off by, as a share of its values."""
+"""The rounding error of one forward pass, as a share of its values."""
 
 SEED = 1
 
 RESOLVED = 1e-3
-"""Two numbers are compared where rounding is less than this share of them."""
+"""Two numbers are compared only if rounding is less than this share of them."""
 
 
 @dataclass(frozen=True)
-class Compared:
-    """A block or the readout.
+class PartCheck:
+    """The result of the comparison at a block or at the readout.
 
     Attributes:
-        disagreement: by which share the two sides differ, with the step where they differ least.
-        agrees: whether that is no more than rounding.
-        is_constant: whether it disagrees, and does not change at all within the smallest step.
+        disagreement: by which share the two sides differ, at the step where they differ least.
+        agrees: whether that difference is rounding alone.
+        is_constant: whether the two sides disagree and the part's output does not change at all
+            for the smallest step.
     """
 
     disagreement: float
@@ -45,10 +56,16 @@ class Compared:
     is_constant: bool = False
 
 
-class Comparison:
-    """Shifts of the stream in both directions, against the gradients of one backward pass."""
+class CentralDifferences:
+    """Compare a backward pass with forward passes whose stream is shifted up and down.
 
-    def __init__(self, net: StreamReader, inputs: Any, seen: PulledBack) -> None:
+    Args:
+        net: the network in float64.
+        inputs: the samples to compare on.
+        seen: the gradients of one backward pass on these samples.
+    """
+
+    def __init__(self, net: StreamReader, inputs: Any, seen: BackwardPass) -> None:
         self._net, self._inputs, self._seen = net, inputs, seen
         self._above = (*seen.gradients[1:], seen.cotangent)
         generator = torch.Generator().manual_seed(SEED)
@@ -57,30 +74,35 @@ class Comparison:
             for state, gradient in zip(seen.states, seen.gradients, strict=True)
         ]
 
-    def run(self) -> list[Compared]:
-        """Compare at each block, then at the readout."""
-        tried = [self._local(STEPS[0])]
-        while len(tried) < len(STEPS) and not all(map(_agree, zip(*tried, strict=True))):
-            tried.append(self._local(STEPS[len(tried)]))
-        return [self._compared(i, sides) for i, sides in enumerate(zip(*tried, strict=True))]
+    def compare(self) -> list[PartCheck]:
+        """Compare at each block, then at the readout; try smaller steps until all agree."""
+        tried = [self._compare_parts(STEPS[0])]
+        while len(tried) < len(STEPS) and not all(map(_any_agrees, zip(*tried, strict=True))):
+            tried.append(self._compare_parts(STEPS[len(tried)]))
+        return [self._check_part(i, sides) for i, sides in enumerate(zip(*tried, strict=True))]
 
-    def _compared(self, index: int, tried: Sequence[Sides]) -> Compared:
+    def _check_part(self, index: int, tried: Sequence[Sides]) -> PartCheck:
+        """Return the result of one part from its comparisons at all steps that were tried."""
         best = min(sides.disagreement for sides in tried)
-        if _agree(tried):
-            return Compared(best, True)
-        along_every_way = self._along_every_way(index)
-        if along_every_way is not None:
-            return Compared(along_every_way, True)
-        return Compared(best, False, tried[-1].is_constant)
+        if _any_agrees(tried):
+            return PartCheck(best, True)
+        at_logits = self._compare_at_logits(index)
+        if at_logits is not None:
+            return PartCheck(at_logits, True)
+        return PartCheck(best, False, tried[-1].is_constant)
 
-    def _local(self, step: float) -> list[Sides]:
-        """One pair of passes for all boundaries: each is set anew, so none hears of the others."""
+    def _compare_parts(self, step: float) -> list[Sides]:
+        """Compare all parts with one pair of forward passes.
+
+        Both passes set the stream at every boundary, so a shift at one boundary does not reach the
+        next comparison.
+        """
         places = list(enumerate(zip(self._seen.states, self._directions, strict=True)))
         high = {place: state + step * direction for place, (state, direction) in places}
         low = {place: state - step * direction for place, (state, direction) in places}
-        up, down = self._arrivals(high), self._arrivals(low)
+        up, down = self._run(high), self._run(low)
         return [
-            Sides.of(
+            Sides.measure(
                 (self._above[place], self._seen.gradients[place]),
                 (up[place + 1], down[place + 1]),
                 (high[place], low[place]),
@@ -88,19 +110,21 @@ class Comparison:
             for place in high
         ]
 
-    def _arrivals(self, states: Mapping[int, Tensor]) -> tuple[Tensor, ...]:
-        return arrivals(self._net, self._inputs, states, self._seen.at_outputs)
+    def _run(self, states: Mapping[int, Tensor]) -> tuple[Tensor, ...]:
+        return run_with_states(self._net, self._inputs, states, self._seen.at_outputs)
 
-    def _along_every_way(self, index: int) -> float | None:
-        """Shift one boundary alone and look at the logits: a long skip is a way of its own.
+    def _compare_at_logits(self, index: int) -> float | None:
+        """Shift one boundary alone and compare at the logits.
 
-        Returns the disagreement; None where they do not agree, or rounding hides whether they do.
+        A skip connection past several blocks carries part of the shift around the next boundary;
+        at the logits all parts have arrived. Returns the disagreement; None if the two sides
+        disagree, or if rounding hides whether they agree.
         """
         state, gradient = self._seen.states[index], self._seen.gradients[index]
         for step in STEPS:
             high, low = (state + sign * step * self._directions[index] for sign in (1, -1))
-            up, down = (self._arrivals({index: given})[-1] for given in (high, low))
-            sides = Sides.of((self._seen.cotangent, gradient), (up, down), (high, low))
+            up, down = (self._run({index: given})[-1] for given in (high, low))
+            sides = Sides.measure((self._seen.cotangent, gradient), (up, down), (high, low))
             if sides.agree and sides.rounding <= RESOLVED * sides.size:
                 return sides.disagreement
         return None
@@ -108,12 +132,13 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Sides:
-    """⟨g_{l+1}, dh_{l+1}⟩ beside ⟨g_l, dh_l⟩.
+    """The two sides ⟨g_{l+1}, dh_{l+1}⟩ and ⟨g_l, dh_l⟩ at one part.
 
     Attributes:
-        above, below: the two.
-        rounding: what rounding may make of the first.
-        is_constant: whether the piece in between, or its branch, does not change at all.
+        above: ⟨g_{l+1}, dh_{l+1}⟩.
+        below: ⟨g_l, dh_l⟩.
+        rounding: the rounding error of `above`.
+        is_constant: whether the part's output, or its branch, does not change at all.
     """
 
     above: float
@@ -122,13 +147,13 @@ class Sides:
     is_constant: bool
 
     @classmethod
-    def of(cls, gradients: Pair, arrived: Pair, given: Pair) -> Sides:
-        """Put the two together.
+    def measure(cls, gradients: Pair, arrived: Pair, given: Pair) -> Sides:
+        """Compute both sides from two forward passes.
 
         Args:
-            gradients: above, and below.
-            arrived: above, after each of two passes.
-            given: below, in the same two passes.
+            gradients: g_{l+1} and g_l.
+            arrived: h_{l+1} in the pass shifted up, and in the pass shifted down.
+            given: h_l in the same two passes.
         """
         (above, below), (up, down) = gradients, arrived
         values, shift = up.nan_to_num(0.0, 0.0, 0.0), given[0] - given[1]
@@ -144,28 +169,29 @@ class Sides:
 
     @property
     def size(self) -> float:
-        """The larger of the two."""
+        """The larger of the two sides, without its sign."""
         return max(abs(self.above), abs(self.below))
 
     @property
     def disagreement(self) -> float:
-        """By which share of the larger they differ."""
+        """The difference of the two sides, as a share of the larger one."""
         return abs(self.above - self.below) / self.size if self.size else 0.0
 
     @property
     def agree(self) -> bool:
-        """Whether they differ by rounding alone."""
+        """Whether the two sides differ by rounding alone."""
         return abs(self.above - self.below) <= TOLERANCE * self.size + self.rounding
 
 
-def _agree(tried: Sequence[Sides]) -> bool:
+def _any_agrees(tried: Sequence[Sides]) -> bool:
     return any(sides.agree for sides in tried)
 
 
 def _direction(state: Tensor, gradient: Tensor, axis: int, generator: torch.Generator) -> Tensor:
-    """Half along the gradient, half random, at each position as long as the stream is there.
+    """Return a direction of change: half along the gradient, half random.
 
-    Where the stream is exactly zero it stays so: kinks lie there, for instance behind a ReLU.
+    At each position the direction is as long as the stream. Entries where the stream is exactly
+    zero stay zero, since networks have kinks there (a ReLU for instance).
     """
     noise = torch.randn(state.shape, generator=generator, dtype=torch.float64).to(state.device)
     direction = _unit(noise, axis) + _unit(gradient, axis)

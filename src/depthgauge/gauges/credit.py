@@ -1,4 +1,4 @@
-"""The credit that is examined: one tensor for each boundary of the stream."""
+"""Check the credit that gauges examine, and pair it with gradients."""
 
 from __future__ import annotations
 
@@ -11,31 +11,33 @@ from depthgauge.errors import UserError
 from depthgauge.nets.batch_view import BatchView
 
 CreditFunction = Callable[[BatchView], Sequence[Tensor]]
-"""From a batch to L + 1 tensors; number l, shaped like the stream, estimates g_l.
+"""Takes a batch; returns L + 1 tensors shaped like the stream. Tensor l estimates g_l.
 
-Number 0 is applied to the embedding, number l + 1 to block l, as an estimate at its output.
+Tensor 0 trains the embedding. Tensor l + 1 trains block l: it estimates the gradient at the
+block's output.
 """
 
 Convention = Literal["depthgauge", "published"]
 
 
-def credit_of(function: CreditFunction, batch: BatchView) -> list[Tensor]:
-    """The credit, checked."""
+def checked_credit(function: CreditFunction, batch: BatchView) -> list[Tensor]:
+    """Return the credit of a batch; refuse credit with other shapes than the stream's."""
     credit = list(function(batch))
     shapes = [tuple(tensor.shape) for tensor in credit]
     if shapes != [tuple(state.shape) for state in batch.states]:
         raise UserError(
-            f"the credit has the shapes {shapes}; needed are {len(batch.states)} tensors, one for "
-            f"the embedding and one for each block, all {tuple(batch.states[0].shape)}"
+            f"the credit has the shapes {shapes}; return {len(batch.states)} tensors, one for the "
+            f"embedding and one for each block, all of the shape {tuple(batch.states[0].shape)}"
         )
     return [tensor.detach() for tensor in credit]
 
 
-def paired(credit: Sequence[Tensor], convention: Convention) -> list[Tensor]:
-    """What g_0 … g_L are compared with.
+def pair_with_gradients(credit: Sequence[Tensor], convention: Convention) -> list[Tensor]:
+    """Return the tensors to compare with g_0 … g_L, in this order.
 
-    Ours: each credit with the gradient it estimates. As published, for direct feedback: block l's
-    credit with g_l at its *input*, and the last block's with g_L too; it is kept so that published
-    figures can be compared like with like.
+    "depthgauge": each credit is compared with the gradient that it estimates.
+    "published": as in the literature on direct feedback, block l's credit is compared with g_l at
+    the block's *input*, and the last block's credit also with g_L. This convention exists to
+    compare with published figures.
     """
     return list(credit) if convention == "depthgauge" else [*credit[1:], credit[-1]]

@@ -1,4 +1,4 @@
-"""D3, depth utility: what training the blocks is worth in accuracy."""
+"""D3, depth utility: how much accuracy a rule gains by training the blocks."""
 
 from __future__ import annotations
 
@@ -8,16 +8,19 @@ from dataclasses import dataclass
 from depthgauge.gauges.reading import Reading
 
 DIGITS = 12
-"""Digits of a difference that count: 0.36 − 0.34 is 0.02, whatever floating point makes of it."""
+"""Decimal digits kept of a difference, so that 0.36 − 0.34 is exactly 0.02."""
 
 
 @dataclass(frozen=True)
 class DepthReading(Reading):
-    """`value` is accuracy − frozen accuracy of the same rule and seed.
+    """The gain of training the blocks: `value` is accuracy − frozen accuracy, same rule and seed.
 
-    `bp_gain` is what backpropagation gains from depth on the same task, None if not known. `noise`
-    is the standard error of the value that comes from the choice of evaluation samples, as of two
-    independent accuracies; None where it is not known how many samples there are.
+    Attributes:
+        accuracy: with all blocks trained.
+        frozen: with all blocks frozen at initialisation.
+        bp_gain: the same gain of backpropagation on the same task; None if unknown.
+        noise: the standard error of `value` due to the choice of evaluation samples, as for two
+            independent accuracies; None if the number of samples is unknown.
     """
 
     accuracy: float | None = None
@@ -38,7 +41,7 @@ def read_depth(
     measured_on: str = "as given",
     samples: int | None = None,
 ) -> DepthReading:
-    """The gain over the frozen baseline, where both accuracies are known."""
+    """Make the reading from the two accuracies; its value is None if one of them is unknown."""
     gain = noise = None
     if accuracy is not None and frozen is not None:
         gain = round(accuracy - frozen, DIGITS)

@@ -1,4 +1,4 @@
-"""The network under reading in float64, for gauges that need the digits."""
+"""Keep a float64 copy of the measured network, for gauges that need more digits than float32."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from depthgauge.nets.stream_reader import StreamReader
 
 
 class Float64Copy:
-    """Copied when it is first asked for; `note` says why there is none, where there is none."""
+    """A float64 copy of a network, made at the first call; `note` says why there is none."""
 
     def __init__(self) -> None:
         self._net: StreamReader | None = None
         self.note = ""
 
     def of(self, batch: BatchView) -> StreamReader | None:
-        """A float64 copy of the batch's network."""
+        """Return the float64 copy of the batch's network; None if it cannot be copied."""
         if self._net is None and not self.note:
             try:
                 self._net = batch.net.in_precision(torch.float64)

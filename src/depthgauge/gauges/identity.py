@@ -1,4 +1,4 @@
-"""How close an untrained stack is to the identity."""
+"""Measure how close the blocks of an untrained network are to the identity."""
 
 from __future__ import annotations
 
@@ -13,9 +13,12 @@ from depthgauge.nets.contract import ResidualNet
 
 @dataclass(frozen=True)
 class IdentityReading:
-    """Medians over the samples.
+    """How close a network is to the identity; all numbers are medians over samples.
 
-    `per_block_ratio[l]` is ‖f_l‖/‖h_l‖, `rel_dev` is ‖h_L − h_0‖/‖h_0‖, `cos` is cos(h_L, h_0).
+    Attributes:
+        per_block_ratio: ‖f_l‖/‖h_l‖ of each block l.
+        rel_dev: ‖h_L − h_0‖/‖h_0‖.
+        cos: the cosine of h_L and h_0.
     """
 
     per_block_ratio: tuple[float, ...]
@@ -25,7 +28,7 @@ class IdentityReading:
 
 @torch.no_grad()
 def read_identity(net: ResidualNet, x: Tensor) -> IdentityReading:
-    """Read `net` on the samples `x`."""
+    """Measure `net` on the samples `x`."""
     trace = net.trace(x)
     first, last = trace.states[0], trace.states[-1]
     branches, streams = sample_norms(trace.branches), sample_norms(trace.states)

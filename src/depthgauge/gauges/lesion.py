@@ -1,4 +1,4 @@
-"""Lesion: what a trained network loses when one block is left out."""
+"""Lesion: measure the accuracy that a trained network loses when one block is skipped."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from depthgauge.nets.batch_view import BatchView
 
 
 class LesionGauge:
-    """Accuracy lost when block l is skipped at test time, each block in turn; no training."""
+    """The accuracy lost when block l is skipped, for each block in turn; nothing is trained."""
 
     def __init__(self) -> None:
         self._lost: list[int] = []
         self._labels, self._count = 0, SampleCount()
 
     def see(self, batch: BatchView) -> None:
-        """Answer the batch once more without each block."""
+        """Run the batch again without each block in turn."""
         self._count.add(batch)
         if batch.labels.is_floating_point() or batch.labels.shape != batch.logits.shape[:-1]:
             return
         self._lost = self._lost or [0] * batch.net.num_blocks
-        right, labels = count_correct(batch.logits, batch.labels)
+        correct, labels = count_correct(batch.logits, batch.labels)
         self._labels += labels
         for index in range(batch.net.num_blocks):
             without, _ = count_correct(batch.net.logits(batch.inputs, skip=index), batch.labels)
-            self._lost[index] += right - without
+            self._lost[index] += correct - without
 
     def reading(self) -> Reading:
-        """The share of labels lost without each block; `value` is the largest."""
+        """Return the accuracy lost without each block; `value` is the largest loss."""
         per_layer = tuple(lost / self._labels for lost in self._lost) if self._labels else ()
         return Reading(
             name="lesion",

@@ -1,4 +1,4 @@
-"""Show batches to gauges, one at a time."""
+"""Show batches to gauges, one batch at a time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NO_BATCHES = "there are no batches to measure on; give at least one (inputs, lab
 
 
 def peek_first(batches: Iterable[Any]) -> tuple[Any, Iterator[Any]]:
-    """Return the first batch, and all of them, none of which is kept once it was seen."""
+    """Return the first batch, and an iterator over all batches that keeps none in memory."""
     iterator = iter(batches)
     for first in iterator:
         return first, chain(iter((first,)), iterator)
@@ -23,7 +23,7 @@ def peek_first(batches: Iterable[Any]) -> tuple[Any, Iterator[Any]]:
 
 
 def measure(net: StreamReader, batches: Iterable[Any], gauges: Sequence[BatchConsumer]) -> None:
-    """Every gauge sees every batch; no batch is kept after the next one has come."""
+    """Show every batch to every gauge; free each batch before the next one."""
     seen = 0
     for batch in batches:
         inputs, labels = split_batch(batch)

@@ -1,4 +1,4 @@
-"""Everything that the gauges read off one network."""
+"""All readings of one network."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from depthgauge.gauges.scale import ScaleReading
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkReadings:
-    """The reading of every gauge; None for those of credit where none was given.
+    """The readings of all gauges for one network.
 
-    `reference_check` is that of the network itself; `plain_check` that of its plain twin, of which
-    everything else was read, where one was given. Readings that an earlier version took have no
-    reference check and no rewind.
+    Readings of credit are None if no credit was given. Where a plain twin was given,
+    `reference_check` is that of the network itself, `plain_check` is that of the twin, and all
+    other readings are of the twin. Readings written by earlier versions have no reference check
+    and no rewind.
     """
 
     scale: ScaleReading

@@ -1,4 +1,4 @@
-"""Norms of the stream and of its gradient: how large, at every depth."""
+"""Compute norms, unit vectors and cosines that neither underflow nor overflow."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ BATCH_READ = 128
 
 
 def sample_norms(layers: Sequence[Tensor]) -> Tensor:
-    """‖·‖ over features of each (…, samples, d) tensor, stacked as (…, layers, samples).
+    """Return the norms over features of (…, samples, d) tensors, stacked as (…, layers, samples).
 
-    Taken in float64, because squares of 1e-20 and 1e20 both leave the range of float32; what is
-    float64 already is divided by its largest entry first.
+    Norms are computed in float64: squares of 1e-20 and of 1e20 leave the range of float32. A
+    float64 tensor is divided by its largest entry first, so that its squares stay in range too.
     """
     return torch.stack([_norms(layer) for layer in layers], dim=-2)
 
@@ -34,27 +34,28 @@ def _norms(vectors: Tensor) -> Tensor:
 
 
 def stream_norms(layers: Sequence[Tensor], layout: Layout) -> Tensor:
-    """‖·‖ over features, averaged over positions, as (layers, samples)."""
+    """Return the norms over features, averaged over positions, as (layers, samples)."""
     return torch.stack([sample_norms([layout.arrange(h)])[:, 0].mean(-1) for h in layers])
 
 
 def summed_norms(layers: Sequence[Tensor], layout: Layout) -> Tensor:
-    """‖·‖ over features, summed over positions, as (layers, samples).
+    """Return the norms over features, summed over positions, as (layers, samples).
 
-    A gradient that a readout spreads over positions keeps its sum however many there are.
+    The sum of a gradient that the readout spreads over positions does not depend on their number.
     """
     return torch.stack([sample_norms([layout.arrange(h)])[:, 0].sum(-1) for h in layers])
 
 
 def median_over_samples(norms: Tensor) -> Tensor:
-    """The lower median over the last axis."""
+    """Return the lower median over the last axis."""
     return norms.median(dim=-1).values
 
 
 def unit_vectors(vectors: Tensor) -> Tensor:
-    """Each vector along the last axis divided by its norm, in float64; zero stays zero.
+    """Divide each vector along the last axis by its norm, in float64; a zero vector stays zero.
 
-    Divided by the largest entry first, so that no square underflows: no norm is ever clamped.
+    Vectors are divided by their largest entry first, so that no square underflows. No norm is
+    clamped.
     """
     vectors = vectors.double()
     largest = vectors.abs().amax(-1, keepdim=True)
@@ -64,7 +65,7 @@ def unit_vectors(vectors: Tensor) -> Tensor:
 
 
 def cosines(a: Tensor, b: Tensor) -> Tensor:
-    """Cosine along the last axis; NaN where a vector is exactly zero: there is no direction."""
+    """Return the cosines along the last axis; NaN where a vector is exactly zero."""
     unit_a, unit_b = unit_vectors(a), unit_vectors(b)
     cosine = (unit_a * unit_b).sum(-1)
     directed = unit_a.any(-1) & unit_b.any(-1)

@@ -1,4 +1,4 @@
-"""Nudging: does the loss fall when the stream takes a small step against the credit?"""
+"""Nudging: measure whether the loss falls when the stream moves a small step against the credit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from depthgauge.gauges.credit import Convention, CreditFunction, credit_of
+from depthgauge.gauges.credit import Convention, CreditFunction, checked_credit
 from depthgauge.gauges.float64_copy import Float64Copy
 from depthgauge.gauges.norms import unit_vectors
 from depthgauge.gauges.perturbation import relative_size
@@ -20,16 +20,16 @@ STEP = 1e-2
 
 @dataclass(frozen=True)
 class NudgingReading(Reading):
-    """`per_layer` are mean changes of the loss; `fell` the share of samples whose loss fell."""
+    """The mean change of the loss at each layer, and `fell`, the share of samples that improved."""
 
     fell: tuple[float | None, ...] = ()
 
 
 class NudgingGauge:
-    """Mean change of the loss after h ← h − η·a/‖a‖; negative is good.
+    """The mean change of the loss after h ← h − η·a/‖a‖ with credit a; negative is good.
 
-    η is 1e-2·‖h‖/√d for each sample, the published one is 0.01 for all; in float64. A credit of
-    exactly zero points nowhere and does not count.
+    η is 1e-2·‖h‖/√d of each sample; in the published convention it is 0.01 for all samples. The
+    change is computed in float64. Samples whose credit is exactly zero do not count.
     """
 
     def __init__(
@@ -43,30 +43,30 @@ class NudgingGauge:
         self._count, self._copy = SampleCount(), Float64Copy()
 
     def see(self, batch: BatchView) -> None:
-        """Nudge every boundary of the batch, until there are enough samples."""
+        """Nudge the batch at every boundary, unless enough samples have been nudged."""
         exact = self._copy.of(batch)
         if exact is None or self._count.samples >= self._samples:
             return
         self._count.add(batch)
         before = exact.losses(batch.inputs, batch.labels)
         changes = []
-        for layer, given in enumerate(credit_of(self._credit, batch)):
-            shift = -self._step(batch, layer, given)
+        for layer, credit in enumerate(checked_credit(self._credit, batch)):
+            shift = -self._step(batch, layer, credit)
             after = exact.losses(batch.inputs, batch.labels, shift=(layer, shift))
             points = shift.movedim(batch.net.layout.sample_axis, 0).flatten(1).any(1)
             changes.append(torch.where(points, after - before, torch.nan))
         self._changes.append(torch.stack(changes))
 
-    def _step(self, batch: BatchView, layer: int, given: Tensor) -> Tensor:
+    def _step(self, batch: BatchView, layer: int, credit: Tensor) -> Tensor:
         axis = batch.net.layout.sample_axis
-        by_sample = given.double().movedim(axis, 0)
+        by_sample = credit.double().movedim(axis, 0)
         unit = unit_vectors(by_sample.flatten(1)).view(by_sample.shape).movedim(0, axis)
         if self._convention == "published":
             return STEP * unit
         return along_axis(STEP * relative_size(batch, batch.states[layer]), unit, axis) * unit
 
     def reading(self) -> NudgingReading:
-        """The mean change at each layer; `value` is the mean over the blocks."""
+        """Return the mean change at each layer; `value` is the mean over the blocks."""
         changes = torch.cat(self._changes, -1) if self._changes else torch.empty(0, 0)
         means = changes.nanmean(-1)
         fell = torch.where(changes.isnan(), torch.nan, (changes < 0).double()).nanmean(-1)

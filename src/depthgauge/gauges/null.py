@@ -1,4 +1,4 @@
-"""Null calibration: is an alignment the training feedback's own, or would any feedback have it?"""
+"""Null calibration: compare an alignment with the alignments that fresh random feedback gives."""
 
 from __future__ import annotations
 
@@ -8,26 +8,27 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-Word = Literal["specific", "generic", "mixed", "absent", "n/a"]
+NullWord = Literal["specific", "generic", "mixed", "absent", "n/a"]
 
 LEVEL = 0.05
 ROUNDING = 1e-12
-"""Below this a difference is rounding: the credit does not depend on the feedback."""
+"""A difference below this is rounding; if all are, the credit does not depend on feedback."""
 
 
 @dataclass(frozen=True)
-class Calibrated:
-    """One observed alignment beside the alignments that fresh feedback gives.
+class CalibratedAlignment:
+    """One alignment compared with its null: the alignments that fresh feedback gives.
 
     Attributes:
-        observed: with the training feedback.
-        mean, spread: of the fresh draws; the spread has ddof 1.
-        p_upper: share of draws at least as large as observed, (1 + count)/(1 + draws).
-        p_two_sided: the same for the distance from the null's mean.
-        z: (observed − mean)/spread; None where the draws do not vary.
-        word: *specific* to the training feedback: above its null; *generic*: any feedback is
-            aligned, this one no better; *mixed*: both; *absent*: neither, or not aligned at all;
-            n/a with so few draws that none of this can be told.
+        observed: the alignment with the training feedback.
+        mean, spread: mean and standard deviation (ddof 1) of the fresh draws.
+        p_upper: share of draws at least as large as `observed`, (1 + count)/(1 + draws).
+        p_two_sided: the same share for the distance from `mean`.
+        z: (observed − mean)/spread; None if the draws do not vary.
+        word: *specific*: the training feedback is better aligned than fresh feedback; *generic*:
+            fresh feedback is aligned too, and the training feedback no better; *mixed*: fresh
+            feedback is aligned, and the training feedback better; *absent*: neither; *n/a*: there
+            are too few draws to tell.
     """
 
     observed: float | None
@@ -36,16 +37,27 @@ class Calibrated:
     p_upper: float | None
     p_two_sided: float | None
     z: float | None
-    word: Word
+    word: NullWord
 
 
 @dataclass(frozen=True)
 class NullReading:
-    """`per_layer` (the embedding first), over all layers, and over the blocks alone (`deep`)."""
+    """Alignments compared with their null.
 
-    per_layer: tuple[Calibrated, ...]
-    over_all: Calibrated
-    deep: Calibrated
+    Attributes:
+        per_layer: at each layer, the embedding first.
+        over_all: the mean over all layers.
+        deep: the mean over the blocks.
+        draws: how many times fresh feedback was drawn.
+        convention: how alignment was measured.
+        measured_on: on which samples.
+        fresh_deep: the mean over the blocks with each draw of fresh feedback.
+        unit: the unit of the alignments.
+    """
+
+    per_layer: tuple[CalibratedAlignment, ...]
+    over_all: CalibratedAlignment
+    deep: CalibratedAlignment
     draws: int
     convention: str
     measured_on: str
@@ -54,13 +66,13 @@ class NullReading:
 
 
 def calibrate(observed: Tensor, fresh: Tensor, convention: str, measured_on: str) -> NullReading:
-    """Set `observed`, (layers,), against `fresh`, (draws, layers)."""
-    layers = [calibrated(float(o), f) for o, f in zip(observed, fresh.T, strict=True)]
+    """Compare the alignments `observed`, (layers,), with those of `fresh`, (draws, layers)."""
+    layers = [calibrate_one(float(o), f) for o, f in zip(observed, fresh.T, strict=True)]
     deep = fresh[:, 1:].mean(1)
     return NullReading(
         per_layer=tuple(layers),
-        over_all=calibrated(float(observed.mean()), fresh.mean(1)),
-        deep=calibrated(float(observed[1:].mean()), deep),
+        over_all=calibrate_one(float(observed.mean()), fresh.mean(1)),
+        deep=calibrate_one(float(observed[1:].mean()), deep),
         draws=len(fresh),
         convention=convention,
         measured_on=measured_on,
@@ -68,8 +80,8 @@ def calibrate(observed: Tensor, fresh: Tensor, convention: str, measured_on: str
     )
 
 
-def calibrated(observed: float, draws: Tensor) -> Calibrated:
-    """One alignment and its null; undefined where a draw or the observation is."""
+def calibrate_one(observed: float, draws: Tensor) -> CalibratedAlignment:
+    """Compare one alignment with its draws; all numbers are None if one of the inputs is NaN."""
     if not bool(draws.isfinite().all()) or observed != observed:  # noqa: PLR0124 – NaN
         return NO_CALIBRATION
     mean, spread = float(draws.mean()), float(draws.std()) if len(draws) > 1 else 0.0
@@ -77,7 +89,7 @@ def calibrated(observed: float, draws: Tensor) -> Calibrated:
     further = int(((draws - mean).abs() >= abs(observed - mean) - ROUNDING).sum())
     p_upper = (1 + above) / (1 + len(draws))
     any_feedback = float(torch.quantile(draws, LEVEL)) > 0
-    words: dict[tuple[bool, bool], Word] = {
+    words: dict[tuple[bool, bool], NullWord] = {
         (True, False): "specific",
         (True, True): "mixed",
         (False, True): "generic",
@@ -86,7 +98,7 @@ def calibrated(observed: float, draws: Tensor) -> Calibrated:
     word = words[p_upper <= LEVEL, any_feedback] if observed > 0 else "absent"
     if (1 + len(draws)) * LEVEL < 1:
         word = "n/a"
-    return Calibrated(
+    return CalibratedAlignment(
         observed=observed,
         mean=mean,
         spread=spread,
@@ -97,4 +109,4 @@ def calibrated(observed: float, draws: Tensor) -> Calibrated:
     )
 
 
-NO_CALIBRATION = Calibrated(None, None, None, None, None, None, "n/a")
+NO_CALIBRATION = CalibratedAlignment(None, None, None, None, None, None, "n/a")

@@ -1,4 +1,4 @@
-"""D2n, numerics: is a tiny gradient wrong, or only tiny?"""
+"""D2n, numerics: measure whether the gradient is right despite the precision of its numbers."""
 
 from __future__ import annotations
 
@@ -17,19 +17,21 @@ Cosines = tuple[float | None, ...]
 
 @dataclass(frozen=True)
 class NumericsReading(Reading):
-    """`per_layer` are median cosines of the measured with the float64 gradient, `value` the least.
+    """The cosine of the measured gradient with the float64 gradient.
 
-    `of_native` has them for the network's own precision where that is less than float32.
+    Attributes:
+        per_layer: the median over samples at each layer; `value` is the smallest of them.
+        of_native: by the name of a precision below float32 (the network's own): its `per_layer`.
     """
 
     of_native: dict[str, Cosines] = field(default_factory=dict)
 
 
 class NumericsGauge:
-    """The gradient again in float64, on a copy of the network and the first batch alone.
+    """Compare the gradient of the first batch with that of a float64 copy of the network.
 
     Args:
-        native: the network in its own precision, where it is measured in another one.
+        native: the network in its own precision, if it is measured in another one.
     """
 
     def __init__(self, native: StreamReader | None = None) -> None:
@@ -39,7 +41,7 @@ class NumericsGauge:
         self._count, self._note, self._dtype = SampleCount(), "", torch.float32
 
     def see(self, batch: BatchView) -> None:
-        """Measure the first batch twice; later ones do not count."""
+        """Measure the first batch again in float64; ignore later batches."""
         if self._count.batches:
             return
         self._count.add(batch)
@@ -68,7 +70,7 @@ class NumericsGauge:
             return {}
 
     def reading(self) -> NumericsReading:
-        """The least cosine over the layers."""
+        """Return the cosine at each layer; `value` is the smallest."""
         known = [cosine for cosine in self._per_layer or () if cosine is not None]
         undefined = self._per_layer is not None and len(known) < len(self._per_layer)
         return NumericsReading(
@@ -85,9 +87,9 @@ class NumericsGauge:
 
 
 def _compare(batch: BatchView, exact: BatchView) -> Cosines:
-    """Median cosine at each layer, over the samples that have a float64 gradient.
+    """Return the median cosine at each layer, over samples whose exact gradient is not zero.
 
-    A gradient that is zero where the exact one is not has lost everything: its cosine is 0.
+    The cosine counts as 0 if the measured gradient is zero and the exact one is not.
     """
     return tuple(
         _median_cosine(a.flatten(1), b.flatten(1))

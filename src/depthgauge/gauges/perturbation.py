@@ -1,4 +1,4 @@
-"""ρ, perturbation correlation: does the credit foretell what small changes do to the loss?"""
+"""ρ, perturbation correlation: measure whether the credit predicts small changes of the loss."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from depthgauge.gauges.credit import Convention, CreditFunction, credit_of
+from depthgauge.gauges.credit import Convention, CreditFunction, checked_credit
 from depthgauge.gauges.float64_copy import Float64Copy
 from depthgauge.gauges.reading import Reading, SampleCount, none_if_nan
 from depthgauge.nets.batch_view import BatchView, along_axis, size_of_samples
@@ -21,11 +21,11 @@ Losses = Callable[[tuple[int, Tensor] | None], Tensor]
 
 
 class PerturbationGauge:
-    """Pearson correlation of ⟨a, εv⟩ with loss(h + εv) − loss(h), v random unit directions.
+    """The Pearson correlation of ⟨a, εv⟩ with loss(h + εv) − loss(h) for random unit vectors v.
 
-    Pooled over the directions and the first samples, in float64 on a copy of the network: in
-    float32 the change is lost in rounding where the stream is large. ε is 1e-3·‖h‖/√d for each
-    sample; the published one is 1e-3 for all.
+    The correlation is over all directions v and the first samples. Losses are computed in float64
+    on a copy of the network: in float32 their change is lost in rounding where the stream is
+    large. ε is 1e-3·‖h‖/√d of each sample; in the published convention it is 1e-3 for all samples.
     """
 
     def __init__(
@@ -37,37 +37,39 @@ class PerturbationGauge:
     ) -> None:
         self._credit, self._convention = credit, convention
         self._directions, self._samples = directions, samples
-        self._foretold: list[list[Tensor]] = []
-        self._happened: list[list[Tensor]] = []
+        self._predicted: list[list[Tensor]] = []
+        self._measured: list[list[Tensor]] = []
         self._generator = torch.Generator().manual_seed(0)
         self._count, self._copy = SampleCount(), Float64Copy()
 
     def see(self, batch: BatchView) -> None:
-        """Shift every boundary of the batch in every direction, until there are enough samples."""
+        """Shift the batch at every boundary in every direction, unless enough samples were seen."""
         losses = self._losses_of(batch)
         if losses is None or self._count.samples >= self._samples:
             return
         self._count.add(batch)
         before = losses(None)
         credit = self._credit_at_boundaries(batch)
-        self._foretold = self._foretold or [[] for _ in credit]
-        self._happened = self._happened or [[] for _ in credit]
-        for layer, (state, given) in enumerate(zip(batch.states, credit, strict=True)):
+        self._predicted = self._predicted or [[] for _ in credit]
+        self._measured = self._measured or [[] for _ in credit]
+        for layer, (state, own) in enumerate(zip(batch.states, credit, strict=True)):
             for _ in range(self._directions):
                 shift = self._shift(batch, state)
-                foretold = _by_sample(given.double() * shift, batch).sum(1)
-                self._foretold[layer].append(foretold)
-                self._happened[layer].append(losses((layer, shift)) - before)
+                self._predicted[layer].append(_by_sample(own.double() * shift, batch).sum(1))
+                self._measured[layer].append(losses((layer, shift)) - before)
 
     def _losses_of(self, batch: BatchView) -> Losses | None:
-        """From a shift of one boundary to each sample's loss; None where no loss can be read."""
+        """Return a function from a shift of one boundary to each sample's loss.
+
+        Returns None if the network cannot be copied in float64.
+        """
         exact = self._copy.of(batch)
         if exact is None:
             return None
         return lambda shift: exact.losses(batch.inputs, batch.labels, shift=shift)
 
     def _credit_at_boundaries(self, batch: BatchView) -> list[Tensor]:
-        return credit_of(self._credit, batch)
+        return checked_credit(self._credit, batch)
 
     def _shift(self, batch: BatchView, state: Tensor) -> Tensor:
         axis = batch.net.layout.sample_axis
@@ -79,10 +81,10 @@ class PerturbationGauge:
         return noise * along_axis(scale, noise, axis)
 
     def reading(self) -> Reading:
-        """One correlation for each layer; `value` is the mean over the blocks."""
+        """Return the correlation at each layer; `value` is the mean over the blocks."""
         per_layer = [
-            _pearson(torch.cat(foretold), torch.cat(happened))
-            for foretold, happened in zip(self._foretold, self._happened, strict=True)
+            _pearson(torch.cat(predicted), torch.cat(measured))
+            for predicted, measured in zip(self._predicted, self._measured, strict=True)
         ]
         deep = math.fsum(per_layer[1:]) / len(per_layer[1:]) if per_layer else math.nan
         return Reading(
@@ -90,18 +92,18 @@ class PerturbationGauge:
             value=none_if_nan(deep),
             per_layer=tuple(none_if_nan(value) for value in per_layer),
             unit="correlation",
-            convention=f"{self._convention}; {self._directions} directions, {self._how()}",
+            convention=f"{self._convention}; {self._directions} directions, {self._method()}",
             measured_on=str(self._count),
             note=self._copy.note or ("" if not math.isnan(deep) else "undefined: nothing varies"),
         )
 
-    def _how(self) -> str:
+    def _method(self) -> str:
         step = "1e-3·‖h‖/√d" if self._convention == "depthgauge" else "1e-3"
         return f"ε = {step}, float64"
 
 
 def relative_size(batch: BatchView, state: Tensor) -> Tensor:
-    """‖h‖/√d of each sample, over all its d numbers."""
+    """Return ‖h‖/√d of each sample, where d is the number of its entries."""
     flat = _by_sample(state.double(), batch)
     return size_of_samples(flat) / math.sqrt(flat.shape[1])
 
@@ -111,7 +113,7 @@ def _by_sample(stream: Tensor, batch: BatchView) -> Tensor:
 
 
 def _pearson(a: Tensor, b: Tensor) -> float:
-    """Pearson correlation; NaN where one of them does not vary."""
+    """Return the Pearson correlation; NaN if one of the two does not vary."""
     a, b = a - a.mean(), b - b.mean()
     a, b = a / a.abs().max(), b / b.abs().max()
     return float((a * b).sum() / (a.norm() * b.norm()))

@@ -1,4 +1,4 @@
-"""Does a network pin the norm of its own stream, so that no growth could show?"""
+"""Detect networks that pin the norm of their stream, so that D1 cannot see growth."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from depthgauge.nets.boundaries import hooked
 from depthgauge.nets.stream_reader import StreamReader
 
 TIMES = 100.0
-"""What goes into a block is made so many times larger."""
+"""The factor by which a block's input, or its matrices, are enlarged."""
 
-MOVED = math.sqrt(TIMES)
+NOT_PINNED = math.sqrt(TIMES)
 """A norm that changes by this factor or more is not pinned."""
 
 
-def pins_its_norm(batch: BatchView) -> bool:
-    """Return whether no block can change the norm of the stream, as with a LayerNorm after each.
+def is_norm_pinned(batch: BatchView) -> bool:
+    """Return whether no block can change the norm of the stream (as with a LayerNorm after each).
 
-    Two experiments, each block by itself at the state that it was given: its input 100 times as
-    large, and its matrices 100 times as large. A block that adds to the stream hands the first on;
-    one that only normalises what it reads shows the second. What neither moves is pinned.
+    Each block is run twice at the state that it was given: with an input 100 times as large, and
+    with matrices 100 times as large. A block that adds its input to its output shows the larger
+    input; a block that normalises its input alone shows the larger matrices. The norm is pinned if
+    neither changes the norm of any block's output.
     """
     net = batch.net
     if net.adds:
@@ -33,10 +34,10 @@ def pins_its_norm(batch: BatchView) -> bool:
     inputs, norms = batch.states[:-1], _medians(batch.states[1:], net)
     try:
         larger = _outputs(net, batch, [TIMES * state for state in inputs])
-        if not _is_the_same(_medians(larger, net), norms):
+        if not _are_equal(_medians(larger, net), norms):
             return False
         stronger = _with_stronger_blocks(net)
-        return _is_the_same(_medians(_outputs(stronger, batch, inputs), net), norms)
+        return _are_equal(_medians(_outputs(stronger, batch, inputs), net), norms)
     except UserError:
         return False
 
@@ -48,7 +49,7 @@ def _medians(streams: list[Tensor] | tuple[Tensor, ...], net: StreamReader) -> T
 def _outputs(
     net: StreamReader, batch: BatchView, inputs: list[Tensor] | tuple[Tensor, ...]
 ) -> list[Tensor]:
-    """What every block makes of the input that is given here, whatever the blocks before made."""
+    """Return every block's output for the given `inputs`, which replace the stream before it."""
     outputs: list[Tensor] = []
 
     def after(_: int, output: Tensor) -> None:
@@ -60,7 +61,7 @@ def _outputs(
 
 
 def _with_stronger_blocks(net: StreamReader) -> StreamReader:
-    """A copy whose blocks have larger matrices; gains and biases, which are vectors, stay."""
+    """Return a copy of the network with enlarged matrices; gains and biases (vectors) stay."""
     stronger = net.in_precision(net.dtype)
     matrices = {p for block in stronger.blocks for p in block.parameters() if p.dim() > 1}
     with torch.no_grad():
@@ -69,7 +70,7 @@ def _with_stronger_blocks(net: StreamReader) -> StreamReader:
     return stronger
 
 
-def _is_the_same(found: Tensor, before: Tensor) -> bool:
-    """Whether every norm is about what it was; one that is zero or not finite tells nothing."""
-    change = (found / before).log().abs()
-    return bool((change < math.log(MOVED)).all())
+def _are_equal(norms: Tensor, before: Tensor) -> bool:
+    """Return whether all norms are about what they were; False if one is zero or not finite."""
+    change = (norms / before).log().abs()
+    return bool((change < math.log(NOT_PINNED)).all())

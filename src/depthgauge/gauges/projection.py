@@ -1,4 +1,4 @@
-"""Γ of many random projections at once, without ever forming a projected vector."""
+"""Compute the alignment Γ of many random projections at once, without forming the projections."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from depthgauge.gauges.norms import unit_vectors
 
 
 class ProjectedAlignment:
-    """Mean over samples of cos(s·Bᵀ, g), for any number of draws of B at once.
+    """The mean over samples of cos(s·Bᵀ, g) for many draws of B.
 
-    ⟨s·Bᵀ, g⟩ = ⟨s, g·B⟩ and ‖s·Bᵀ‖² = s·(BᵀB)·sᵀ, so a draw costs two products as thin as `s`
+    ⟨s·Bᵀ, g⟩ = ⟨s, g·B⟩ and ‖s·Bᵀ‖² = s·(BᵀB)·sᵀ, so a draw costs two products of c columns
     instead of vectors as wide as the stream.
 
     Args:
@@ -33,7 +33,7 @@ class ProjectedAlignment:
             self._pairs.append((directions[counted].to(dtype), unit[counted].to(dtype)))
 
     def __call__(self, matrices: Sequence[Tensor]) -> Tensor:
-        """For each layer the draws of B, (draws, d, c); returns (draws, layers)."""
+        """Return the alignments, (draws, layers), for each layer's draws of B, (draws, d, c)."""
         layers = [_layer(s, g, drawn) for (s, g), drawn in zip(self._pairs, matrices, strict=True)]
         return torch.stack(layers, -1)
 

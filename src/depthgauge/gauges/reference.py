@@ -1,4 +1,4 @@
-"""D2, reference: is there a gradient left to be compared with?"""
+"""D2, reference: measure the true gradient that credit is compared with."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from depthgauge.nets.batch_view import BatchView
 from depthgauge.nets.layout import Layout
 
 PUBLISHED_BATCH = 128
-"""Published gradient norms are of the batch-mean loss, mostly over this many samples."""
+"""Published gradient norms are mostly of the mean loss over a batch of this many samples."""
 
 OVER_POSITIONS: dict[Convention, str] = {
     "depthgauge": "summed over positions, for each label",
@@ -25,11 +25,12 @@ OVER_POSITIONS: dict[Convention, str] = {
 
 @dataclass(frozen=True)
 class ReferenceReading(Reading):
-    """`value` is the median of ‖g_L‖, `per_layer` the medians of ‖g_l‖, per sample.
+    """Gradient norms of each sample's own loss; `value` is the median of ‖g_L‖.
 
     Attributes:
-        over_error: median of ‖g_L‖/‖e‖, the share of the error that comes through.
-        error: median of ‖e‖.
+        per_layer: the medians of ‖g_0‖ … ‖g_L‖ over samples.
+        over_error: the median of ‖g_L‖/‖e‖, the share of the error that reaches the last state.
+        error: the median of ‖e‖.
     """
 
     over_error: float = 0.0
@@ -37,33 +38,33 @@ class ReferenceReading(Reading):
 
     @property
     def gradient(self) -> float | None:
-        """As verdicts take it: a gradient that is not finite is none; None where it is not read."""
+        """The value for verdicts: 0 if it is not finite, None if nothing was measured."""
         if not self.per_layer:
             return None
         return self.value if self.value is not None and math.isfinite(self.value) else 0.0
 
     @property
     def share(self) -> float | None:
-        """‖g_L‖/‖e‖ as verdicts take it."""
+        """The median of ‖g_L‖/‖e‖ for verdicts: 0 if it is not finite, None if not measured."""
         if not self.per_layer:
             return None
         return self.over_error if math.isfinite(self.over_error) else 0.0
 
     @property
     def per_layer_n128(self) -> tuple[float, ...]:
-        """The same norms for the mean loss of a batch of 128, as they are mostly published."""
+        """`per_layer` for the mean loss of a batch of 128, as most published norms are."""
         return tuple((norm or 0.0) / PUBLISHED_BATCH for norm in self.per_layer)
 
 
 class ReferenceGauge:
-    """Norms of g_l, the gradient of each sample's own loss: no batch size comes in.
+    """Norms of g_l, the gradient of each sample's own loss: they do not depend on the batch size.
 
-    ‖g_l‖ is put together from ‖g_l‖/‖e‖, which is what went through the network, and ‖e‖. Samples
-    without a label (all −100) have no loss and do not count.
+    The network is differentiated for the unit error e/‖e‖, and the result is multiplied by ‖e‖.
+    Samples whose labels are all −100 have no loss and do not count.
 
-    Norms of a stream with positions are summed over them and divided by the number of the sample's
-    labels, so that no number of positions or tokens comes in either. As published they are averaged
-    over positions.
+    If the stream has positions, norms are summed over positions and divided by the number of the
+    sample's labels, so they do not depend on the number of positions or tokens. In the published
+    convention norms are averaged over positions.
     """
 
     def __init__(self, convention: Convention = "depthgauge") -> None:
@@ -74,7 +75,7 @@ class ReferenceGauge:
         self._count = SampleCount()
 
     def see(self, batch: BatchView) -> None:
-        """Keep the norms of the batch."""
+        """Store the norms of the batch."""
         self._count.add(batch)
         counted = batch.counted
         error = batch.error if batch.error.dim() > 1 else batch.error.unsqueeze(1)
@@ -89,9 +90,11 @@ class ReferenceGauge:
         self._ratios.append(torch.where(errors > 0, gradients[-1] / errors, 0.0))
 
     def reading(self) -> ReferenceReading:
-        """The medians over all samples seen."""
+        """Return the medians over all samples seen."""
         if not sum(map(len, self._errors)):
-            raise UserError("no sample has a label that counts, so there is no gradient to read")
+            raise UserError(
+                "all labels are −100, so no sample has a loss or a gradient; give labels that count"
+            )
         medians = median_over_samples(torch.cat(self._gradients, -1)).tolist()
         return ReferenceReading(
             name="D2 reference",

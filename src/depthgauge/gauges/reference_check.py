@@ -1,4 +1,4 @@
-"""The reference check: is the backward pass the derivative of the forward pass?"""
+"""The reference check: test whether the backward pass is the derivative of the forward pass."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from torch import Tensor
 from torch.utils._pytree import tree_map
 
 from depthgauge.errors import one_line
-from depthgauge.gauges.central_differences import Compared, Comparison
+from depthgauge.gauges.central_differences import CentralDifferences, PartCheck
 from depthgauge.gauges.reading import Reading
-from depthgauge.nets.forward_shifts import PulledBack, pull_back
+from depthgauge.nets.forward_shifts import BackwardPass, run_backward
 from depthgauge.nets.stream_reader import StreamReader
 
 SAMPLES = 8
@@ -24,42 +24,43 @@ Fault = Literal["own backward", "no gradient", "steps"]
 
 @dataclass(frozen=True)
 class ReferenceCheckReading(Reading):
-    """`per_layer` are disagreements of each block, then of the readout; `value` is the largest.
+    """How far the backward pass disagrees with the forward pass; `value` is the largest.
 
     Attributes:
-        faults: the blocks, and the readout, whose backward pass is not the derivative of what they
-            compute, by name: "block 3" or "readout".
+        per_layer: the disagreement of each block, then of the readout.
+        faults: what is wrong at each part whose backward pass is not the derivative of its forward
+            pass, by the part's name: "block 3" or "readout".
     """
 
     faults: dict[str, Fault] = field(default_factory=dict)
 
     @property
     def is_true(self) -> bool:
-        """Whether gradients may be compared with; also where it could not be checked."""
+        """Whether no fault was found; also True if the check could not be made."""
         return not self.faults
 
     @property
     def is_vacuous(self) -> bool:
-        """Whether the gradient is zero, so that nothing can be said of it."""
+        """Whether the gradient is exactly zero, so that the check shows nothing."""
         return self.is_true and self.note == ZERO
 
     @property
     def places(self) -> str:
-        """Where the gradient is not true: "blocks 0 to 3, 5 and the readout"."""
-        return _listed(list(self.faults))
+        """The parts with a fault in words, such as "blocks 0 to 3, 5 and the readout"."""
+        return _list_parts(list(self.faults))
 
     @property
     def complaint(self) -> str:
-        """What is wrong, as a sentence without its end."""
-        told = []
-        for fault, one, several in WORDS:
+        """What is wrong at which parts, as a sentence without its full stop."""
+        sentences = []
+        for fault, one, several in FAULT_WORDS:
             names = [name for name, own in self.faults.items() if own == fault]
             if names:
-                told.append(f"{_listed(names)} {one if len(names) == 1 else several}")
-        return "; ".join(told)
+                sentences.append(f"{_list_parts(names)} {one if len(names) == 1 else several}")
+        return "; ".join(sentences)
 
 
-WORDS: tuple[tuple[Fault, str, str], ...] = (
+FAULT_WORDS: tuple[tuple[Fault, str, str], ...] = (
     (
         "own backward",
         "defines its own backward pass (a custom autograd function, or a detach), which is not "
@@ -83,35 +84,36 @@ WORDS: tuple[tuple[Fault, str, str], ...] = (
 
 
 def check_reference(net: StreamReader, inputs: Any, count: int) -> ReferenceCheckReading:
-    """Hold the gradient at every boundary against the forward pass, on 8 of `count` samples.
+    """Compare the gradient at every boundary with forward passes, on 8 of `count` samples.
 
-    A float64 copy of the network is run with h_l shifted by ±ε·v_l at every boundary, and
-    ⟨g_{l+1}, change of what arrives at l+1⟩ must be ⟨g_l, change of h_l⟩; g comes from a random
-    vector at the logits, so that no confident sample is without one. Forward-mode differentiation
-    would not do: it obeys `detach` and custom derivatives, and so confirms what is false.
+    A float64 copy of the network runs with h_l shifted by ±ε·v_l at every boundary. A true gradient
+    has ⟨g_{l+1}, change of h_{l+1}⟩ = ⟨g_l, change of h_l⟩. Here g is the gradient of a random
+    combination of the logits, not of the loss, so confident samples have one too. Forward-mode
+    differentiation cannot replace the shifts: it obeys `detach` and custom derivatives, so it would
+    confirm a false gradient.
     """
     unit, how = "relative disagreement", "central differences in float64"
     name = "reference check"
     try:
         exact = net.in_precision(torch.float64)
         few, samples, seen = _first_samples(exact, inputs, count)
-        compared = Comparison(exact, few, seen).run()
+        checks = CentralDifferences(exact, few, seen).compare()
     except Exception as error:
         note = f"n/a: gradients cannot be checked against the forward pass ({one_line(error)})"
         return ReferenceCheckReading(name, None, (), unit, how, "", note)
     if net.adds is None:
         net.adds = exact.adds
-    worst = tuple(one.disagreement for one in compared)
-    places = [*(f"block {index}" for index in range(net.num_blocks)), READOUT]
+    disagreements = tuple(check.disagreement for check in checks)
+    parts = [*(f"block {index}" for index in range(net.num_blocks)), READOUT]
     faults = {
-        place: _fault(one, gradient)
-        for place, one, gradient in zip(places, compared, seen.gradients, strict=True)
-        if not one.agrees
+        part: _fault(check, gradient)
+        for part, check, gradient in zip(parts, checks, seen.gradients, strict=True)
+        if not check.agrees
     }
     return ReferenceCheckReading(
         name=name,
-        value=max(worst),
-        per_layer=worst,
+        value=max(disagreements),
+        per_layer=disagreements,
         unit=unit,
         convention=how,
         measured_on=f"{samples} samples",
@@ -120,8 +122,11 @@ def check_reference(net: StreamReader, inputs: Any, count: int) -> ReferenceChec
     )
 
 
-def _first_samples(net: StreamReader, inputs: Any, count: int) -> tuple[Any, int, PulledBack]:
-    """Pull back through the first samples; through all where the network refuses so few."""
+def _first_samples(net: StreamReader, inputs: Any, count: int) -> tuple[Any, int, BackwardPass]:
+    """Run a backward pass on the first 8 samples, or on all if the network refuses so few.
+
+    Returns the samples, their number and the backward pass.
+    """
 
     def first(value: Any) -> Any:
         has_samples = isinstance(value, Tensor) and value.dim() and len(value) == count
@@ -129,27 +134,27 @@ def _first_samples(net: StreamReader, inputs: Any, count: int) -> tuple[Any, int
 
     few = tree_map(first, inputs)
     try:
-        return few, min(SAMPLES, count), pull_back(net, few)
+        return few, min(SAMPLES, count), run_backward(net, few)
     except Exception:
-        return inputs, count, pull_back(net, inputs)
+        return inputs, count, run_backward(net, inputs)
 
 
-def _fault(compared: Compared, gradient: Tensor) -> Fault:
+def _fault(check: PartCheck, gradient: Tensor) -> Fault:
     if not gradient.any():
         return "no gradient"
-    return "steps" if compared.is_constant else "own backward"
+    return "steps" if check.is_constant else "own backward"
 
 
-def _listed(names: Sequence[str]) -> str:
-    """The places in words, blocks in a row as a range."""
-    runs: list[list[int]] = []
+def _list_parts(names: Sequence[str]) -> str:
+    """Return the parts in words; neighbouring blocks become a range."""
+    ranges: list[list[int]] = []
     for block in (int(name.split()[1]) for name in names if name != READOUT):
-        if runs and block == runs[-1][-1] + 1:
-            runs[-1].append(block)
+        if ranges and block == ranges[-1][-1] + 1:
+            ranges[-1].append(block)
         else:
-            runs.append([block])
-    parts = [str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs]
+            ranges.append([block])
+    parts = [str(own[0]) if len(own) == 1 else f"{own[0]} to {own[-1]}" for own in ranges]
     if parts:
-        parts[0] = f"block{'s' if len(runs) > 1 or len(runs[0]) > 1 else ''} {parts[0]}"
+        parts[0] = f"block{'s' if len(ranges) > 1 or len(ranges[0]) > 1 else ''} {parts[0]}"
     parts += ["the readout"] if READOUT in names else []
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)

@@ -1,4 +1,4 @@
-"""Rewind: what a trained network loses when one block goes back to its initial weights."""
+"""Rewind: measure the accuracy lost when one block gets its initial weights back."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from depthgauge.nets.initial_weights import InitialWeights
 
 
 class RewindGauge:
-    """Accuracy lost with block l at its initial weights, each block in turn; no training.
+    """The accuracy lost with block l at its initial weights, for each block in turn.
+
+    Nothing is trained.
 
     Args:
-        initial: the weights before training; None where they are not at hand.
+        initial: the weights before training; None if they are not available.
     """
 
     def __init__(self, initial: InitialWeights | None = None) -> None:
@@ -21,21 +23,22 @@ class RewindGauge:
         self._labels, self._count = 0, SampleCount()
 
     def see(self, batch: BatchView) -> None:
-        """Answer the batch once more with each block rewound."""
+        """Run the batch again with each block in turn at its initial weights."""
         self._count.add(batch)
-        is_named = not batch.labels.is_floating_point()
-        if self._initial is None or not is_named or batch.labels.shape != batch.logits.shape[:-1]:
+        are_classes = not batch.labels.is_floating_point()
+        fits = batch.labels.shape == batch.logits.shape[:-1]
+        if self._initial is None or not are_classes or not fits:
             return
         self._lost = self._lost or [0] * batch.net.num_blocks
-        right, labels = count_correct(batch.logits, batch.labels)
+        correct, labels = count_correct(batch.logits, batch.labels)
         self._labels += labels
         for index in range(batch.net.num_blocks):
             with self._initial.in_block(batch.net, index):
                 rewound, _ = count_correct(batch.net.logits(batch.inputs), batch.labels)
-            self._lost[index] += right - rewound
+            self._lost[index] += correct - rewound
 
     def reading(self) -> Reading:
-        """The share of labels lost with each block rewound; `value` is the largest."""
+        """Return the accuracy lost with each block rewound; `value` is the largest loss."""
         per_layer = tuple(lost / self._labels for lost in self._lost) if self._labels else ()
         reason = "n/a: the initial weights are not at hand"
         if self._initial is not None:

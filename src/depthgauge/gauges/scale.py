@@ -1,4 +1,4 @@
-"""D1, scale: by how much the stream grows from one block to the next."""
+"""D1, scale: measure by what factor the stream grows from one block to the next."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ from dataclasses import dataclass
 import torch
 
 from depthgauge.gauges.norms import median_over_samples, stream_norms
-from depthgauge.gauges.pinned_norm import pins_its_norm
+from depthgauge.gauges.pinned_norm import is_norm_pinned
 from depthgauge.gauges.reading import Reading, SampleCount, none_if_nan
 from depthgauge.nets.batch_view import BatchView
 
 
 @dataclass(frozen=True)
 class ScaleReading(Reading):
-    """`value` is max over l of median‖h_{l+1}‖ / median‖h_l‖, `per_layer` the L ratios.
+    """The growth of the stream; `value` is the largest growth over the blocks.
 
-    `residual_norms` are the L + 1 medians of ‖h_l‖. Where `pinned`, no block can change the norm of
-    the stream, so that there is no growth to be seen whatever the network does.
+    Attributes:
+        per_layer: median‖h_{l+1}‖ / median‖h_l‖ of each block.
+        residual_norms: the medians of ‖h_0‖ … ‖h_L‖.
+        pinned: whether no block can change the norm of the stream; then growth cannot be seen.
     """
 
     residual_norms: tuple[float, ...] = ()
@@ -26,7 +28,7 @@ class ScaleReading(Reading):
 
     @property
     def growth(self) -> float:
-        """As verdicts take it: infinite where the stream is not finite, 0 where it is zero."""
+        """The value for verdicts: infinite if the stream is not finite, 0 if the stream is zero."""
         if not all(map(math.isfinite, self.residual_norms)):
             return math.inf
         return 0.0 if self.value is None else self.value
@@ -36,21 +38,21 @@ PINNED = "the network pins its own norm after every block, so growth could not s
 
 
 class ScaleGauge:
-    """Medians over samples of ‖h_l‖, and the largest growth between neighbours."""
+    """Medians over samples of ‖h_l‖, and the largest growth from one to the next."""
 
     def __init__(self) -> None:
         self._norms: list[torch.Tensor] = []
         self._count, self._pinned = SampleCount(), False
 
     def see(self, batch: BatchView) -> None:
-        """Keep the norms of the batch; on the first one, see whether they could be others."""
+        """Store the norms of the batch; on the first batch, test whether they are pinned."""
         if not self._count.batches:
-            self._pinned = pins_its_norm(batch)
+            self._pinned = is_norm_pinned(batch)
         self._count.add(batch)
         self._norms.append(stream_norms(batch.states, batch.net.layout))
 
     def reading(self) -> ScaleReading:
-        """The growth over all samples seen."""
+        """Return the growth over all samples seen."""
         medians = median_over_samples(torch.cat(self._norms, -1))
         growth = (medians[1:] / medians[:-1]).tolist()
         known = [ratio for ratio in growth if none_if_nan(ratio) is not None]

@@ -1,4 +1,4 @@
-"""D2s, stability: do different batches push the middle of the network the same way?"""
+"""D2s, stability: measure whether gradients of different batches point the same way."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ FEWEST_BATCHES = 8
 
 
 class StabilityGauge:
-    """Mean pairwise cosine between the batch-mean gradients at layer ⌊L/2⌋.
+    """The mean cosine between the batch-mean gradients of two batches, at layer ⌊L/2⌋.
 
-    Near zero the batches disagree, as noise does; high, they share one drift. Positions are
-    averaged too, so that batches may differ in their number of tokens; and every sample counts
-    alike, however many labels it has.
+    Near zero, the batches' gradients differ like noise; near one, all batches push the same way.
+    Gradients are averaged over positions too, so batches may have different numbers of tokens.
+    Every sample counts the same, whatever the number of its labels.
     """
 
     def __init__(self) -> None:
@@ -26,7 +26,7 @@ class StabilityGauge:
         self._count, self._layer = SampleCount(), 0
 
     def see(self, batch: BatchView) -> None:
-        """Keep the mean gradient of the batch."""
+        """Store the mean gradient of the batch."""
         self._count.add(batch)
         self._layer = batch.net.num_blocks // 2
         gradient = batch.net.layout.arrange(batch.gradients[self._layer])
@@ -34,7 +34,7 @@ class StabilityGauge:
         self._means.append(for_each_label[batch.counted].mean((0, 1)).nan_to_num().cpu())
 
     def reading(self) -> Reading:
-        """The mean over all pairs of batches."""
+        """Return the mean over all pairs of batches; None with fewer than 8 batches."""
         value, note = None, ""
         if len(self._means) < FEWEST_BATCHES:
             note = f"n/a: needs at least {FEWEST_BATCHES} batches, was given {len(self._means)}"

@@ -1,6 +1,6 @@
-"""The stream set anew at block boundaries: what then arrives at the next, by forward passes alone.
+"""Run forward passes whose stream is set to given values at block boundaries.
 
-What is read here knows nothing of any backward pass, so backward passes can be held against it.
+These passes use no derivative, so backward passes can be checked against them.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from depthgauge.nets.stream_reader import StreamReader
 
 
 @dataclass(frozen=True)
-class PulledBack:
-    """A forward pass in float64, and what its backward pass makes of one vector at the logits.
+class BackwardPass:
+    """A float64 forward pass and its backward pass from a random vector at the logits.
 
     Attributes:
         states: h_0 … h_L.
-        gradients: of ⟨cotangent, logits⟩ at h_0 … h_L; zero where none arrives.
-        cotangent: random, and zero where a logit is not finite.
-        at_outputs: the boundaries where nothing lies between a block's output and the next input,
-            and the last.
+        gradients: the gradients of ⟨cotangent, logits⟩ at h_0 … h_L; zero where none arrives.
+        cotangent: the random vector, with zeros where a logit is not finite.
+        at_outputs: the boundaries where a block's output is the next block's input, and the last
+            boundary.
     """
 
     states: tuple[Tensor, ...]
@@ -39,16 +39,16 @@ class PulledBack:
     at_outputs: frozenset[int]
 
 
-def pull_back(net: StreamReader, inputs: Any) -> PulledBack:
-    """Hand a random vector back from the logits to every boundary of a float64 network."""
+def run_backward(net: StreamReader, inputs: Any) -> BackwardPass:
+    """Run a float64 network forward, and backward from a random vector at the logits."""
     tape, generator = Tape(net.blocks), torch.Generator().manual_seed(0)
-    with _own_code(net), tape:
+    with _uncompiled_float64(net), tape:
         with tape.recording():
             logits = call(net.model, placed(inputs, net.device, torch.float64))
         random = torch.randn(logits.shape, generator=generator, dtype=torch.float64)
         cotangent = random.to(logits.device).where(logits.detach().isfinite(), 0.0)
         found = tape.gradients(logits, cotangent)
-        net.note_what_blocks_return(tape, inputs, logits)
+        net.detect_block_output(tape, inputs, logits)
     after = [
         output + below if net.adds else output
         for output, below in zip(tape.outputs, tape.inputs, strict=True)
@@ -59,16 +59,17 @@ def pull_back(net: StreamReader, inputs: Any) -> PulledBack:
         for state, gradient in zip(states, found, strict=True)
     )
     at_outputs = {i for i in range(1, len(after)) if torch.equal(after[i - 1], states[i])}
-    return PulledBack(states, gradients, cotangent, frozenset({*at_outputs, len(after)}))
+    return BackwardPass(states, gradients, cotangent, frozenset({*at_outputs, len(after)}))
 
 
-def arrivals(
+def run_with_states(
     net: StreamReader, inputs: Any, states: Mapping[int, Tensor], at_outputs: Collection[int]
 ) -> tuple[Tensor, ...]:
-    """What arrives at h_0 … h_L, and the logits, with h_l set to `states[l]` once it has arrived.
+    """Run a forward pass and set each h_l to `states[l]` as soon as the network has computed it.
 
-    Whatever reads h_l, also past a block, reads the new values: they are set as soon as a block has
-    returned them (`at_outputs`), or else when the next is called.
+    Returns the h_0 … h_L that the network computed before they were replaced, and the logits. A
+    boundary in `at_outputs` is replaced when a block returns, so that a skip connection past the
+    next block reads the new values; another boundary is replaced when the next block is called.
     """
     found: list[Tensor] = []
     below = torch.empty(0)
@@ -90,7 +91,7 @@ def arrivals(
             overwrite(output, states[place] - below if net.adds else states[place])
 
     with (
-        _own_code(net),
+        _uncompiled_float64(net),
         torch.no_grad(),
         overwriting(net.model) as overwrite,
         hooked(net.blocks, before=before, after=after),
@@ -100,8 +101,8 @@ def arrivals(
 
 
 @contextmanager
-def _own_code(net: StreamReader) -> Iterator[None]:
-    """Inside, the network runs as it is written, in float64: compiled parts run uncompiled."""
+def _uncompiled_float64(net: StreamReader) -> Iterator[None]:
+    """Let the network run in float64 and without torch's compiler, and restore its state after."""
     with ExitStack() as stack:
         stack.enter_context(preserve_state(net.model))
         if "torch._dynamo" in sys.modules:

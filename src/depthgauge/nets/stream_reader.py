@@ -89,7 +89,7 @@ class StreamReader:
             size = along_axis(size_of_samples(error), error, 0)
             unit = torch.where(size > 0, error / size, 0.0).to(logits.dtype)
             gradients = self._gradients(tape, logits, unit) if self.has_gradients else ()
-            self.note_what_blocks_return(tape, inputs, logits)
+            self.detect_block_output(tape, inputs, logits)
         last = tape.outputs[-1] + tape.inputs[-1] if self.adds else tape.outputs[-1]
         return BatchView(
             self,
@@ -113,8 +113,8 @@ class StreamReader:
             )
         return tuple(arrived)
 
-    def note_what_blocks_return(self, tape: Tape, inputs: Any, logits: Tensor) -> None:
-        """Keep whether the network adds what its blocks return, seen in its first pass."""
+    def detect_block_output(self, tape: Tape, inputs: Any, logits: Tensor) -> None:
+        """Set `adds` from the first forward pass: whether the network adds what blocks return."""
         if self.adds is None:
             inputs = placed(inputs, self.device, self.dtype)
             self.adds = returns_branch(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from depthgauge.config import Engine
 from depthgauge.errors import UserError, storing
-from depthgauge.gauges.cohort import read_accuracy, read_norms, right_answers
+from depthgauge.gauges.cohort_readings import read_accuracy, read_norms, right_answers
 from depthgauge.rules.choice import RuleChoice, choose_rule
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.provenance import Cost, environment

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from depthgauge.gauges.null import Calibrated
+from depthgauge.gauges.null import CalibratedAlignment
 from depthgauge.results.network import NetworkResult
 from depthgauge.results.run import RunResult
 from depthgauge.results.study import StudyResult
@@ -55,6 +55,6 @@ def _numbered(values: Sequence[float | None] | None) -> Values:
     return dict(enumerate(values or ()))
 
 
-def _edge(layer: Calibrated, spreads: int) -> float | None:
+def _edge(layer: CalibratedAlignment, spreads: int) -> float | None:
     mean, spread = layer.mean, layer.spread
     return None if mean is None or spread is None else float(mean + spreads * spread)

@@ -1,4 +1,4 @@
-"""What is read off a cohort after every epoch, for all its runs at once."""
+"""Read accuracy and norms of all runs of a cohort at once, after every epoch."""
 
 from __future__ import annotations
 
@@ -18,28 +18,29 @@ from depthgauge.nets.stacked.network import StackedResidualMLP
 from depthgauge.tasks.base import Split
 
 CHUNK = 250
-"""Samples that are read at once: few, so that all runs' activations stay in the cache."""
+"""Samples in one forward pass: few, so that all runs' activations fit into the CPU's cache."""
 
 
 @torch.no_grad()
 def right_answers(net: StackedResidualMLP, split: Split) -> Tensor:
-    """Whether each run names each sample of the evaluation split rightly, (runs, samples)."""
+    """Return whether each run answers each evaluation sample correctly, (runs, samples)."""
     chunks = zip(torch.split(split.x, CHUNK), torch.split(split.y, CHUNK), strict=True)
     return torch.cat([net.logits_shared(x).argmax(-1) == y for x, y in chunks], 1)
 
 
 def read_accuracy(net: StackedResidualMLP, split: Split) -> list[RunReadings]:
-    """Each run's accuracy on the whole evaluation split."""
+    """Return each run's accuracy on the whole evaluation split."""
     correct = right_answers(net, split).sum(1)
     return [{"accuracy": count / len(split)} for count in correct.tolist()]
 
 
 @torch.no_grad()
 def read_norms(net: StackedResidualMLP, split: Split) -> list[RunReadings]:
-    """Medians of ‖h_l‖, ‖g_l‖ (l = 0 … L) and ‖g_L‖/‖e‖ on the first 10 batches of 128 samples.
+    """Return each run's medians of ‖h_l‖, ‖g_l‖ (l = 0 … L) and ‖g_L‖/‖e‖.
 
-    g_l is the gradient of each sample's own loss, so it does not depend on the batch size. What
-    goes backwards is the unit error e/‖e‖: the gradient of a confident sample does not underflow.
+    The medians are over the first 10 batches of 128 samples. g_l is the gradient of each sample's
+    own loss, so it does not depend on the batch size. The backward pass starts from the unit error
+    e/‖e‖, so the gradient of a confident sample does not underflow.
     """
     stream_norms, unit_norms, error_norms = [], [], []
     size = BATCH_READ * BATCHES_READ
