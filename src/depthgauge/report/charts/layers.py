@@ -12,7 +12,7 @@ from typing import Any
 
 import altair as alt
 
-from depthgauge.gauges.null import Calibrated
+from depthgauge.gauges.null import CalibratedAlignment
 from depthgauge.report.charts.axes import Span, has_place, span_of
 from depthgauge.report.charts.colours import SOFT
 from depthgauge.report.charts.labels import study_title
@@ -145,7 +145,7 @@ def _blocks(study: StudyResult) -> int:
     return study.config.net.blocks if study.config.net else 0
 
 
-def _edge(layer: Calibrated, spreads: int) -> float | None:
+def _edge(layer: CalibratedAlignment, spreads: int) -> float | None:
     mean, spread = layer.mean, layer.spread
     return None if mean is None or spread is None else mean + spreads * spread
 
