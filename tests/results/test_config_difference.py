@@ -23,7 +23,7 @@ def other(tmp_path, accuracies=DFA, **changes):
 
 def test_the_same_runs_bit_for_bit(first, tmp_path):
     again = other(tmp_path)
-    assert config_difference(first, again, "dfa").is_none
+    assert config_difference(first, again, "dfa").is_empty
     assert agreement(first, again, "dfa") == Agreement(4, 4, 4)
 
 
@@ -63,8 +63,8 @@ def test_in_what_the_runs_of_a_rule_differ(first, tmp_path, changes, differ_in):
     found = {option.name: (option.first, option.other) for option in difference.differ_in}
     assert found == differ_in
     assert difference.not_known == ()
-    assert not difference.is_none
+    assert not difference.is_empty
 
 
 def test_a_rule_is_no_part_of_what_studies_must_share(first, tmp_path):
-    assert config_difference(first, other(tmp_path, source="mended")).is_none
+    assert config_difference(first, other(tmp_path, source="mended")).is_empty

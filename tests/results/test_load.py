@@ -153,7 +153,7 @@ def test_full_is_all_blocks_and_at_least_one(tmp_path):
 def test_a_rule_that_is_not_there_is_answered_with_those_that_are(tmp_path):
     found = load(write_study(tmp_path / "mine", {"bp": BP}))
     assert found["bp"] is found.rules["bp"]
-    with pytest.raises(UserError, match="mine has no rule 'fa'; there are: bp"):
+    with pytest.raises(UserError, match="mine has no rule 'fa'; its rules are: bp"):
         found["fa"]
 
 

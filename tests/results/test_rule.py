@@ -102,7 +102,7 @@ def test_a_low_gradient_whose_share_was_not_recorded_is_not_judged(tmp_path):
     found = load(write_study(tmp_path / "s", dict.fromkeys(readings, SEVERAL), readings=readings))
     verdict = found["dfa"].verdict
     assert (verdict.word, verdict.fired, verdict.single_seed) == ("not judged", (), False)
-    assert str(verdict) == "not judged: D2 cannot be told"
+    assert str(verdict) == "not judged: too little was recorded for D2"
     assert found["dfa"].finding("D2").untested
     assert str(found["fa"].verdict) == "walk back (D1)"
 

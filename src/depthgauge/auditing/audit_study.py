@@ -59,7 +59,7 @@ def audit_study(
         used_depths=used_depths(by_label, study.chance),
         shallow=shallow_rules(runs),
         selection=selection,
-        earlier=earlier.called_as_in(study.runs).verdicts if earlier else None,
+        earlier=earlier.with_labels_of(study.runs).verdicts if earlier else None,
     )
     return study.with_audit(audit.model_copy(update={"floors": study.floors}))
 

@@ -1,1 +1,1 @@
-"""A study as one typed object: what was trained, what was read, what it means."""
+"""A study as one typed object: its runs, its readings and its verdicts."""

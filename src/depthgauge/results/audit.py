@@ -79,7 +79,7 @@ class Audit(BaseModel):
         """Return the networks of a rule."""
         return tuple(network for network in self.networks if network.label == label)
 
-    def called_as_in(self, runs: Sequence[RunResult]) -> Audit:
+    def with_labels_of(self, runs: Sequence[RunResult]) -> Audit:
         """Return the audit with its rules called as a study's runs call them now.
 
         A rule is found by its runs: since the audit, a newer version may have taken its label.

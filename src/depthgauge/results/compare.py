@@ -128,7 +128,7 @@ def _pair(first: _Named, other: _Named, label: str) -> SameRule:
         label=label,
         first=first.name,
         other=other.name,
-        same_runs=difference.is_none and alike.common > 0,
+        same_runs=difference.is_empty and alike.common > 0,
         differ_in=difference.differ_in,
         not_known=difference.not_known,
         agreement=alike,
@@ -142,7 +142,7 @@ def _against(
     """With the reference rule of its own study, or of the first one of the same base."""
     candidates = [study for study in (own, *studies) if reference in study.result.rules]
     for candidate in candidates:
-        if candidate is own or config_difference(candidate.result, own.result).is_none:
+        if candidate is own or config_difference(candidate.result, own.result).is_empty:
             differences = _comparable(candidate.result.rules[reference], rule)
             return AgainstRule(
                 own.name, rule.label, reference, candidate.name, differences=differences

@@ -1,4 +1,4 @@
-"""In what two studies differ, and how alike the results of their common runs are."""
+"""The difference between the configurations of two studies, and whether common runs agree."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from depthgauge.results.study import StudyResult
 from depthgauge.store.study_folder import differences
 
 SECTIONS = ("task", "net", "recipe")
-"""Of a configuration: what rules must share to be compared with each other."""
+"""The sections of a configuration that rules must share to be comparable."""
 
 
 @dataclass(frozen=True)
 class OptionDifference:
-    """Both values of one option, by its dotted name; None where there is no such option."""
+    """An option by its dotted name, and its two values; None where the option is missing."""
 
     name: str
     first: JsonValue
@@ -25,25 +25,31 @@ class OptionDifference:
 
 @dataclass(frozen=True)
 class ConfigDifference:
-    """In what two configurations differ.
+    """The difference between two configurations.
 
     Attributes:
-        differ_in: the options that have other values.
-        not_known: the parts that one of them does not tell.
+        differ_in: the options with different values.
+        not_known: the sections that one of the configurations lacks.
     """
 
     differ_in: tuple[OptionDifference, ...] = ()
     not_known: tuple[str, ...] = ()
 
     @property
-    def is_none(self) -> bool:
-        """Whether the configurations are known to be the same."""
+    def is_empty(self) -> bool:
+        """Return whether the configurations are known to be the same."""
         return not self.differ_in and not self.not_known
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """How many runs of the same k and seed are done in both, and how many of them agree."""
+    """The number of runs of the same k and seed that are done in both studies.
+
+    Attributes:
+        common: all of them.
+        same_accuracy: those with the same state and accuracy.
+        same_epochs: those whose metrics are equal in every epoch too.
+    """
 
     common: int
     same_accuracy: int
@@ -53,7 +59,7 @@ class Agreement:
 def config_difference(
     first: StudyResult, other: StudyResult, rule: str | None = None
 ) -> ConfigDifference:
-    """Return in what two studies differ, or the runs of a rule in them."""
+    """Return the difference between two studies, or between their runs of one rule."""
     ours, theirs = (_sections(study, rule) for study in (first, other))
     known = ours.keys() & theirs.keys()
     different = differences(
@@ -72,7 +78,7 @@ def _sections(study: StudyResult, rule: str | None) -> dict[str, JsonValue]:
 
 
 def agreement(first: StudyResult, other: StudyResult, rule: str) -> Agreement:
-    """Return how alike the runs of a rule are in two studies."""
+    """Count how many runs of a rule agree in two studies."""
     ours, theirs = (_done(study, rule) for study in (first, other))
     pairs = [(ours[place], theirs[place]) for place in sorted(ours.keys() & theirs.keys())]
     same = [(a, b) for a, b in pairs if (a.state, a.accuracy) == (b.state, b.accuracy)]

@@ -1,4 +1,4 @@
-"""A study's epochs as a file: CSV or Parquet."""
+"""Export of a study's epochs as CSV or Parquet."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from depthgauge.store.files import write_atomically
 
 
 def write_epochs(study: StudyResult, path: Path, kind: str) -> None:
-    """Write one row for each run and epoch; `kind` is csv or parquet, which needs pyarrow."""
+    """Write a row for each run and epoch; `kind` is "csv", or "parquet", which needs pyarrow."""
     frame = frame_of(study, "epochs")
 
     def write(temporary: Path) -> None:
@@ -23,7 +23,7 @@ def write_epochs(study: StudyResult, path: Path, kind: str) -> None:
 
 
 def runs_with_lost_epochs(study: StudyResult) -> list[str]:
-    """Return the runs that are done and whose metrics have lost epochs."""
+    """Return the ids of the finished or diverged runs whose metrics lack epochs."""
     return [
         run.identity
         for run in study.runs

@@ -110,7 +110,7 @@ class _Loader:
             config=file.base,
             chance=self._chance(plan, audit),
             runs=runs,
-            audit=None if audit is None else audit.called_as_in(runs),
+            audit=None if audit is None else audit.with_labels_of(runs),
             device=file.device,
             threads=file.threads,
             linear_floor=self._linear_floor(),

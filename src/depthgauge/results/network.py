@@ -1,4 +1,4 @@
-"""A network with all its blocks trained, and what was read off it."""
+"""A network with all its blocks trained, and its readings."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from depthgauge.verdict.thresholds import Thresholds
 
 @dataclass(frozen=True)
 class NetworkResult:
-    """A network with all its blocks trained.
+    """A network with all its blocks trained, and its readings.
 
     Attributes:
-        label, seed: which network it is.
-        run, frozen_run: identities of the runs that it and its baseline came from; None for a
-            network from elsewhere, or without a baseline.
-        accuracy, frozen: on the whole evaluation split.
-        readings: what the diagnostics read off it, by name; of a network that diverged, what it
-            counts as.
-        first_fired: the epoch at which each diagnostic first fired in training.
-        report: the audit's report of it; None where only training's metrics are there.
+        label, seed: the label of its rule, and its seed.
+        run, frozen_run: the ids of the runs that trained the network and its frozen baseline; None
+            for a network from elsewhere, or without a baseline.
+        accuracy, frozen: the accuracies of both on the whole evaluation split.
+        readings: the readings of the diagnostics by name; for a diverged network, the values that
+            stand for divergence.
+        first_fired: the epoch at which each diagnostic first fired during training.
+        report: the audit's report on the network; None if only the metrics of training are there.
         diverged: whether its training diverged.
     """
 
@@ -45,14 +45,14 @@ class NetworkResult:
 
     @property
     def gain(self) -> float | None:
-        """Accuracy less that of the frozen baseline of the same seed."""
+        """Return the accuracy minus that of the frozen baseline of the same seed."""
         if self.accuracy is None or self.frozen is None:
             return None
         return self.accuracy - self.frozen
 
 
 def audited_network(network: AuditedNetwork, known: Collection[str]) -> NetworkResult:
-    """Return a network as the audit has it; it leads to those runs that are `known`."""
+    """Return a network from an audit, with the ids of its runs if these are `known`."""
     source, report = network.source, network.report
     return NetworkResult(
         label=network.label,
@@ -71,7 +71,7 @@ def audited_network(network: AuditedNetwork, known: Collection[str]) -> NetworkR
 def trained_network(
     run: RunResult, frozen: RunResult | None, thresholds: Thresholds
 ) -> NetworkResult:
-    """Return the network of a run that is done, by the metrics of its last epoch."""
+    """Return the network of a run that is done, with the readings of its last epoch."""
     epochs = readings_from_metrics(run.epochs)
     readings = dict(epochs[-1].values) if epochs else {}
     if run.state == "diverged":
@@ -101,11 +101,11 @@ def gain_of_most_accurate(
 ) -> float | None:
     """Return the mean gain from depth of the setting with the highest mean accuracy.
 
-    Networks are given by label, accuracy and frozen accuracy; None where none has both.
+    Each network is given as label, accuracy and frozen accuracy. None if no network has both.
     """
     settings: dict[str, list[tuple[float, float]]] = {}
     for label, accuracy, frozen in networks:
         if accuracy is not None and frozen is not None:
             settings.setdefault(label, []).append((accuracy, accuracy - frozen))
-    means = [tuple(map(statistics.fmean, zip(*own, strict=True))) for own in settings.values()]
+    means = [tuple(map(statistics.fmean, zip(*pairs, strict=True))) for pairs in settings.values()]
     return max(means)[1] if means else None

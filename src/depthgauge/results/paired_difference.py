@@ -1,4 +1,4 @@
-"""What changes from one to another, paired by seed."""
+"""The difference between two rules or studies, paired by seed."""
 
 from __future__ import annotations
 
@@ -11,23 +11,24 @@ from depthgauge.diagnostics.intervals import interval
 ERROR_RATE = 0.05
 
 DIGITS = 12
-"""Of a difference: what is beyond them is rounding, and would pass for a finding."""
+"""The digits to which differences are rounded; rounding errors would pass for differences."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """The second less the first, of one measured quantity.
+    """The second minus the first, for one measured quantity.
 
     Attributes:
-        of: what was measured: accuracy, frozen, gain, or a rung of the ladder such as `k = 2`.
-        n: how many seeds are common.
-        first, other: means over the common seeds; over all seeds where none is common.
-        mean: of the differences, None where no seed is common.
-        low, high: 95 % interval of that mean, Student's t; None with fewer than two common seeds.
-        excludes_zero: whether the interval does; None without one.
-        identical: whether nothing has changed for any common seed.
-        reading: what may be said of it, in few words.
-        by_seed: the differences, for the common seeds.
+        of: the quantity: accuracy, frozen, gain, or a rung of the ladder such as `k = 2`.
+        n: the number of common seeds.
+        first, other: the means over the common seeds, or over all seeds if none is common.
+        mean: the mean of the differences; None without a common seed.
+        low, high: the 95 % interval of that mean (Student's t); None with fewer than two common
+            seeds.
+        excludes_zero: whether the interval excludes zero; None without an interval.
+        identical: whether the values of all common seeds are equal.
+        reading: the result in a few words.
+        by_seed: the difference of each common seed.
     """
 
     of: str
@@ -46,7 +47,7 @@ class Difference:
 def paired_difference(
     of: str, first: Mapping[int, float], other: Mapping[int, float]
 ) -> Difference:
-    """Return the difference of what was measured for each seed; both have at least one."""
+    """Return the difference of a quantity, given its values by seed; neither may be empty."""
     common = sorted(first.keys() & other.keys())
     by_seed = {seed: round(other[seed] - first[seed], DIGITS) for seed in common}
     values = list(by_seed.values())

@@ -28,7 +28,7 @@ from depthgauge.verdict.sensitivity import StableRange
 from depthgauge.verdict.thresholds import Thresholds
 
 Basis = Literal["audit", "training", "nothing"]
-"""What a verdict rests on: an audit's readings, training's own metrics, or nothing yet."""
+"""The basis of a verdict: the readings of an audit, the metrics of training, or nothing yet."""
 AUDIT: Basis = "audit"
 TRAINING: Basis = "training"
 
@@ -38,18 +38,19 @@ class RuleResult:
     """A rule of a study.
 
     Attributes:
-        label: what tables call the rule.
-        control: which control it was trained under, if any.
-        verdict: the word, and why; `not judged` or `no blocks` where there is nothing to judge.
-        basis: what the verdict rests on.
-        accuracy, frozen: with all blocks trained, and with frozen ones, over seeds.
-        networks: with all blocks trained, one for each seed.
-        ladder: accuracy by k.
-        twins: the swap twins of its rungs, by k: what the rung adds is trained on noise.
+        label: the label of the rule in tables.
+        control: the control under which it was trained, if any.
+        verdict: the word and the reasons; "not judged" or "no blocks" if there is nothing to judge.
+        basis: the basis of the verdict.
+        accuracy, frozen: the accuracy with all blocks trained, and with frozen blocks, over seeds.
+        networks: the networks with all blocks trained, one for each seed.
+        ladder: the rungs of its ladder, k rising.
+        twins: the swap twins of its rungs, k rising; there the blocks that the rung adds are
+            trained on noise.
         used_depth: how many blocks earn accuracy; None without a ladder.
-        sensitivity: how far each threshold may move before the audit's word changes.
-        access: what the rule sees, and whether it transports weights; None where no audit says so.
-        unread: how many networks have been trained since the audit.
+        sensitivity: the range of each threshold in which the audit's word stays the same.
+        access: what the rule sees, and whether it transports weights; None without an audit.
+        unread: the number of networks that were trained since the audit.
     """
 
     label: str
@@ -68,26 +69,26 @@ class RuleResult:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What each diagnostic found over seeds."""
+        """Return the findings of the diagnostics that count."""
         return self.verdict.findings
 
     def finding(self, name: str) -> Finding | None:
-        """Return what one diagnostic found; None where it did not look."""
+        """Return the finding of one diagnostic; None if the verdict has none."""
         return self.verdict.finding(name)
 
     @property
     def blocks(self) -> int | None:
-        """Of its network, where runs tell."""
+        """Return the number of blocks of its network; None if no run tells."""
         return next((rung.blocks for rung in self.ladder if rung.accuracies), None)
 
     @property
     def diverged_seeds(self) -> list[int]:
-        """The seeds with which training of the whole network diverged."""
+        """Return the seeds with which training of the whole network diverged."""
         return [network.seed for network in self.networks if network.diverged]
 
     @cached_property
     def values(self) -> Mapping[str, Mapping[int, float]]:
-        """What was measured, by quantity and seed: accuracy, frozen, gain, and `k = 0` and on."""
+        """Return accuracy, frozen, gain, and each rung as `k = 0` and so on, by name and seed."""
         values: dict[str, dict[int, float]] = {
             name: {
                 network.seed: value
@@ -104,7 +105,7 @@ class RuleResult:
 
 
 QUANTITIES = ("accuracy", "frozen", "gain")
-"""With all blocks trained, with none, and the difference; the rungs of the ladder come after."""
+"""Accuracy with all blocks trained, with frozen blocks, and the difference."""
 
 
 def rule_results(
@@ -114,9 +115,9 @@ def rule_results(
     bp_gain: float | None,
     chance: float | None,
 ) -> dict[str, RuleResult]:
-    """Return every rule: judged by the audit where it was, else by what training wrote down.
+    """Return every rule by label, judged by the audit, or by training's metrics without one.
 
-    Rules come in the order of the audit, then of the runs; controls last.
+    The order is that of the audit, then that of the runs; controls come last.
     """
     audited = audit.verdicts if audit else {}
     by_label: dict[str, list[RunResult]] = {label: [] for label in audited}
@@ -145,7 +146,7 @@ def _rule(
     basis, unread = TRAINING, 0
     if audit is not None and label in audit.verdicts:
         known = {run.identity for run in runs}
-        networks = tuple(audited_network(one, known) for one in audit.of_label(label))
+        networks = tuple(audited_network(network, known) for network in audit.of_label(label))
         entry = audit.verdicts[label]
         verdict, basis, sensitivity = entry.verdict, AUDIT, entry.sensitivity
         depth = entry.used_depth or depth
@@ -156,13 +157,13 @@ def _rule(
     else:
         networks = networks_of(runs, thresholds)
         verdict = judge_by_training(networks, thresholds, bp_gain, depth)
-    reached = [one.accuracy for one in networks or runs]
+    accuracies = [trained.accuracy for trained in networks or runs]
     return RuleResult(
         label=label,
         control=runs[0].control if runs else control_in(label),
         verdict=verdict,
         basis=basis if verdict.findings else "nothing",
-        accuracy=Spread.of(reached if networks or verdict.word == "no blocks" else []),
+        accuracy=Spread.of(accuracies if networks or verdict.word == "no blocks" else []),
         frozen=Spread.of(network.frozen for network in networks),
         networks=networks,
         ladder=rungs_of(runs),
@@ -175,7 +176,7 @@ def _rule(
 
 
 def networks_of(runs: Sequence[RunResult], thresholds: Thresholds) -> tuple[NetworkResult, ...]:
-    """Return the networks of the runs that are done, by their last epoch's metrics."""
+    """Return the networks of the runs that are done, with the readings of the last epoch."""
     frozen = {(run.label, run.config.seed): run for run in runs if run.config.k == 0}
     return tuple(
         trained_network(run, frozen.get((run.label, run.config.seed)), thresholds)
@@ -190,27 +191,27 @@ def judge_by_training(
     bp_gain: float | None,
     depth: UsedDepth | None = None,
 ) -> Verdict:
-    """Judge by what training wrote down.
+    """Judge by the metrics that training recorded.
 
-    If a diagnostic that training records is undecided, only a fired alarm gives a word.
+    If a diagnostic that training records has no reading, only "walk back" is a verdict.
     """
     if not networks:
         return Verdict("not judged", (), 0, reason="no run with all blocks trained is done")
     readings = [network.readings for network in networks]
     verdict = judge(readings, thresholds, bp_gain, used_depth=depth)
-    untold = [
+    unread = [
         finding.id
         for finding, diagnostic in zip(verdict.findings, verdict_diagnostics(), strict=True)
         if finding.untested and diagnostic.recorded
     ]
-    if untold and verdict.word != "walk back":
-        reason = f"{', '.join(untold)} cannot be told"
+    if unread and verdict.word != "walk back":
+        reason = f"too little was recorded for {', '.join(unread)}"
         return replace(verdict, word="not judged", reason=reason)
     return verdict
 
 
 def gain_of_bp(runs: Sequence[RunResult], thresholds: Thresholds) -> float | None:
-    """Return what backpropagation gains from depth in the mean, at its most accurate setting."""
+    """Return the mean gain from depth of backpropagation, at its most accurate setting."""
     bp = [run for run in runs if run.config.rule.name == "bp" and run.control is None]
     networks = networks_of(bp, thresholds)
-    return gain_of_most_accurate((one.label, one.accuracy, one.frozen) for one in networks)
+    return gain_of_most_accurate((n.label, n.accuracy, n.frozen) for n in networks)

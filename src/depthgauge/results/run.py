@@ -1,4 +1,4 @@
-"""One run of a study, whatever has become of it."""
+"""One run of a study, in any state."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ STATES: tuple[State, ...] = ("finished", "diverged", "failed", "running", "stopp
 
 @dataclass(frozen=True)
 class RunResult:
-    """A run, and what it came to.
+    """A run and its result.
 
     Attributes:
-        config: what defines the run.
-        label: what tables call its rule.
-        state: finished, diverged and failed runs have ended; a running one is being trained; a
-            stopped one was begun and nobody is training it; a waiting one was not begun.
-        folder: where its files are.
-        accuracy: of the last epoch, where the run finished.
-        diverged_epoch: the epoch in which it diverged, where it did.
-        reason: why it failed, where it did.
-        provenance: version, commit, machine and cost behind its result; empty without a result.
-        last: the last epoch as its result has it; None without a result.
-        right: which evaluation samples it names rightly, as its result has them; None without a
-            result, or in one of an earlier version. `right_answers` has a flag for each.
+        config: the configuration that defines the run.
+        label: the label of its rule in tables.
+        state: finished, diverged and failed runs have ended. A running run is being trained. A
+            stopped run has begun, but no process trains it. A waiting run has not begun.
+        folder: the folder with its files.
+        accuracy: the accuracy after the last epoch, if the run finished.
+        diverged_epoch: the epoch in which the run diverged, if it did.
+        reason: the reason why the run failed, if it did.
+        provenance: version, commit, machine and cost of its result; empty without a result.
+        last: the metrics of the last epoch, from its result; None without a result.
+        right: for each evaluation sample whether the network is right, packed, from its result.
+            None without a result, and in results of earlier versions. `right_answers` unpacks it.
     """
 
     config: RunConfig
@@ -58,50 +58,50 @@ class RunResult:
 
     @property
     def identity(self) -> str:
-        """The name of the run's folder."""
+        """Return the id of the run, which is also the name of its folder."""
         return self.config.identity
 
     @property
     def control(self) -> str | None:
-        """The control it was trained under, if any."""
+        """Return the control under which the run was trained, if any."""
         return control_in(self.config.rule.label)
 
     @property
     def is_full(self) -> bool:
-        """Whether all blocks follow the rule, and there are some."""
+        """Return whether the network has blocks and the rule trains all of them."""
         return self.config.is_full
 
     @property
     def is_done(self) -> bool:
-        """Whether the run has its result."""
+        """Return whether the run has a result: it finished or diverged."""
         return self.state in ("finished", "diverged")
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing of the run is left to train."""
+        """Return whether the run finished, diverged or failed."""
         return self.is_done or self.state == "failed"
 
     @cached_property
     def epochs(self) -> Sequence[EpochMetrics]:
-        """What was read after each epoch: the run's metrics, read from its folder when asked for.
+        """Return the metrics of every epoch, read from the run's folder on first use.
 
-        Where the metrics are lost, the last epoch as the result has it.
+        If the file of metrics is lost, return the last epoch, which the result holds too.
         """
         lines = MetricsFile(RunPaths(self.folder).metrics_path).lines()
         return lines or ([self.last] if self.last is not None else [])
 
     @cached_property
     def right_answers(self) -> NDArray[np.bool_] | None:
-        """Whether the run names each evaluation sample rightly, in order; None if not known."""
+        """Return for each evaluation sample whether the network is right; None if unknown."""
         return None if self.right is None else unpack_answers(self.right)
 
     @property
     def has_all_epochs(self) -> bool:
-        """Whether no epoch between the first and the last one is missing."""
+        """Return whether no epoch between the first and the last one is missing."""
         return [line["epoch"] for line in self.epochs] == list(range(len(self.epochs)))
 
     def first_fired(self, thresholds: Thresholds) -> dict[str, int | None]:
-        """Return the epoch at which each diagnostic first fired; nothing where epochs are lost."""
+        """Return the epoch at which each diagnostic first fired; nothing if epochs are missing."""
         if not self.has_all_epochs:
             return {}
         return first_fired(readings_from_metrics(self.epochs), thresholds)

@@ -1,4 +1,4 @@
-"""One run as a document: what it was, what it came to, and where that comes from."""
+"""One run as a JSON document, as `show` prints it: configuration, state, result, provenance."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from depthgauge.store.run_paths import RunPaths
 
 
 def run_document(folder: Path) -> dict[str, JsonValue]:
-    """Return configuration, state, result or failure, provenance, and what was put aside."""
+    """Return configuration, state, result or failure, provenance, and files put aside."""
     paths = RunPaths(folder)
     if not folder.is_dir():
-        raise UserError(f"there is no folder {folder}; runs are in DIR/runs of a study DIR")
+        raise UserError(f"there is no folder {folder}; the runs of a study are in STUDY/runs")
     if not paths.config_path.is_file():
         raise UserError(f"{folder} is not the folder of a run: it has no config.json")
     ended = _ended(paths)
@@ -38,7 +38,7 @@ def run_document(folder: Path) -> dict[str, JsonValue]:
 
 
 def _state(ended: Mapping[str, JsonValue], *, begun: bool) -> str:
-    """Return the state of a run by its folder alone, which does not tell who is training it."""
+    """Return the state of a run from its folder alone; a running run is called stopped here."""
     if "status" in ended:
         return str(ended["status"])
     if "reason" in ended:
@@ -47,7 +47,7 @@ def _state(ended: Mapping[str, JsonValue], *, begun: bool) -> str:
 
 
 def _ended(paths: RunPaths) -> dict[str, JsonValue]:
-    """Return the result, or the failure, or nothing; as it stands in its file."""
+    """Return the content of the result file, or of the failure file, or nothing."""
     for path in (paths.result_path, paths.failed_path):
         if path.exists():
             return dict(read_json(path))

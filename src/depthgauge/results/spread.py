@@ -11,9 +11,9 @@ from typing_extensions import Self
 
 @dataclass(frozen=True)
 class Spread:
-    """Mean, sample standard deviation (ddof 1) and number of some values.
+    """The mean, sample standard deviation (ddof 1) and number of some values.
 
-    Without values there is no mean, with one value no standard deviation.
+    The mean needs one value, and the standard deviation two; otherwise each is None.
     """
 
     mean: float | None
@@ -22,7 +22,7 @@ class Spread:
 
     @classmethod
     def of(cls, values: Iterable[float | None]) -> Self:
-        """Return the spread of those values that are known."""
+        """Return the spread of the values that are not None."""
         known = [value for value in values if value is not None]
         return cls(
             mean=statistics.fmean(known) if known else None,

@@ -1,4 +1,4 @@
-"""A study, done or half done: what was trained, what was read, what it means."""
+"""A study, complete or not: its runs, its audit and its rules."""
 
 from __future__ import annotations
 
@@ -29,19 +29,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class StudyResult:
-    """A study, or the networks of an audit without one.
+    """A study, or an audit of networks that no study trained.
 
     Attributes:
-        name: of the study's folder.
-        folder: where its files are.
-        config: what all its runs have in common.
-        chance: accuracy of chance; None where it is not known.
-        runs: all that were planned or begun, rule by rule.
-        audit: what an audit read and concluded; None where there is none.
-        device, threads: what fixes the results bit for bit; None where there is no study.
-        problems: what could not be read, a sentence each.
-        submitted: the job that a cluster shall train, where the rest was given to one.
-        linear_floor: what a linear classifier of the input reaches; None where it was not fitted.
+        name: the name of the study's folder.
+        folder: the folder with its files.
+        config: the configuration that all its runs share.
+        chance: the accuracy of chance; None if it is not known.
+        runs: all runs that were planned or begun, rule by rule.
+        audit: the audit of the study; None without one.
+        device, threads: the device and the number of threads, which fix results bit for bit; None
+            without a study.
+        problems: a sentence for each file that could not be read.
+        submitted: the job on a cluster that trains the remaining runs, if there is one.
+        linear_floor: the accuracy of a linear classifier of the input; None if none was fitted.
     """
 
     name: str
@@ -60,7 +61,7 @@ class StudyResult:
         """Return a rule by its label."""
         if label not in self.rules:
             known = ", ".join(self.rules) or "none"
-            raise UserError(f"the study {self.name} has no rule {label!r}; there are: {known}")
+            raise UserError(f"the study {self.name} has no rule {label!r}; its rules are: {known}")
         return self.rules[label]
 
     def __iter__(self) -> Iterator[str]:
@@ -68,73 +69,73 @@ class StudyResult:
         return iter(self.rules)
 
     def __len__(self) -> int:
-        """Return how many rules there are."""
+        """Return the number of rules."""
         return len(self.rules)
 
     @cached_property
     def rules(self) -> Mapping[str, RuleResult]:
-        """The rules by label: those of the audit first, controls last."""
+        """Return the rules by label: those of the audit first, controls last."""
         return rule_results(self.runs, self.audit, self.thresholds, self.bp_gain, self.chance)
 
     @property
     def verdicts(self) -> dict[str, Verdict]:
-        """The verdict on each rule, by label."""
+        """Return the verdict on each rule, by label."""
         return {label: rule.verdict for label, rule in self.rules.items()}
 
     @cached_property
     def bp_gain(self) -> float | None:
-        """What backpropagation gains from depth; None where that is not known."""
+        """Return the accuracy that backpropagation gains from depth; None if it is not known."""
         if self.audit is not None and self.audit.bp_gain is not None:
             return self.audit.bp_gain
         return gain_of_bp(self.runs, self.thresholds)
 
     @cached_property
     def floors(self) -> Floors | None:
-        """What needs no depth: a linear classifier, and the network without blocks."""
+        """Return the accuracies that need no depth: a linear classifier, and no blocks."""
         if not self.runs and self.audit is not None:
             return self.audit.floors
         return floors_of(self.runs, self.linear_floor, self.chance)
 
     @property
     def thresholds(self) -> Thresholds:
-        """The audit's thresholds, or the protocol's."""
+        """Return the audit's thresholds; without an audit, those of the protocol."""
         return self.audit.thresholds if self.audit else Thresholds()
 
     @cached_property
     def seeds(self) -> list[int]:
-        """Every seed."""
+        """Return every seed of the runs and of the audit."""
         audited = [network.seed for network in self.audit.networks] if self.audit else []
         return sorted({*(run.config.seed for run in self.runs), *audited})
 
     @cached_property
     def counts(self) -> dict[State, int]:
-        """How many runs are in each state."""
+        """Return the number of runs in each state."""
         states = [run.state for run in self.runs]
         return {state: states.count(state) for state in STATES if state in states}
 
     @property
     def is_complete(self) -> bool:
-        """Whether nothing is left to train."""
+        """Return whether every run has ended."""
         return all(run.has_ended for run in self.runs)
 
     @property
     def has_lost_runs(self) -> bool:
-        """Whether a run diverged or failed."""
+        """Return whether a run diverged or failed."""
         return any(state in self.counts for state in ("diverged", "failed"))
 
     @property
     def has_documents(self) -> bool:
-        """Whether the folder is this study's own: its runs or its audit are there."""
+        """Return whether the folder holds the documents of this study."""
         return any((self.folder / name).is_file() for name in ("study.json", "audit.json"))
 
     @property
     def provenances(self) -> list[Provenance]:
-        """Where each result comes from, then where the audit does."""
+        """Return the provenance of each result, then that of the audit."""
         runs = [run.provenance for run in self.runs if run.provenance]
         return [*runs, *([self.audit.provenance] if self.audit else [])]
 
     def ladder(self, provenance: Provenance | None = None) -> Ladder:
-        """Return the ladders of all rules that have runs which are done."""
+        """Return the ladders of the rules that have finished or diverged runs."""
         rules = {
             label: tuple(rung for rung in rule.ladder if rung.accuracies or rung.diverged)
             for label, rule in self.rules.items()
@@ -151,8 +152,8 @@ class StudyResult:
         )
 
     def with_audit(self, audit: Audit) -> StudyResult:
-        """Return the study with an audit of it."""
-        return replace(self, audit=audit.called_as_in(self.runs))
+        """Return the study with this audit."""
+        return replace(self, audit=audit.with_labels_of(self.runs))
 
     def to_dataframe(self, name: FrameName = "runs") -> pd.DataFrame:
         """Return a table of the study: "runs", "epochs", "ladder" or "layers"."""
@@ -167,7 +168,7 @@ class StudyResult:
         return plot_of(self, name)
 
     def report(self, path: str | Path | None = None) -> Path:
-        """Write the study as one HTML page, and return where it is."""
+        """Write the study as one HTML page, and return the path of the page."""
         from depthgauge.report.page.study_page import write_study_page  # noqa: PLC0415
 
         return write_study_page(self, None if path is None else Path(path))
