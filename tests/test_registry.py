@@ -117,7 +117,7 @@ def test_a_file_is_imported_once_and_its_source_is_its_content(tmp_path):
 def test_a_rule_from_a_file_may_not_be_called_like_another(tmp_path):
     path = tmp_path / "mine.py"
     path.write_text("from depthgauge.rules.dfa import DFA\nclass Mine(DFA): pass\n")
-    with pytest.raises(UserError, match="is called dfa, as one that there is already"):
+    with pytest.raises(UserError, match="has the name dfa, which is taken"):
         RULES.find(f"{path}:Mine")
 
 

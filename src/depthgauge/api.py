@@ -1,12 +1,12 @@
-"""Everything that a command can do, as a function that takes and returns values.
+"""The functions of the package: everything that a command does, with Python values.
 
     import depthgauge as dg
 
     study = dg.audit(rules=["bp", "dfa", MyRule], task=(x_train, y_train, x_test, y_test), seeds=3)
     study["my_rule"].verdict.word
 
-Options are the fields of `StudyConfig`; a command line becomes the same object. What a study then
-goes through is in `pipeline.py`.
+Options are the fields of `StudyConfig`; a command line becomes the same object. The stages of a
+study are in `pipeline.py`.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ from depthgauge.verdict.thresholds import Thresholds
 def audit(config: StudyConfig | None = None, /, **options: Any) -> StudyResult:
     """Train every rule, read every diagnostic, and return the study with its verdicts.
 
-    The same call continues where an earlier one stopped, and trains nothing twice. The study's
-    folder gets `audit.json` and `audit.md`.
+    The same call continues where an earlier one stopped, and trains nothing twice. It writes
+    `audit.json` and `audit.md` into the study's folder.
 
     Args:
-        config: what is asked for, or instead of it
+        config: the options of the study; or instead of it
         options: the fields of `StudyConfig` by name; rules may be classes or instances, the task
             a `Task` or four arrays.
     """
@@ -73,7 +73,8 @@ def audit(config: StudyConfig | None = None, /, **options: Any) -> StudyResult:
 def ladder(config: StudyConfig | None = None, /, **options: Any) -> StudyResult:
     """Train the last k blocks for every k, and return the study with its ladders.
 
-    Takes what `audit` takes. The study's folder gets `ladder.json`, `ladder.md` and figures.
+    It takes the arguments of `audit`, and writes `ladder.json`, `ladder.md` and figures into the
+    study's folder.
     """
     return run_ladder(*asked_for(config, options))
 
@@ -85,7 +86,7 @@ def plan(
     kind: Literal["audit", "ladder"] = "audit",
     **options: Any,
 ) -> StudyPlan:
-    """Return what `audit` or `ladder` would train: every run with its state, and how."""
+    """Return what `audit` or `ladder` would train: every run, its state, and the processes."""
     if kind not in ("audit", "ladder"):
         raise UserError(f"kind={kind!r} is neither 'audit' nor 'ladder'")
     config, task = asked_for(config, options)
@@ -98,33 +99,36 @@ def plan(
 def resume(
     study: str | Path, config: StudyConfig | None = None, /, *, cohorts: Sequence[str] = ()
 ) -> StudyResult:
-    """Train what is left of a study, from its folder alone; only these cohorts if some are named.
+    """Train the remaining runs of a study, from its folder alone.
 
-    Of the `config` only device, executor, address and save_every matter.
+    Args:
+        study: the study's folder.
+        config: only its device, executor, address and save_every are used.
+        cohorts: train only these cohorts of the plan, if any are named.
     """
     execution = execution_of(checked_config(config) or StudyConfig())
     return load_prepared(resume_study(Path(study), execution, cohorts))
 
 
 def retry(study: str | Path, config: StudyConfig | None = None, /) -> StudyResult:
-    """Train the runs of a study that failed once more."""
+    """Train the failed runs of a study again."""
     execution = execution_of(checked_config(config) or StudyConfig())
     return load_prepared(retry_failed(Path(study), execution))
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """A published experiment as it was repeated, and its figures beside the published ones."""
+    """A repeated published experiment, and its figures beside the published ones."""
 
     study: StudyResult
     comparison: PublishedComparison | None
-    """None while a cluster is training."""
+    """None if Slurm has yet to train the study."""
 
 
 def reproduce(name: str, config: StudyConfig | None = None, /, **options: Any) -> Reproduction:
     """Repeat a published experiment: `memo-ladder`, `main-audit` or `thirty-epochs`.
 
-    Takes what `audit` takes, without what would not be used: `task`, `select`, `thresholds`,
+    It takes the arguments of `audit` except those it would not use: `task`, `select`, `thresholds`,
     `strict`, `checkpoints` and `frozen_acc`.
     """
     experiment = find_experiment(name)
@@ -146,7 +150,7 @@ def reproduce(name: str, config: StudyConfig | None = None, /, **options: Any) -
 def identity(
     config: StudyConfig | None = None, /, *, samples: int = 256, **options: Any
 ) -> IdentityResult:
-    """Read how close untrained networks are to the identity, over seeds."""
+    """Measure how close untrained networks are to the identity, for every seed."""
     config, task = asked_for(config, options)
     need_blocks(config, "identity")
     return measure_identity(task or load_task_of(config), net_of(config), config.seeds, samples)
@@ -167,16 +171,18 @@ def null(
 
     Args:
         network: a run's folder, or a file with `state_dict` and `Bs`.
-        draws: how many fresh feedbacks.
-        samples: how many evaluation samples.
-        task: the task; a run knows its own.
-        rule: the rule, where it cannot be seen.
-        validation: training samples that were held out, where the run was judged on those.
-        convention: of the pairing of credit and gradient: ours, or the published one.
-        on_draws: hears how many more draws are done.
+        draws: the number of fresh feedbacks.
+        samples: the number of evaluation samples.
+        task: the name of the task; not needed for a run, which names its task.
+        rule: the name of the rule, if the network does not show it.
+        validation: the number of training samples that were held out, if the run was judged on
+            those.
+        convention: how credit and gradient are paired: our way, or the published one.
+        on_draws: is called with the number of draws that were just done.
 
     Raises:
-        NotApplicableError: there is nothing that could be drawn afresh; the sentence says why.
+        NotApplicableError: the network has no feedback that could be drawn afresh; the sentence
+            says why.
     """
     trained, used = load_trained(Path(network), task, rule, validation)
     if (reason := reason_missing(trained)) is not None:
@@ -185,12 +191,12 @@ def null(
 
 
 def compare(studies: Sequence[StudyResult | str | Path], to: str | None = None) -> Comparison:
-    """Put studies side by side, with differences paired by seed; each rule against `to` (bp)."""
+    """Compare studies, and in each study every rule with the rule `to` (bp), paired by seed."""
     return compare_studies([_study(study) for study in studies], to)
 
 
 def report(study: StudyResult | str | Path, path: str | Path | None = None) -> Path:
-    """Write a study as one HTML page, and return where it is (`report.html` in its folder)."""
+    """Write a study as one HTML page and return its path (`report.html` in the study's folder)."""
     return write_study_page(_study(study), None if path is None else Path(path))
 
 
@@ -207,7 +213,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def _show_options(function: Function) -> Function:
-    """Let `help` and editors show the options of a study as the function's own."""
+    """Make `help` and editors show the options of a study as the function's own."""
     own = list(inspect.signature(function).parameters.values())
     options = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=field.default)

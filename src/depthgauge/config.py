@@ -28,13 +28,14 @@ Precision = Literal["float32", "float64", "bf16"]
 """bf16: parameters and sums in float32, factors and products of matrices in bfloat16."""
 
 _TEXTS: dict[tuple[type, str], str] = {}
-"""What was made into text already, by its fields."""
+"""Cache of `as_text`, by class and fields."""
 
 
 class _Config(BaseModel):
-    """Fields that were `added` later are written only where they differ from their default.
+    """A part of a run's configuration.
 
-    So a run that could be described before them keeps its identity.
+    A later version may add a field. Such a field is listed in `added`, and written only if it
+    differs from its default: runs that were planned before it keep their identity.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -50,13 +51,16 @@ class _Config(BaseModel):
         return {name: value for name, value in written.items() if name not in unchanged}
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """A copy with changes, validated anew, and without what was computed of the old one."""
+        """Return a validated copy with changes; cached values are not copied."""
         own = {name: getattr(self, name) for name in type(self).model_fields}
         return type(self)(**own | dict(update or {}))
 
     @cached_property
     def as_text(self) -> str:
-        """As JSON with sorted keys and no spaces; the cohorts of a plan have few different ones."""
+        """The configuration as JSON with sorted keys and no spaces.
+
+        Many runs share the same parts, so the text of each part is made once.
+        """
         fields = (type(self), repr(self.__dict__))
         if fields not in _TEXTS:
             written = self.model_dump(mode="json")
@@ -65,7 +69,7 @@ class _Config(BaseModel):
 
 
 class TaskConfig(_Config):
-    """Which data, down to the bytes."""
+    """The task of a run, with the checksum of its data."""
 
     name: str
     checksum: str
@@ -73,7 +77,7 @@ class TaskConfig(_Config):
 
 
 class NetConfig(_Config):
-    """Which network; `input_dim` and `num_classes` follow from the task."""
+    """The network of a run; `input_dim` and `num_classes` follow from the task."""
 
     name: str = "residual_mlp"
     width: int = Field(default=64, ge=1)
@@ -86,7 +90,10 @@ class NetConfig(_Config):
 
 
 class RuleConfig(_Config):
-    """Which rule, with every option, defaults written out; `label` is how tables call it."""
+    """The rule of a run with all its options, defaults included.
+
+    Tables call the rule by its `label`. `source` tells rules of the same name apart.
+    """
 
     name: str
     label: str
@@ -95,7 +102,7 @@ class RuleConfig(_Config):
 
 
 class TrainingOptions(_Config):
-    """What of a recipe may differ from run to run of one study."""
+    """The part of a recipe that may differ between the runs of one study."""
 
     learning_rate: float = Field(
         default=1e-3, gt=0, allow_inf_nan=False, description="AdamW's learning rate at the start"
@@ -113,9 +120,9 @@ class TrainingOptions(_Config):
 
 
 class Recipe(TrainingOptions):
-    """How it is trained: AdamW, cosine to zero stepped once an epoch.
+    """How a run is trained: AdamW, with a cosine schedule to zero that steps once an epoch.
 
-    With random `targets`, labels are fresh uniform classes in every batch.
+    With random `targets`, every batch gets fresh labels, drawn uniformly from the classes.
     """
 
     epochs: int = Field(default=100, ge=1)
@@ -126,23 +133,23 @@ class Recipe(TrainingOptions):
 
 
 class SharedConfig(BaseModel):
-    """What all runs of a study, or all networks of an audit, have in common."""
+    """The configuration that all runs of a study, or all networks of an audit, share."""
 
     model_config = ConfigDict(frozen=True)
 
     task: TaskConfig
     net: NetConfig | None = None
-    """None for networks that were trained elsewhere."""
+    """None if the networks were trained elsewhere."""
     recipe: Recipe | None = None
-    """None for networks that were trained elsewhere."""
+    """None if the networks were trained elsewhere."""
     checkpoints: str | None = None
-    """The folder that networks from elsewhere were read from."""
+    """The folder from which networks were read that were trained elsewhere."""
     factory: str | None = None
-    """What made the modules that checkpoints were loaded into: `file.py:function`."""
+    """The user's function that builds those networks: `file.py:function`."""
     blocks: str | None = None
-    """The dotted path to their blocks."""
+    """The dotted path to the blocks of those networks."""
     frozen_acc: dict[str, float] = {}
-    """Accuracies with frozen blocks that were given by label, not measured."""
+    """Accuracies with frozen blocks that the user gave, by label; they were not measured."""
 
     @model_serializer(mode="wrap")
     def _without_defaults(self, serialise: SerializerFunctionWrapHandler) -> dict[str, object]:
@@ -151,12 +158,12 @@ class SharedConfig(BaseModel):
 
 
 class Intervention(_Config):
-    """Blocks among the last k that do not follow the rule, counted from the embedding."""
+    """Blocks among the last k that do not follow the rule; block 0 comes after the embedding."""
 
     swapped: tuple[int, ...] = ()
-    """Their credit is noise of the same norm, sample by sample."""
+    """Blocks whose credit is replaced by noise of the same norm in every sample."""
     frozen: tuple[int, ...] = ()
-    """They stay at their initial values."""
+    """Blocks that keep their initial values."""
     added = frozenset({"swapped", "frozen"})
 
 
@@ -164,9 +171,10 @@ NO_INTERVENTION = Intervention()
 
 
 class RunConfig(_Config):
-    """One run: one network, one rule, one seed, its last k blocks trained.
+    """One run: one network, one rule, one seed, and the last k blocks trained.
 
-    A run without intervention is a rung of the rule's ladder; the others say what a rung is worth.
+    A run without intervention belongs to a rung of the rule's ladder. Runs with an intervention
+    measure what a rung is worth.
     """
 
     schema_version: Literal[1] = SCHEMA_VERSION
@@ -181,7 +189,7 @@ class RunConfig(_Config):
 
     @cached_property
     def identity(self) -> str:
-        """The name of the run's folder."""
+        """The hash of the configuration, which names the run's folder."""
         return identity_of(
             self.task,
             self.net,
@@ -200,7 +208,7 @@ class RunConfig(_Config):
 
     @property
     def rung(self) -> str:
-        """k, and which blocks do not follow the rule: `4`, `4 (block 0 on noise)`."""
+        """The number k and the blocks that do not follow the rule: `4`, `4 (block 0 on noise)`."""
         changed = self.intervention
         named = ((changed.swapped, "on noise"), (changed.frozen, "frozen"))
         words = [f"{_blocks(blocks)} {how}" for blocks, how in named if blocks]
@@ -208,7 +216,7 @@ class RunConfig(_Config):
 
     @property
     def is_full(self) -> bool:
-        """Whether all blocks follow the rule, and there are some."""
+        """Whether the network has blocks and all of them follow the rule."""
         return self.is_rung and self.k == self.net.blocks > 0
 
 
@@ -227,9 +235,9 @@ def identity_of(
     intervention: Intervention = NO_INTERVENTION,
     schema_version: int = SCHEMA_VERSION,
 ) -> str:
-    """Hash of a run's whole configuration as JSON, keys sorted.
+    """Return the hash of a run's whole configuration as JSON with sorted keys.
 
-    The parts that many runs share are turned into text once.
+    The text is put together from those of its parts, which many runs share.
     """
     first = "" if intervention == NO_INTERVENTION else f'"intervention":{intervention.as_text},'
     text = (

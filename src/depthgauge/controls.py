@@ -1,4 +1,4 @@
-"""Controls: the same rule on a network or recipe that takes one explanation away."""
+"""Controls: the same rule on a changed network or recipe, to rule one explanation out."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from depthgauge.config import NetConfig
 
 @dataclass(frozen=True)
 class Control:
-    """What it shows in one line, and what it changes."""
+    """A line that says what the control shows, and its changes to network and training."""
 
     summary: str
     net: Callable[[NetConfig], NetConfig] = lambda net: net
@@ -19,7 +19,7 @@ class Control:
 
 
 def wide_block_hidden(net: NetConfig) -> int:
-    """Width inside one block that gives it as many parameters as `net.blocks` blocks have.
+    """Return the inner width at which one block has as many parameters as `net.blocks` blocks.
 
     A block of inner width m has m·(2d + 1) + 3d parameters: two Linears with biases, LayerNorm.
     """
@@ -33,7 +33,7 @@ def _wide_block(net: NetConfig) -> NetConfig:
 
 
 def control_in(label: str) -> str | None:
-    """The control in a rule's label, where it stands last in the brackets."""
+    """Return the control in a rule's label, the last entry in its brackets; None without one."""
     last = label.rstrip("]").replace("[", ",").split(",")[-1]
     return last if label.endswith("]") and last in CONTROLS else None
 

@@ -6,18 +6,18 @@ from contextlib import contextmanager
 from pathlib import Path
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""The system's codes for a full disk, a used-up quota, and a file beyond the size limit."""
 
 
 class UserError(Exception):
-    """Something the user can mend: the message names it and says what would be right.
+    """An error that the user can mend: the message says what is wrong and what to do.
 
-    The command line prints the message on standard error and exits with status 2; nothing else
-    that the user typed is lost or overwritten.
+    The command line prints the message on standard error and exits with status 2.
     """
 
 
 class NotApplicableError(UserError):
-    """What was asked for does not apply to this network; the message says why."""
+    """The user asked for something that does not apply to this network; the message says why."""
 
 
 class OptionError(UserError):
@@ -29,25 +29,21 @@ class OptionError(UserError):
 
 
 class StoreError(OSError):
-    """The system refused to read or write a study's files, or its data."""
+    """The system refused to read or write the files or data of a study."""
 
 
 @contextmanager
 def storing() -> Iterator[None]:
-    """Around the store's own work, so that what the system refuses there is known as such."""
+    """Turn an error of the system inside the block into a StoreError."""
     try:
         yield
     except OSError as error:
-        raise StoreError(*error.args, *_names(error)) from error
-
-
-def _names(error: OSError) -> list[object]:
-    """Its file, as OSError takes it: the third of its arguments."""
-    return [] if error.filename is None else [error.filename]
+        names = [] if error.filename is None else [error.filename]
+        raise StoreError(*error.args, *names) from error
 
 
 class StoppedError(Exception):
-    """A signal asked to stop, and everything is saved; `signal` is its number."""
+    """Training stopped because of the signal with this number, after everything was saved."""
 
     def __init__(self, signal: int) -> None:
         super().__init__(f"stopped by signal {signal}")
@@ -55,7 +51,7 @@ class StoppedError(Exception):
 
 
 def system_sentence(error: OSError) -> str:
-    """What the system refused, and how to go on where that is known."""
+    """Return a sentence that says what the system refused, and how to go on if that is known."""
     if error.errno in NO_ROOM:
         what = error.filename or "what was measured"
         return (
@@ -70,5 +66,5 @@ def system_sentence(error: OSError) -> str:
 
 
 def one_line(error: BaseException) -> str:
-    """An exception's kind and text on one line, for a sentence."""
+    """Return an exception's class and text on one line, to be part of a sentence."""
     return " ".join(f"{type(error).__name__}: {error}".split())

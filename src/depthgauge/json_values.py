@@ -1,4 +1,4 @@
-"""Values that JSON can hold."""
+"""Turn values into those that JSON can hold."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON has it: dataclasses and models as objects, paths as texts.
+    """Return a value for JSON: dataclasses and models as objects, paths as texts.
 
     Infinities and NaN become the texts `Infinity`, `-Infinity` and `NaN`, which `float` and
     validated models read back.

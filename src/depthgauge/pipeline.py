@@ -1,4 +1,4 @@
-"""The path of one study: its grid is trained, loaded, read, judged and written; each stage once."""
+"""The stages of one study: train its grid, load the runs, read, judge, and write the documents."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from depthgauge.verdict.thresholds import Thresholds, thresholds_from
 def run_audit(
     config: StudyConfig, task: Task | None, thresholds: Thresholds, *, as_published: bool = False
 ) -> StudyResult:
-    """Choose settings where that was asked for; train, read, conclude, write."""
+    """Choose settings if `select` asks for it; then train, read, judge and write the study."""
     judged = config.changed(validation=0) if config.select else config
     used = task or load_task_of(judged)
     folder, rules = folder_of(judged, used), given_rules(config)
@@ -81,14 +81,13 @@ def run_audit(
 def _select(
     config: StudyConfig, judged: StudyConfig, task: Task, rules: Sequence[RuleChoice], folder: Path
 ) -> tuple[StudyResult, dict[str, Selection], list[RuleChoice]]:
-    """Train every setting; return that study, how settings were chosen, and what is audited."""
+    """Train every setting; return that study, the choice of settings, and the rules to audit."""
     grid = selection_grid(config, rules, build_grid(judged, task, rules))
     samples = len(grid.task.evaluation)
     execution = execution_of(config.changed(validation=samples))
     prepared, submitted = train(grid, folder, execution)
     study = replace(load_prepared(prepared, audited=False), submitted=submitted)
-    found = candidates(study, grid)
-    return study, *chosen_settings(found, rules, config.variations, samples)
+    return study, *chosen_settings(candidates(study, grid), rules, config.variations, samples)
 
 
 def run_ladder(config: StudyConfig, task: Task | None) -> StudyResult:
@@ -108,7 +107,10 @@ def run_ladder(config: StudyConfig, task: Task | None) -> StudyResult:
 
 
 def _train_called_for(study: StudyResult, grid: Grid, execution: Execution) -> StudyResult:
-    """Train what the ladders call for, until they call for nothing more, or a cluster trains it."""
+    """Train the swap twins and confirming runs that the ladders call for, until none are missing.
+
+    Each round may call for more. Slurm trains one round; its command is then given again.
+    """
     while study.submitted is None and (called := runs_called_for(study, grid)) is not None:
         prepared, submitted = train(called, study.folder, execution)
         study = replace(load_prepared(prepared, before=study), submitted=submitted)
@@ -118,7 +120,7 @@ def _train_called_for(study: StudyResult, grid: Grid, execution: Execution) -> S
 def run_checkpoint_audit(
     config: StudyConfig, task: Task | None, thresholds: Thresholds
 ) -> StudyResult:
-    """Read somebody's networks, conclude, and write where that was asked for."""
+    """Read and judge networks that were trained elsewhere; write the audit if `out` is given."""
     for option in ("vary", "controls", "select"):
         if getattr(config, option):
             raise UserError(f"--{option} is for training; with --checkpoints nothing is trained")
@@ -127,14 +129,14 @@ def run_checkpoint_audit(
     used = task or load_task_of(config)
     study, missing = audit_checkpoints(config, used, thresholds, show_progress)
     for path in missing:
-        _say(f"depthgauge: skipped, not there: {path}")
+        _say(f"depthgauge: skipped {path}: there is no such file")
     if config.out is not None:
         write_audit(study)
     return study
 
 
 def plan_of(config: StudyConfig, task: Task | None) -> StudyPlan:
-    """Return what would be trained first: the study itself, or what its settings are chosen by."""
+    """Return what would be trained first: the runs that choose settings, or the study itself."""
     judged = config.changed(validation=0) if config.select else config
     used, rules = task or load_task_of(judged), given_rules(config)
     folder = folder_of(judged, used)
@@ -148,17 +150,17 @@ def plan_of(config: StudyConfig, task: Task | None) -> StudyPlan:
 def load_prepared(
     prepared: Prepared, *, audited: bool = True, before: StudyResult | None = None
 ) -> StudyResult:
-    """Return the study that was trained; what was read before training is not read again."""
+    """Return the study that was trained; runs that were read before training are not read again."""
     return load_opened(prepared.study, prepared.file, prepared.done, audited=audited, before=before)
 
 
 def execution_of(config: StudyConfig) -> Execution:
-    """Return where and how a study is trained, with progress on standard error."""
+    """Return how to train a study, with progress on standard error."""
     return Execution(config, _say, show_progress)
 
 
 def thresholds_of(config: StudyConfig) -> Thresholds:
-    """Return the thresholds of a study; what is no threshold is refused."""
+    """Return the thresholds of a study; refuse a name that is not a threshold."""
     try:
         return thresholds_from(config.thresholds)
     except UserError as error:
@@ -166,7 +168,7 @@ def thresholds_of(config: StudyConfig) -> Thresholds:
 
 
 def with_both_ends(config: StudyConfig) -> StudyConfig:
-    """Return the study with the frozen and the full rung, which an audit always trains."""
+    """Return the study with k = 0 and k = L added, which an audit always trains."""
     need_blocks(config, "audit")
     rungs = config.k or usual_rungs(config.depth)
     return config.changed(k=list(dict.fromkeys([0, config.depth, *rungs])))

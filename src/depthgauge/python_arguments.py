@@ -1,7 +1,7 @@
-"""Values that are passed in Python, as the options that a command line would have.
+"""Turn arguments that are passed in Python into a `StudyConfig`.
 
-A rule may be a name, a class or an instance; a task a name, a `Task` or four arrays. What has no
-name or file of its own is saved in the study's folder, where every worker finds it.
+A rule may be a name, a class or an instance. A task may be a name, a `Task` or four arrays. Classes
+from a notebook and arrays are saved in the study's folder, where every worker finds them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FOUR = 4
 def asked_for(
     config: StudyConfig | None, options: Mapping[str, Any]
 ) -> tuple[StudyConfig, Task | None]:
-    """Return the study that was asked for, and its task where it was handed over."""
+    """Return the study that the caller asked for, and its task if that was passed as a value."""
     config = checked_config(config)
     if config is not None and not options:
         return config, None
@@ -35,12 +35,12 @@ def asked_for(
 
 
 def chosen_options(config: StudyConfig | None) -> dict[str, Any]:
-    """Return the options that were chosen, without those left as they are by default."""
+    """Return the options that the caller set, without those left at their defaults."""
     return {name: getattr(config, name) for name in config.model_fields_set} if config else {}
 
 
 def checked_config(config: Any) -> StudyConfig | None:
-    """Return the configuration; anything else in its place is refused."""
+    """Return the configuration; refuse anything else that is passed in its place."""
     if config is None or isinstance(config, StudyConfig):
         return config
     raise UserError(
@@ -49,7 +49,7 @@ def checked_config(config: Any) -> StudyConfig | None:
 
 
 def config_from(options: Mapping[str, Any]) -> tuple[StudyConfig, Task | None]:
-    """Return the study that these values describe, and its task where it was handed over."""
+    """Return the study that these values describe, and its task if that was passed as a value."""
     given = {name: value for name, value in options.items() if value is not None}
     own_task = _own_task(given.get("task"))
     rules = _listed(given.get("rules"))
@@ -66,7 +66,7 @@ def config_from(options: Mapping[str, Any]) -> tuple[StudyConfig, Task | None]:
 
 
 def _listed(rules: Any) -> list[Any] | None:
-    """The rules as a list, also a single one; None where none were given."""
+    """Return the rules as a list, even a single one; None if none were given."""
     if rules is None:
         return None
     is_one = isinstance(rules, str | type | Rule) or not isinstance(rules, Iterable)
@@ -74,7 +74,7 @@ def _listed(rules: Any) -> list[Any] | None:
 
 
 def _own_task(given: Any) -> Task | None:
-    """The task that was handed over; None where it was named, or not given."""
+    """Return the task that was passed as a value; None if it was named, or not given."""
     if given is None or isinstance(given, str | Path):
         return None
     if isinstance(given, Task):
@@ -97,7 +97,7 @@ def _own_task(given: Any) -> Task | None:
 def _with_saved(
     plain: Mapping[str, Any], rules: Sequence[Any] | None, own_task: Task | None
 ) -> tuple[StudyConfig, Task | None]:
-    """Save what was handed over in the study's folder, and name it by its place there."""
+    """Save rules and task in the study's folder, and name them by their paths there."""
     draft = study_config(plain)
     named = f"{own_task.name}.npz" if own_task else draft.task
     sized = draft.changed(task=named)
@@ -117,7 +117,7 @@ def _held_out(task: Task, config: StudyConfig) -> Task:
 
 
 def reference_of(rule: Any, sources: Path) -> str:
-    """Return the text that names a rule; the source of one from a notebook is saved."""
+    """Return the text that names a rule; the source of a class from a notebook is saved."""
     if isinstance(rule, str):
         return rule
     if isinstance(rule, type) and issubclass(rule, Rule):

@@ -1,8 +1,8 @@
-"""One registry: rules, networks, tasks, gauges, diagnostics and loggers.
+"""The registry of rules, networks, tasks, gauges, diagnostics and loggers.
 
-Each is found by its name, by an installed package's entry point, or as `path/to/file.py:Name`; a
-class or function that is handed over gets such a text too. Nothing is imported before it is asked
-for, so that `depthgauge --help` answers without torch.
+Each of them is found by its name, by the entry point of an installed package, or as
+`path/to/file.py:Name`. Nothing is imported before it is needed, so that `depthgauge --help` answers
+without torch.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Kind(Generic[T]):
-    """A kind of thing that can be registered.
+    """A kind of thing that can be registered, such as rules.
 
     Attributes:
-        noun: what messages call one of them; its plural names the entry points' group.
-        built_in: by name, where those of this package are (`module:Attribute`), or the thing.
-        check: where the function is that takes what was found and how the user named it, and
-            returns what is used; it refuses what is no such thing.
-        own: how a message says that users can bring their own.
+        noun: the word for one of them in messages; its plural names the entry points' group.
+        built_in: those of this package by name: `module:Attribute`, or the thing itself.
+        check: `module:function` of the function that checks a thing; the function takes the thing
+            and the user's name for it, and returns what is used, or raises UserError.
+        own: the words with which a message says that users can bring their own.
     """
 
     noun: str
@@ -54,21 +54,21 @@ class Kind(Generic[T]):
 
     @cached_property
     def installed(self) -> dict[str, EntryPoint]:
-        """Those of installed packages; looking through all packages takes a while, so once."""
+        """The entry points of installed packages by name (cached: the search takes a while)."""
         points = {point.name: point for point in entry_points(group=self.group)}
         return {name: point for name, point in points.items() if name not in self.built_in}
 
     @property
     def names(self) -> list[str]:
-        """All that have a name: built-in ones first."""
+        """All names, built-in ones first."""
         return list(dict.fromkeys([*self.built_in, *self.installed]))
 
     def find(self, reference: str) -> tuple[T, str]:
-        """Return what `reference` names, and its source: what tells it from others of its name.
+        """Return the thing that `reference` names, and its source.
 
-        The source is part of a run's identity. It is empty for those of this package, the package's
-        version for an installed one, and the SHA-256 of the file with the name in it for a user's
-        own; what the file imports is not looked at.
+        The source is part of a run's identity and tells things of the same name apart. It is empty
+        for things of this package. For an installed package it has the package's version. For a
+        user's file it has the file's SHA-256; modules that the file imports are not hashed.
         """
         if ".py:" in reference:
             return self._find_in_file(reference)
@@ -84,31 +84,31 @@ class Kind(Generic[T]):
             f"there are: {', '.join(sorted(self.names))}{own}"
         )
 
-    def reference(self, handed_over: object, sources: Path) -> str:
-        """Return the text by which `find` finds a class or function that was handed over.
+    def reference(self, value: object, sources: Path) -> str:
+        """Return the text by which `find` finds a class or function.
 
-        One that has a name keeps it. One from a file is `file.py:Name`. The source of one from a
-        notebook, or from the script that is running, is saved in the folder `sources`.
+        A registered one keeps its name. One from a file is `file.py:Name`. If it was defined in a
+        notebook or in the running script, its source is saved in the folder `sources`.
         """
-        name = getattr(handed_over, "__qualname__", None)
+        name = getattr(value, "__qualname__", None)
         if name is None:
             raise UserError(
-                f"{handed_over!r} is no {self.noun}; give a name, path/to/file.py:Name, or a class"
+                f"{value!r} is no {self.noun}; give a name, path/to/file.py:Name, or a class"
             )
-        where = f"{handed_over.__module__}:{name}"
+        where = f"{value.__module__}:{name}"
         for known in self.names:
             point = self.installed.get(known)
             if where == (point.value if point else self.built_in[known]):
                 return known
-        path = file_of_definition(handed_over)
-        return f"{path}:{name}" if path else standalone_source(handed_over).save(sources)
+        path = file_of_definition(value)
+        return f"{path}:{name}" if path else standalone_source(value).save(sources)
 
     def summary(self, name: str) -> str:
-        """Return the line that says what `name` is, read off the source of a built-in class."""
+        """Return the line that describes `name`; a built-in class is read without importing it."""
         return str(self.attribute(name, "summary", ""))
 
     def attribute(self, name: str, attribute: str, default: object) -> object:
-        """Return an attribute of what `name` is, read off the source of a built-in class."""
+        """Return an attribute of `name`; a built-in class is read without importing it."""
         where = self.built_in.get(name)
         literals = read_literals(where) if isinstance(where, str) else {}
         if literals:
@@ -141,20 +141,20 @@ class Kind(Generic[T]):
         taken = getattr(found, "name", None)
         if taken in self.names:
             raise UserError(
-                f"the {self.noun} {reference} is called {taken}, as one that there is already; "
-                "choose another `name`"
+                f"the {self.noun} {reference} has the name {taken}, which is taken; choose another "
+                "`name`"
             )
         return found, f"{source}:{name}"
 
 
 def load(where: str) -> Any:
-    """Return what `module:Attribute` names."""
+    """Import and return the object that `module:Attribute` names."""
     module, _, attribute = where.partition(":")
     return getattr(import_module(module), attribute)
 
 
 def file_of(reference: str) -> Path | None:
-    """Return the file in a reference, as it was typed; None if it is not from a file."""
+    """Return the path in a reference such as `mine.py:Name`; None if it has no path."""
     return Path(reference[: reference.index(".py:") + 3]) if ".py:" in reference else None
 
 

@@ -1,4 +1,4 @@
-"""Everything that can be asked of a study: the one definition of every option.
+"""The options of a study, each defined once.
 
 The command line, study files, their JSON schema and Python's keyword arguments are made from the
 fields below: their names, types, limits, defaults and descriptions.
@@ -31,7 +31,7 @@ PUBLISHED_SEEDS = (42, 123, 456)
 
 
 def _some_seeds(given: Any) -> Any:
-    """Return as many seeds as a number says: the published three first, then those after them."""
+    """Turn a number of seeds into seeds: the three published ones, then 457, 458 and so on."""
     if isinstance(given, int) and not isinstance(given, bool):
         if given < 1:
             raise ValueError("must be at least 1")
@@ -41,7 +41,7 @@ def _some_seeds(given: Any) -> Any:
 
 
 def _every_value(given: Any) -> Any:
-    """Return texts such as `penalty=0,0.01` as a mapping of names to lists of values."""
+    """Turn texts such as `penalty=0,0.01` into a mapping of names to lists of values."""
     if not isinstance(given, list | tuple):
         return given
     pairs = [_pair(text, "NAME=VALUE,VALUE") for text in given]
@@ -50,7 +50,7 @@ def _every_value(given: Any) -> Any:
 
 
 def _every_number(given: Any) -> Any:
-    """Return texts such as `growth=50` as a mapping of names to numbers."""
+    """Turn texts such as `growth=50` into a mapping of names to numbers."""
     if not isinstance(given, list | tuple):
         return given
     pairs = [_pair(text, "NAME=VALUE, with a number") for text in given]
@@ -96,7 +96,7 @@ Values = Annotated[list[Value], Several]
 
 
 class StudyConfig(BaseModel):
-    """What to train, how, where, and by what to judge it."""
+    """A study: what to train, how and where to train it, and how to judge it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -130,8 +130,8 @@ class StudyConfig(BaseModel):
     )
     k: Annotated[list[NotNegative | Literal["all"]], Once] = Field(
         default=[],
-        description="how many of the last blocks are trained: numbers, or all (a ladder: all; an "
-        "audit: all of up to eight, else 0, 1, 2, 4, …; it always trains 0 and all blocks)",
+        description="how many of the last blocks to train: numbers, or all (ladder: all; audit: "
+        "all of up to eight blocks, 0, 1, 2, 4, … of more; always also 0 and all blocks)",
     )
     twins: bool = Field(
         default=True,
@@ -140,26 +140,25 @@ class StudyConfig(BaseModel):
     )
     seeds: Annotated[list[Seed], Several, Once, BeforeValidator(_some_seeds)] = Field(
         default=list(PUBLISHED_SEEDS),
-        description="seeds; in Python and files a number of seeds, too",
+        description="seeds; in Python and in study files also their number",
     )
     epochs: Whole | None = Field(default=None, description="epochs of training (the task's own)")
     batch_size: Whole = Field(default=128, description="samples of a batch")
     dtype: Precision = Field(
         default="float32",
-        description="precision of training; bf16 is that of matrix products alone",
+        description="precision of training; with bf16 only matrix products are in bfloat16",
     )
     validation: NotNegative = Field(
         default=0,
-        description="hold so many training samples out and judge on them, not on the test set",
+        description="hold out this many training samples and judge on them instead of the test set",
     )
     select: Literal["validation"] | None = Field(
         default=None,
-        description="with vary: train every setting with training samples held out (validation, "
-        "a tenth if that is not given), then audit each rule as it was given and at its best "
-        "setting there",
+        description="with vary: train every setting with training samples held out (a tenth, or "
+        "as many as validation says), then audit each rule as it was given and at its best setting",
     )
     thresholds: Annotated[dict[str, float], BeforeValidator(_every_number)] = Field(
-        default={}, description="other thresholds than the protocol's: NAME=VALUE"
+        default={}, description="thresholds that replace the protocol's: NAME=VALUE"
     )
     strict: bool = Field(
         default=False, description="exit with status 3 if a verdict is walk back or shallow"
@@ -167,7 +166,7 @@ class StudyConfig(BaseModel):
     checkpoints: str | None = Field(
         default=None,
         description="train nothing: audit the networks in this folder, named LABEL_sSEED.pt; "
-        "rules and seeds then say which (all that are there)",
+        "rules and seeds choose among them (all)",
     )
     blocks: str | None = Field(
         default=None,
@@ -188,11 +187,11 @@ class StudyConfig(BaseModel):
     )
     cohort: Whole | None = Field(
         default=None,
-        description="most runs that are trained together; fewer where memory is short (15)",
+        description="the most runs that are trained together; fewer if memory is short (15)",
     )
     engine: Engine | None = Field(
         default=None,
-        description="how runs are trained: many as one, or one by one for reference (cohort)",
+        description="train many runs as one (cohort), or one by one for reference (plain)",
     )
     save_every: Annotated[float, Field(ge=0)] = Field(
         default=60.0, description="seconds between checkpoints"
@@ -207,7 +206,7 @@ class StudyConfig(BaseModel):
     )
     address: str | None = Field(
         default=None,
-        description="of the Ray cluster (the one that is running here, else one for this command)",
+        description="of the Ray cluster (the one that runs here, else a new one for this command)",
     )
 
     @model_validator(mode="after")
@@ -247,7 +246,7 @@ class StudyConfig(BaseModel):
 
     @property
     def own_net(self) -> str | None:
-        """What makes the user's own network; None for the one that can be trained."""
+        """The function that builds the user's network; None for the package's network."""
         return None if self.net == type(self).model_fields["net"].default else self.net
 
     @property
@@ -262,14 +261,15 @@ class StudyConfig(BaseModel):
 
 
 AUDIT_ONLY = frozenset({"select", "thresholds", "strict", "checkpoints", "blocks", "frozen_acc"})
-"""Options that an audit has and a ladder has not."""
+"""Options that `audit` has and `ladder` does not."""
 
 
 def study_config(given: Mapping[str, Any]) -> StudyConfig:
-    """Return the study that these options describe; the first wrong one is refused in a sentence.
+    """Return the study that these options describe.
 
     Raises:
-        OptionError: an option is not known, or its value is not possible.
+        OptionError: an option is not known, or its value is not possible; the sentence names the
+            first such option.
     """
     try:
         return StudyConfig(**given)
@@ -278,7 +278,7 @@ def study_config(given: Mapping[str, Any]) -> StudyConfig:
 
 
 def option_error(error: ValidationError) -> OptionError:
-    """Return the first thing that pydantic refused as a sentence that names the option."""
+    """Turn pydantic's first complaint into a sentence that names the option."""
     first, *others = error.errors()
     option, *inside = (str(part) for part in first["loc"] or ("",))
     if first["type"] == "extra_forbidden":
@@ -289,18 +289,18 @@ def option_error(error: ValidationError) -> OptionError:
     if inside and get_origin(StudyConfig.model_fields[option].annotation) is dict:
         shown = f" {inside[0]}={value}"
     same_place = [first, *(other for other in others if other["loc"][:2] == first["loc"][:2])]
-    reasons = dict.fromkeys(_reason(one) for one in same_place)
+    reasons = dict.fromkeys(map(_reason, same_place))
     return OptionError(option, f"--{option.replace('_', '-')}{shown}: {' or '.join(reasons)}")
 
 
-def _reason(first: Any) -> str:
+def _reason(complaint: Any) -> str:
     """Say in words what pydantic found wrong with a value."""
-    kind, context = first["type"], first.get("ctx", {})
+    kind, context = complaint["type"], complaint.get("ctx", {})
     if kind == "value_error":
         return str(context["error"])
     if kind in REASONS:
         return REASONS[kind].format(**context)
-    message = str(first["msg"])
+    message = str(complaint["msg"])
     return message[0].lower() + message[1:]
 
 
@@ -316,4 +316,4 @@ REASONS = {
     "string_type": "must be a text",
     **dict.fromkeys(("bool_type", "bool_parsing"), "must be true or false"),
 }
-"""What is wrong, by pydantic's name for it."""
+"""The sentences for pydantic's kinds of complaints."""

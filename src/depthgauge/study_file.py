@@ -1,4 +1,4 @@
-"""A study written as one TOML or YAML file."""
+"""Study files: read a study from a TOML or YAML file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SUFFIXES = (".toml", ".yaml", ".yml")
 
 @dataclass(frozen=True)
 class StudyFile:
-    """A study as a file describes it: what is done with it, and where each field stands."""
+    """A study that was read from a file, the command it is for, and the lines of its fields."""
 
     path: Path
     command: Literal["audit", "ladder"]
@@ -34,7 +34,7 @@ class StudyFile:
 
     @contextmanager
     def placed_errors(self) -> Iterator[None]:
-        """Say of an option that is refused inside where in the file it stands."""
+        """Add the file, line and field to an error about an option that is raised inside."""
         try:
             yield
         except OptionError as error:
@@ -42,7 +42,7 @@ class StudyFile:
 
 
 def read_study_file(path: Path) -> StudyFile:
-    """Return the study in a file; what is wrong is said with its line and field."""
+    """Read the study in a file; an error names the line and the field."""
     if path.suffix not in SUFFIXES:
         raise UserError(f"{path} must end in one of {', '.join(SUFFIXES)}")
     if not path.is_file():
@@ -77,7 +77,7 @@ def _placed(path: Path, line_of: Callable[[str], int | None], error: OptionError
 
 
 def study_file_schema() -> dict[str, Any]:
-    """Return the JSON schema of study files: a study's options, and the command."""
+    """Return the JSON schema of study files: the options of a study, and the command."""
     schema = StudyConfig.model_json_schema()
     command = {"enum": ["audit", "ladder"], "description": "what is done with the runs"}
     schema["properties"] = {"command": command, **schema["properties"]}
@@ -111,6 +111,6 @@ def _yaml(path: Path, text: str) -> tuple[Any, Callable[[str], int | None]]:
     for key, _ in node.value:
         line = key.start_mark.line + 1
         if key.value in lines:
-            raise UserError(f"{path}, line {line}, field {key.value!r}: stands there twice")
+            raise UserError(f"{path}, line {line}, field {key.value!r}: is given twice")
         lines[key.value] = line
     return content, lines.get
