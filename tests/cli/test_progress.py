@@ -1,4 +1,4 @@
-"""Progress on standard error: a bar with a table in a terminal, lines elsewhere."""
+"""Progress on standard error: one line that moves in a terminal, lines now and then elsewhere."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ import pytest
 from cli.commands import SMALL, own_logging
 
 from depthgauge.cli.main import main
-from depthgauge.report import progress
-from depthgauge.report.progress import Bar, Lines, show_progress
+from depthgauge.report.progress import show_progress
 from depthgauge.scheduling.live import Fired, LiveRule, LiveRuns
 
 DFA = LiveRule(
@@ -43,29 +42,27 @@ class Clock:
     def __init__(self) -> None:
         self.now = 100.0
 
-    def monotonic(self) -> float:
+    def __call__(self) -> float:
         return self.now
 
 
-class Asked:
-    """Counts how often it was asked; each time takes some seconds."""
+class CountedStatus:
+    """Counts how often the status is read; each reading takes some seconds."""
 
-    def __init__(self, clock: Clock | None = None, takes: float = 0.0) -> None:
+    def __init__(self, clock: Clock | None = None, seconds: float = 0.0) -> None:
         self.times, self.rules = 0, [DFA]
-        self._clock, self._takes = clock, takes
+        self._clock, self._seconds = clock, seconds
 
     def __call__(self) -> Sequence[LiveRule]:
         self.times += 1
         if self._clock is not None:
-            self._clock.now += self._takes
+            self._clock.now += self._seconds
         return self.rules
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    clock = Clock()
-    monkeypatch.setattr(progress, "time", clock)
-    return clock
+def clock() -> Clock:
+    return Clock()
 
 
 @pytest.fixture
@@ -84,140 +81,142 @@ def log(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     return io.StringIO()
 
 
-def last_frame(terminal: Terminal) -> list[str]:
-    """What stays on the screen: all after the bar was drawn for the last time, without styles."""
+def last_line(terminal: Terminal) -> str:
+    """The line that stays on the screen, without styles."""
     frames = re.sub(r"\x1b\[\??[0-9;]*[mhl]", "", terminal.getvalue()).split("\x1b[2K")
-    return [line.rstrip() for line in frames[-1].splitlines() if line.strip()]
+    (line,) = [line.rstrip() for line in frames[-1].splitlines() if line.strip()]
+    return line
 
 
-# Lines
+# A log
 
 
-def test_a_log_gets_a_line_a_minute_with_what_each_rule_has_come_to(log, clock):
-    asked = Asked()
-    with redirect_stderr(log), show_progress(100, "training", 0, asked) as lines:
-        assert isinstance(lines, Lines)
-        for second in range(1, 121):
+def test_a_log_gets_a_line_after_ten_seconds_and_then_one_a_minute(log, clock):
+    status = CountedStatus()
+    with redirect_stderr(log), show_progress(100, "training", 0, status, clock) as line:
+        for second in range(1, 131):
             clock.now = 100.0 + second
-            lines.at("dfa", second // 3)
+            line.at("dfa", second // 2)
     assert log.getvalue().splitlines() == [
-        "training dfa: 20.0 % done, 4 min left; dfa[normalise=batch] 26.0 % D1",
-        "training dfa: 40.0 % done, 3 min left; dfa[normalise=batch] 26.0 % D1",
+        "training dfa: 5 %, 3 min left; dfa[normalise=batch] 26.0 % D1",
+        "training dfa: 35 %, 2 min left; dfa[normalise=batch] 26.0 % D1",
+        "training dfa: 65 %, 70 s left; dfa[normalise=batch] 26.0 % D1",
     ]
-    assert asked.times == 2
+    assert status.times == 3
 
 
 @pytest.mark.parametrize(
     ("done", "left"), [(50, "60 s"), (99, "1 s"), (20, "4 min"), (1, "99 min")]
 )
 def test_a_short_time_is_in_seconds(log, clock, done, left):
-    with redirect_stderr(log), show_progress(100, "reading") as lines:
+    with redirect_stderr(log), show_progress(100, "reading", clock=clock) as line:
         clock.now += 60.0
-        lines.at("bp", done)
-    assert log.getvalue() == f"reading bp: {done}.0 % done, {left} left\n"
+        line.at("bp", done)
+    assert log.getvalue() == f"reading bp: {done} %, {left} left\n"
 
 
 def test_what_was_done_before_says_nothing_about_the_speed(log, clock):
-    with redirect_stderr(log), show_progress(100, "training", 80) as lines:
+    with redirect_stderr(log), show_progress(100, "training", 80, clock=clock) as line:
         clock.now += 60.0
-        lines.at("bp", 80)
-        assert log.getvalue() == ""
-        lines.at("bp", 90)
-    assert "90.0 % done, 60 s left" in log.getvalue()
+        line.at("bp", 80)
+        clock.now += 60.0
+        line.at("bp", 90)
+    assert log.getvalue() == "training bp: 80 %\ntraining bp: 90 %, 2 min left\n"
 
 
-# The table below the bar
+# A terminal
 
 
-def test_a_terminal_gets_a_table_below_the_bar(terminal):
-    asked = Asked()
-    with redirect_stderr(terminal), show_progress(100, "training", 0, asked) as bar:
-        assert isinstance(bar, Bar)
-        bar.at("dfa", 50)
-    first, header, _, row = last_frame(terminal)
-    assert first.startswith("training dfa ")
-    assert "50%" in first
-    assert header.split() == ["rule", "runs", "epoch", "acc", "frozen", "fired", "so", "far"]
-    words = "dfa[normalise=batch] 1/6 4/20 26.0 25.0 D1 in 2 of 3 from epoch 3"
-    assert row.split() == words.split()
+def test_a_terminal_has_one_line_that_moves_with_what_each_rule_has_reached(terminal, clock):
+    with redirect_stderr(terminal), show_progress(100, "training", 0, CountedStatus(), clock) as a:
+        clock.now += 30.0
+        a.at("dfa", 50)
+    assert last_line(terminal) == "training dfa: 50 %, 30 s left; dfa[normalise=batch] 26.0 % D1"
 
 
-def test_without_rules_there_is_a_bar_alone(terminal):
-    with redirect_stderr(terminal), show_progress(10, "reading") as bar:
-        bar.at("bp", 5)
-    (line,) = last_frame(terminal)
-    assert line.startswith("reading bp ")
+def test_what_is_done_says_how_long_it_took(terminal, clock):
+    with redirect_stderr(terminal), show_progress(10, "reading", clock=clock) as line:
+        clock.now += 7.0
+        line.at("bp", 10)
+    assert last_line(terminal) == "reading: done in 7 s"
 
 
 def test_names_that_look_like_markup_are_shown_as_they_are(terminal):
-    asked = Asked()
-    asked.rules = [replace(DFA, rule="[red]mine[/] [/x]")]
-    with redirect_stderr(terminal), show_progress(100, "training", 0, asked):
+    status = CountedStatus()
+    status.rules = [replace(DFA, rule="[red]mine[/] [/x]")]
+    with redirect_stderr(terminal), show_progress(100, "training", 0, status):
         pass
-    assert "[red]mine[/] [/x]" in last_frame(terminal)[-1]
+    assert "[red]mine[/] [/x]" in last_line(terminal)
 
 
-def test_the_table_is_made_at_the_beginning_once_a_second_and_at_the_end(terminal, clock):
-    asked = Asked()
-    with redirect_stderr(terminal), show_progress(100, "training", 0, asked) as bar:
-        assert asked.times == 1
-        for step in range(30):
+def test_a_line_that_is_too_long_is_cut_and_stays_one_line(terminal):
+    status = CountedStatus()
+    status.rules = [replace(DFA, rule=f"rule-{number}") for number in range(12)]
+    with redirect_stderr(terminal), show_progress(100, "training", 0, status):
+        pass
+    assert len(last_line(terminal)) == 100
+    assert last_line(terminal).endswith("…")
+
+
+def test_the_line_moves_twice_a_second_at_most(terminal, clock):
+    status = CountedStatus()
+    with redirect_stderr(terminal), show_progress(100, "training", 0, status, clock) as line:
+        for step in range(20):
             clock.now = 100.0 + step / 10
-            bar.at("dfa", step)
-        assert asked.times == 3
-    assert asked.times == 4
+            line.at("dfa", step)
+        assert status.times == 5
+    assert status.times == 6
 
 
-def test_a_table_that_takes_long_is_made_seldom(terminal, clock):
-    asked = Asked(clock, takes=0.1)
-    with redirect_stderr(terminal), show_progress(1000, "training", 0, asked) as bar:
+def test_a_status_that_takes_long_to_read_is_read_seldom(terminal, clock):
+    status = CountedStatus(clock, seconds=0.1)
+    with redirect_stderr(terminal), show_progress(1000, "training", 0, status, clock) as line:
         began, looks = clock.now, 0
         while clock.now < began + 200:
             clock.now += 0.5
             looks += 1
-            bar.at("dfa", looks)
-        spent = 0.1 * (asked.times - 1)
+            line.at("dfa", looks)
+        spent = 0.1 * (status.times - 1)
     assert looks > 300
     assert 0 < spent / (clock.now - began) < 0.005
 
 
 def test_what_came_last_is_shown_also_where_it_ends_with_an_error(terminal, clock):
-    asked = Asked()
+    status = CountedStatus(clock, seconds=5.0)
 
     def fail() -> None:
-        with redirect_stderr(terminal), show_progress(100, "training", 0, asked):
-            asked.rules = [replace(DFA, finished=2)]
+        with redirect_stderr(terminal), show_progress(100, "training", 0, status, clock):
+            status.rules = [replace(DFA, fired=())]
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
         fail()
-    assert " 2/6 " in last_frame(terminal)[-1]
+    assert last_line(terminal).endswith("; dfa[normalise=batch] 26.0 %")
 
 
 # A study
 
 
-def trained_in(terminal: Terminal, *arguments: Any) -> tuple[str, list[str]]:
-    """Standard output, and what stays on the screen, of a command that is right."""
+def trained_in(terminal: Terminal, *arguments: Any) -> tuple[str, str]:
+    """Standard output, and the line that stays on the screen, of a command that is right."""
     out = io.StringIO()
     with redirect_stdout(out), redirect_stderr(terminal), own_logging():
         assert main(["ladder", *SMALL, "--no-twins", *map(str, arguments)]) == 0
-    return out.getvalue(), last_frame(terminal)
+    return out.getvalue(), last_line(terminal)
 
 
 def test_a_study_shows_its_rules_on_standard_error_alone(terminal, tmp_path):
     arguments = ("--rules", "bp", "dfa", "--seeds", 1, "--k", 0, 2, "--out", tmp_path / "study")
-    out, frame = trained_in(terminal, *arguments, "--json")
+    out, line = trained_in(terminal, *arguments, "--json")
     ladder = json.loads(out)
-    bar, _, _, bp, dfa = frame
-    assert "100%" in bar
-    for row, rule in ((bp, "bp"), (dfa, "dfa")):
-        frozen, full = (100 * rung["mean"] for rung in ladder["rules"][rule])
-        assert row.split() == [rule, "2/2", "1/1", f"{full:.1f}", f"{frozen:.1f}", "none"]
+    assert line.startswith("training: done in ")
+    for rule in ("bp", "dfa"):
+        full = 100 * ladder["rules"][rule][-1]["mean"]
+        assert f"{rule} {full:.1f} %" in line
 
 
 def test_a_rule_that_was_done_before_is_shown_beside_the_others(terminal, tmp_path):
     common = ("--seeds", 1, "--k", 2, "--out", tmp_path / "study")
     trained_in(terminal, "--rules", "bp", *common)
-    _, frame = trained_in(terminal, "--rules", "dfa", *common)
-    assert [row.split()[:2] for row in frame[-2:]] == [["bp", "1/1"], ["dfa", "1/1"]]
+    _, line = trained_in(terminal, "--rules", "dfa", *common)
+    assert [word.split()[0] for word in line.partition("; ")[2].split(", ")] == ["bp", "dfa"]

@@ -1,158 +1,137 @@
-"""Progress of a study on standard error: a bar in a terminal, now and then a line elsewhere."""
+"""Progress on standard error: one line that moves, or in a log one line now and then."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from rich.console import Console, RenderableType
-from rich.progress import (
-    BarColumn,
-    Progress,
-    TaskProgressColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
-from rich.segment import SegmentLines
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
 
 from depthgauge.report.durations import in_words
-from depthgauge.report.live_table import HEADER, live_rows, live_words
-from depthgauge.report.table import terminal_table
+from depthgauge.report.texts.live_status import live_status
 from depthgauge.scheduling.live import LiveRule
 
-LINE_EVERY = 60.0
-TABLE_EVERY = 1.0
+LOG_EVERY = 60.0
+"""Seconds between two lines in a log."""
+LOG_FIRST = 10.0
+"""Seconds until the first line in a log."""
+MOVE_EVERY = 0.5
+"""Seconds between two changes of a line that moves."""
+NOTEBOOK_EVERY = 1.0
 
 PATIENCE = 250
-"""A table took t seconds: wait 250 t before the next, so that training is not slowed."""
+"""Reading the status took t seconds: wait 250 t before the next time, so training stays fast."""
 
-DRAWN_PER_SECOND = 2
-
-Live = Callable[[], Sequence[LiveRule]]
-"""What each rule has come to so far; asked only when it will be shown."""
-
-
-class Lines:
-    """For logs: one line a minute."""
-
-    def __init__(self, total: int, doing: str, done: int, live: Live) -> None:
-        self.total, self.done, self.before, self.began = total, done, done, time.monotonic()
-        self._doing, self._live = doing, live
-        self.spoken = self.began
-
-    def at(self, label: str, done: int) -> None:
-        """So much is done; speak when it is time."""
-        self.done = done
-        now, own = time.monotonic(), done - self.before
-        if now - self.spoken >= LINE_EVERY and own > 0:
-            self.spoken = now
-            left = in_words((now - self.began) * (self.total - self.done) / own)
-            share = 100 * self.done / self.total
-            what = f"{self._doing} {label}".rstrip()
-            said = f"{what}: {share:.1f} % done, {left} left"
-            print(
-                "; ".join(filter(None, (said, live_words(self._live())))),
-                file=sys.stderr,
-                flush=True,
-            )
+Clock = Callable[[], float]
+Status = Callable[[], Sequence[LiveRule]]
+"""Returns what each rule has reached; asked only when it will be shown."""
 
 
-class NotebookLine:
-    """For notebooks: one line below the cell that moves, with the time left."""
+class ProgressLine:
+    """A line that says what is done, how much of it, the time left, and what each rule reached.
 
-    def __init__(self, total: int, doing: str, done: int, live: Live) -> None:
-        from IPython.display import display  # noqa: PLC0415
-
-        self._total, self._doing, self._before, self._live = total, doing, done, live
-        self._began = self._shown = time.monotonic()
-        show: Any = display
-        self._display = show({"text/plain": f"{doing} …"}, raw=True, display_id=True)
-
-    def at(self, label: str, done: int) -> None:
-        """Show that so much is done."""
-        now, own = time.monotonic(), done - self._before
-        if now - self._shown < TABLE_EVERY and done < self._total:
-            return
-        self._shown = now
-        share = 100 * done / self._total if self._total else 100.0
-        left = in_words((now - self._began) * (self._total - done) / own) if own > 0 else "unknown"
-        doing = f"{self._doing} {label}".rstrip()
-        line = f"{doing}: {share:.0f} % done, {left} left"
-        words = "; ".join(filter(None, (line, live_words(self._live()))))
-        self._display.update({"text/plain": words}, raw=True)
-
-
-class Bar:
-    """For terminals: a bar with the time left, and below it what each rule has come to."""
+    The line is handed to `show` after `first` seconds, then every so many seconds.
+    """
 
     def __init__(
-        self, progress: BarAndTable, total: int, doing: str, done: int, live: Live
+        self,
+        total: int,
+        doing: str,
+        done: int,
+        status: Status,
+        show: Callable[[str], None],
+        clock: Clock,
+        *,
+        every: float,
+        first: float = 0.0,
     ) -> None:
-        self._progress, self._doing, self._live = progress, doing, live
-        self._task = progress.add_task("starting", total=total, completed=done)
-        self.show_table()
-        self._next_table = time.monotonic() + TABLE_EVERY
+        self._total, self._doing, self._status, self._show = total, doing, status, show
+        self._clock, self._every = clock, every
+        self._label, self._before, self._done = "", done, done
+        self._began = clock()
+        self._next = self._began + first
+        self._words, self._next_words = "", self._began
 
     def at(self, label: str, done: int) -> None:
-        """So much is done."""
-        self._progress.update(self._task, completed=done, description=f"{self._doing} {label}")
-        began = time.monotonic()
-        if began >= self._next_table:
-            self.show_table()
-            now = time.monotonic()
-            self._next_table = now + max(TABLE_EVERY, PATIENCE * (now - began))
+        """Note that so much is done and what is being worked on; show the line when it is time."""
+        self._label, self._done = label, done
+        now = self._clock()
+        if now >= self._next:
+            self._next = now + self._every
+            self.show()
 
-    def show_table(self) -> None:
-        """Bring the table up to date."""
-        rules = self._live()
-        if rules:
-            self._progress.put_below(terminal_table(HEADER, live_rows(rules)))
+    def show(self) -> None:
+        """Show the line as it is now."""
+        self._show("; ".join(filter(None, (self._how_far(), self._status_words()))))
 
+    def end(self) -> None:
+        """Show the line for the last time."""
+        self._next_words = self._began
+        self.show()
 
-class BarAndTable(Progress):
-    """A bar with something below it, which is laid out once and not each time the bar is drawn."""
+    def _how_far(self) -> str:
+        seconds, own = self._clock() - self._began, self._done - self._before
+        doing = f"{self._doing} {self._label}".rstrip()
+        if self._done >= self._total:
+            return f"{self._doing}: done in {in_words(seconds)}"
+        share = f"{doing}: {100 * self._done / self._total:.0f} %"
+        if own <= 0:
+            return share
+        return f"{share}, {in_words(seconds * (self._total - self._done) / own)} left"
 
-    _below: SegmentLines | None = None
-
-    def put_below(self, what: RenderableType) -> None:
-        """Show it from now on."""
-        lines = self.console.render_lines(what, pad=False)
-        self._below = SegmentLines(lines, new_lines=True)
-
-    def get_renderables(self) -> Iterable[RenderableType]:
-        """What is drawn."""
-        yield from super().get_renderables()
-        if self._below is not None:
-            yield self._below
+    def _status_words(self) -> str:
+        began = self._clock()
+        if began >= self._next_words:
+            self._words = live_status(self._status())
+            now = self._clock()
+            self._next_words = now + PATIENCE * (now - began)
+        return self._words
 
 
 @contextmanager
 def show_progress(
-    total: int, doing: str, done: int = 0, live: Live = list
-) -> Iterator[Bar | Lines | NotebookLine]:
-    """Progress over `total` steps of what is being done: training, reading."""
+    total: int, doing: str, done: int = 0, status: Status = list, clock: Clock = time.monotonic
+) -> Iterator[ProgressLine]:
+    """Show progress over `total` steps of what is being done, such as training or reading."""
     console = Console(stderr=True)
+    arguments = (total, doing, done, status)
     if console.is_jupyter:
-        yield NotebookLine(total, doing, done, live)
-        return
-    if not console.is_terminal:
-        yield Lines(total, doing, done, live)
-        return
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    with BarAndTable(*columns, console=console, refresh_per_second=DRAWN_PER_SECOND) as progress:
-        bar = Bar(progress, total, doing, done, live)
-        try:
-            yield bar
-        finally:
-            bar.show_table()
+        yield ProgressLine(*arguments, _notebook_line(doing), clock, every=NOTEBOOK_EVERY)
+    elif not console.is_terminal:
+        yield ProgressLine(*arguments, _log, clock, every=LOG_EVERY, first=LOG_FIRST)
+    else:
+        with Live(console=console, auto_refresh=False) as live:
+            move = _moving_line(live)
+            line = ProgressLine(*arguments, move, clock, every=MOVE_EVERY)
+            line.show()
+            try:
+                yield line
+            finally:
+                line.end()
+
+
+def _log(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _moving_line(live: Live) -> Callable[[str], None]:
+    """Return what replaces the line in a terminal; a line that is too long is cut."""
+
+    def show(line: str) -> None:
+        live.update(Text(line, no_wrap=True, overflow="ellipsis"), refresh=True)
+
+    return show
+
+
+def _notebook_line(doing: str) -> Callable[[str], None]:
+    """Return what replaces the line below the cell."""
+    from IPython.display import display  # noqa: PLC0415
+
+    show_first: Any = display
+    shown = show_first({"text/plain": f"{doing} …"}, raw=True, display_id=True)
+    return lambda line: shown.update({"text/plain": line}, raw=True)

@@ -44,7 +44,7 @@ class ShowProgress(Protocol):
     """Shows progress while its context is open."""
 
     def __call__(
-        self, total: int, doing: str, done: int, live: Callable[[], list[LiveRule]]
+        self, total: int, doing: str, done: int, status: Callable[[], list[LiveRule]]
     ) -> AbstractContextManager[Meter]:
         """Begin to show progress over `total` steps, `done` of which are behind."""
         ...
