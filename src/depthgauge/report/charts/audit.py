@@ -97,7 +97,7 @@ def reason_missing(study: StudyResult) -> str | None:
 
 def draw(study: StudyResult) -> Figure:
     """Draw a panel for each diagnostic."""
-    scales = RuleScales(list(study), has_legend=False)
+    scales = RuleScales(list(study))
     drawn = panels(list(study.rules.values()), study.thresholds, scales)
     return Figure(drawn, columns=2, title=study_title(study.config))
 

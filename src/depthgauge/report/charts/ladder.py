@@ -49,7 +49,8 @@ def draw_ladders(ladders: Sequence[Ladder], labels: Sequence[str] = ()) -> Figur
     `labels` come first in the order of styles, also where nothing of their rules is done yet.
     """
     every = [*labels, *(label for ladder in ladders for label in ladder.rules)]
-    scales = RuleScales(every, has_legend=any(not has_names(ladder) for ladder in ladders))
+    unnamed = [label for ladder in ladders if not has_names(ladder) for label in ladder.rules]
+    scales = RuleScales(every, unnamed)
     panels = [panel(ladder, scales, f"ladder-{n}") for n, ladder in enumerate(ladders)]
     return Figure(panels, columns=len(panels))
 

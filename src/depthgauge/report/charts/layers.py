@@ -7,15 +7,17 @@ end of training with all blocks trained, for every seed, with the mean over seed
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import altair as alt
 
+from depthgauge.diagnosis.report import Report
 from depthgauge.gauges.null import CalibratedAlignment
 from depthgauge.report.charts.axes import Span, has_place, span_of
 from depthgauge.report.charts.colours import SOFT
 from depthgauge.report.charts.labels import study_title
+from depthgauge.report.charts.over_seeds import mean_over_seeds
 from depthgauge.report.charts.panel import SAYS, Figure, Panel, layer_of
 from depthgauge.report.charts.rule_styles import RuleScales
 from depthgauge.results.network import NetworkResult
@@ -32,13 +34,12 @@ Values = Sequence[float | None]
 
 @dataclass(frozen=True)
 class LayerCurve:
-    """One value for each layer of a network, from `first` on, after an epoch.
+    """One value for each layer of a network after an epoch.
 
     Attributes:
         rule, seed, k, epoch: whose values they are; `is_last` marks the last epoch of a run.
         run: its identity; None for a network from elsewhere.
-        first: the layer of the first value: 0 is the embedding, l is block l − 1.
-        values: layer by layer.
+        values: layer by layer, from the first of the quantity on.
     """
 
     rule: str
@@ -47,7 +48,6 @@ class LayerCurve:
     epoch: int
     is_last: bool
     run: str | None
-    first: int
     values: Values
 
 
@@ -64,21 +64,33 @@ class Band:
 
 @dataclass(frozen=True)
 class LayerQuantity:
-    """What a panel shows: its id, title, axis, and whether that is logarithmic."""
+    """What a panel shows: its id, title and axes, and whether its values are logarithmic.
+
+    Values begin at the layer `first`: 0 is the embedding, l is block l − 1.
+    """
 
     id: str
     title: str
-    axis: str
+    x: str
+    y: str
+    first: int = 0
     log: bool = False
 
 
-STREAM = LayerQuantity("layers-h", "Stream", "‖h_l‖", log=True)
-GRADIENT = LayerQuantity("layers-g", "True gradient of a sample", "‖g_l‖", log=True)
-ALIGNMENT = LayerQuantity("layers-gamma", "Γ: credit against the true gradient", "Γ")
-PERTURBATION = LayerQuantity("layers-rho", "ρ: change of the loss, predicted", "ρ")
-LESION = LayerQuantity("layers-lesion", "Lesion: a block is skipped", "accuracy lost, points")
+STREAM = LayerQuantity("layers-h", "Stream", "after block", "‖h_l‖", log=True)
+GRADIENT = LayerQuantity("layers-g", "True gradient of a sample", "after block", "‖g_l‖", log=True)
+ALIGNMENT = LayerQuantity(
+    "layers-gamma", "Γ: credit against the true gradient", "credit of block", "Γ"
+)
+PERTURBATION = LayerQuantity(
+    "layers-rho", "ρ: change of the loss, predicted", "credit of block", "ρ"
+)
+LESION = LayerQuantity(
+    "layers-lesion", "Lesion: a block is skipped", "block", "accuracy lost, points", first=1
+)
 REWIND = LayerQuantity(
-    "layers-rewind", "Rewind: a block gets its initial weights back", "accuracy lost, points"
+    *("layers-rewind", "Rewind: a block gets its initial weights back", "block"),
+    *("accuracy lost, points", 1),
 )
 
 
@@ -91,7 +103,8 @@ def reason_missing(study: StudyResult) -> str | None:
 
 def draw(study: StudyResult) -> Figure:
     """Draw what is known of each layer at the end of training."""
-    drawn = panels(study, RuleScales(list(study)))
+    read = [rule.label for rule in study.rules.values() if rule.networks]
+    drawn = panels(study, RuleScales(list(study), read))
     return Figure(drawn, columns=2, title=study_title(study.config))
 
 
@@ -158,8 +171,7 @@ def _recorded(runs: Sequence[RunResult], name: str) -> Iterator[LayerCurve]:
             if values:
                 epoch, config = line["epoch"], run.config
                 yield LayerCurve(
-                    *(run.label, config.seed, config.k, epoch, epoch == last, run.identity),
-                    *(0, values),
+                    *(run.label, config.seed, config.k, epoch, epoch == last, run.identity), values
                 )
 
 
@@ -168,30 +180,24 @@ def _read(
 ) -> Iterator[LayerCurve]:
     """Read off the audit's reports; a report is of the end of training."""
     for network in networks:
-        first, values = _reported(network, quantity)
+        values = _reported(network.report, quantity) if network.report else ()
         if any(value is not None for value in values):
             yield LayerCurve(
-                *(network.label, network.seed, _blocks(study), 0, True, network.run),
-                *(first, values),
+                *(network.label, network.seed, _blocks(study), 0, True, network.run), values
             )
 
 
-def _reported(network: NetworkResult, quantity: LayerQuantity) -> tuple[int, Values]:
-    """Return the first layer of which a report has a value, and the values."""
-    report = network.report
-    if report is None:
-        return 0, ()
-    lesion, rewind = report.lesion, report.rewind
-    found: Mapping[LayerQuantity, tuple[int, Values | None]] = {
-        STREAM: (0, report.residual_norms),
-        GRADIENT: (0, report.bp_grad_norms),
-        ALIGNMENT: (0, report.alignment.per_layer if report.alignment else None),
-        PERTURBATION: (0, report.perturbation.per_layer if report.perturbation else None),
-        LESION: (1, _points(lesion.per_layer)),
-        REWIND: (1, _points(rewind.per_layer) if rewind else None),
+def _reported(report: Report, quantity: LayerQuantity) -> Values:
+    alignment, perturbation, rewind = report.alignment, report.perturbation, report.rewind
+    values: Mapping[LayerQuantity, Values] = {
+        STREAM: report.residual_norms,
+        GRADIENT: report.bp_grad_norms,
+        ALIGNMENT: alignment.per_layer if alignment else (),
+        PERTURBATION: perturbation.per_layer if perturbation else (),
+        LESION: _points(report.lesion.per_layer),
+        REWIND: _points(rewind.per_layer) if rewind else (),
     }
-    first, values = found[quantity]
-    return first, values or ()
+    return values[quantity]
 
 
 def _points(shares: Values) -> Values:
@@ -208,10 +214,9 @@ def _panel(
     values = [value for curve in curves for value in curve.values]
     values += [value for band in null for value in (*band.low, *band.high)]
     span = span_of(values if quantity.log else [0.0, *values], log=quantity.log)
-    layers = max((curve.first + len(curve.values) for curve in curves), default=1) - 1
-    drawing = _Drawing(quantity, span, layers, scales)
-    shown = [curve for curve in curves if any(has_place(v, quantity.log) for v in curve.values)]
-    rows: dict[str, Sequence[Any]] = {"curves": shown}
+    count = max(len(curve.values) for curve in curves)
+    drawing = _Drawing(quantity, span, range(quantity.first, quantity.first + count), scales)
+    rows: dict[str, Sequence[Any]] = {"curves": [_drawable(curve, quantity) for curve in curves]}
     if null:
         rows["bands"] = null
     if not quantity.log:
@@ -229,6 +234,12 @@ def _panel(
     )
 
 
+def _drawable(curve: LayerCurve, quantity: LayerQuantity) -> LayerCurve:
+    """Leave gaps where a value has no place on the axis."""
+    values = [value if has_place(value, quantity.log) else None for value in curve.values]
+    return replace(curve, values=values)
+
+
 @dataclass(frozen=True)
 class _Zero:
     """Where nothing is aligned, predicted or lost."""
@@ -242,7 +253,7 @@ class _Drawing:
 
     quantity: LayerQuantity
     span: Span
-    last_layer: int
+    places: range
     scales: RuleScales
 
     def layers(self, rows: Mapping[str, Sequence[Any]]) -> list[alt.Chart]:
@@ -257,32 +268,27 @@ class _Drawing:
     @property
     def _x(self) -> alt.X:
         axis = alt.Axis(
-            title="credit of block" if not self.quantity.log else "after block",
-            values=list(range(0, self.last_layer + 1, self.last_layer // 12 + 1)),
+            title=self.quantity.x,
+            values=list(self.places[:: len(self.places) // 12 + 1]),
             labelExpr=f"datum.value === 0 ? '{EMBEDDING}' : format(datum.value - 1, 'd')",
             grid=False,
         )
-        scale = alt.Scale(domain=[-0.2, self.last_layer + 0.2], nice=False, zero=False)
+        ends = [self.places[0] - 0.2, self.places[-1] + 0.2]
+        scale = alt.Scale(domain=ends, nice=False, zero=False)
         return alt.X("layer:Q", scale=scale, axis=axis)
 
     def _y(self, field: str) -> alt.Y:
         return alt.Y(
-            f"{field}:Q", scale=self.span.scale, axis=self.span.axis(self.quantity.axis, most=6)
+            f"{field}:Q", scale=self.span.scale, axis=self.span.axis(self.quantity.y, most=6)
         )
 
     def _values(self, mark: str, **style: Any) -> alt.Chart:
-        """Begin a layer with a row for each value that has a place on the axis."""
-        test = (
-            "isValid(datum.value) && datum.value > 0"
-            if self.quantity.log
-            else "isValid(datum.value)"
-        )
+        """Begin a layer with a row for each value."""
         chart: alt.Chart = (
             layer_of("curves", mark, by=["rule", "k", "seed", "epoch"], **style)
             .transform_flatten(["values"], ["value"])
             .transform_window(place="row_number()", groupby=["rule", "seed", "run"])
-            .transform_calculate(layer="datum.place - 1 + datum.first")
-            .transform_filter(test)
+            .transform_calculate(layer=f"datum.place - 1 + {self.quantity.first}")
         )
         return chart
 
@@ -292,20 +298,8 @@ class _Drawing:
         )
 
     def _mean(self, mark: str, **style: Any) -> alt.Chart:
-        """Begin a layer with the mean over seeds, the geometric one on a logarithmic axis."""
-        log = self.quantity.log
-        chart: alt.Chart = (
-            self._values(mark, **style)
-            .transform_calculate(scaled="log(datum.value)" if log else "datum.value")
-            .transform_aggregate(scaled="mean(scaled)", seeds="count()", groupby=["rule", "layer"])
-            .transform_calculate(
-                mean="exp(datum.scaled)" if log else "datum.scaled",
-                says="datum.rule + ', ' + (datum.layer ? 'block ' + (datum.layer - 1) : 'embed')"
-                " + ': ' + format(datum.mean, '.3~g')"
-                " + (datum.seeds > 1 ? ', mean of ' + datum.seeds + ' seeds' : '')",
-            )
-        )
-        return chart
+        place = "(datum.layer ? 'block ' + (datum.layer - 1) : 'embedding')"
+        return mean_over_seeds(self._values(mark, **style), "layer", place, self.quantity.log)
 
     def _means(self) -> alt.Chart:
         return self._mean("line", strokeWidth=2.2).encode(

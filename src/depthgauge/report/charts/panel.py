@@ -165,7 +165,7 @@ class Figure:
             "params": parameters(choices),
             "config": CONFIG,
             "datasets": datasets,
-            **({"title": {"text": self.title, "fontSize": 13}} if self.title else {}),
+            **({"title": {"text": self.title, "fontSize": 13, "offset": 14}} if self.title else {}),
         }
         coloured: dict[str, Any] = json.loads(with_light_colours(json.dumps(whole)))
         return coloured

@@ -60,10 +60,13 @@ def _style(number: int) -> RuleStyle:
 class RuleScales:
     """The styles of rules as scales of a chart, for the field `rule` of its rows."""
 
-    def __init__(self, labels: Sequence[str], has_legend: bool = True) -> None:
-        """Give each label its style."""
+    def __init__(self, labels: Sequence[str], in_legend: Sequence[str] = ()) -> None:
+        """Give each label its style; some have an entry in the legend."""
         self.styles = rule_styles(list(dict.fromkeys(labels)))
-        self._facts: dict[str, Any] = {"title": None} if has_legend else {"legend": None}
+        entries = [label for label in self.styles if label in in_legend]
+        self._facts: dict[str, Any] = {"title": None, "legend": None}
+        if entries:
+            self._facts["legend"] = alt.Legend(values=entries, symbolOpacity=1)
 
     @property
     def colour(self) -> alt.Color:

@@ -1,0 +1,24 @@
+"""Means over seeds, which the chart itself computes: a reader may choose other seeds."""
+
+from __future__ import annotations
+
+import altair as alt
+
+
+def mean_over_seeds(layer: alt.Chart, by: str, place: str, log: bool) -> alt.Chart:
+    """Replace the rows of runs by means: for each rule, at each value of the field `by`.
+
+    The field `mean` has the mean of `value`, the geometric one if the axis is logarithmic. `place`
+    is an expression that says where in words.
+    """
+    means: alt.Chart = (
+        layer.transform_filter("datum.value > 0" if log else "isValid(datum.value)")
+        .transform_calculate(scaled="log(datum.value)" if log else "datum.value")
+        .transform_aggregate(scaled="mean(scaled)", seeds="count()", groupby=["rule", by])
+        .transform_calculate(mean="exp(datum.scaled)" if log else "datum.scaled")
+        .transform_calculate(
+            says=f"datum.rule + ', ' + {place} + ': ' + format(datum.mean, '.3~g')"
+            " + (datum.seeds > 1 ? ', mean of ' + datum.seeds + ' seeds' : '')"
+        )
+    )
+    return means
