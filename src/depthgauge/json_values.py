@@ -8,7 +8,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, JsonValue
 
 
 def plain(value: Any) -> Any:
@@ -26,7 +26,7 @@ def plain(value: Any) -> Any:
     return str(value) if isinstance(value, Path) else value
 
 
-def plain_object(value: Any) -> dict[str, Any]:
+def plain_object(value: Any) -> dict[str, JsonValue]:
     """Return a mapping, a dataclass or a model as a JSON object."""
     if isinstance(value, BaseModel):
         value = value.model_dump()

@@ -161,7 +161,7 @@ def test_another_rule_to_compare_with(short, longer):
 
 
 def test_a_rule_that_no_study_has(short, longer):
-    with pytest.raises(UserError, match="none of the studies has the rule ep") as refusal:
+    with pytest.raises(UserError, match="no study has the rule ep") as refusal:
         compared(short, longer, to="ep")
     assert all(
         rule in str(refusal.value).partition("--to takes")[2] for rule in ("bp", "dfa", "fa")

@@ -46,7 +46,7 @@ def conclude(
         thresholds=thresholds,
         provenance=dict(provenance),
         verdicts={
-            label: _verdict(own, thresholds, bp_gain, (used_depths or {}).get(label)).following(
+            label: _verdict(own, thresholds, bp_gain, (used_depths or {}).get(label)).with_history(
                 (earlier or {}).get(label)
             )
             for label, own in by_label.items()

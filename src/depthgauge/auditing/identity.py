@@ -5,9 +5,9 @@ from __future__ import annotations
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import torch
+from pydantic import JsonValue
 
 from depthgauge.config import SCHEMA_VERSION, NetConfig
 from depthgauge.gauges.identity import IdentityReading, read_identity
@@ -52,7 +52,7 @@ class IdentityResult:
         """The cosine between h_L and h_0, over seeds."""
         return Spread.of(reading.cos for reading in self.per_seed.values())
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, JsonValue]:
         """Return the result for a JSON document."""
         return plain_object(
             {

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from depthgauge.config import Intervention
 from depthgauge.diagnostics.used_depth import LEAST_SEEDS, UsedDepth
-from depthgauge.results.ladder_runs import ladder_scores, most_accurate_bp
+from depthgauge.results.ladder_runs import ladder_scores, most_accurate
 from depthgauge.results.run import RunResult
 from depthgauge.results.study import StudyResult
 from depthgauge.rules.choice import RuleChoice
@@ -57,13 +57,13 @@ def _reference(
     """Return backpropagation's used depth under the same control; None for itself."""
     if choice.rule_class.name == "bp":
         return None
-    same = {
-        other.label: ladder
+    same = [
+        ladder
         for other in grid.rules
         if other.rule_class.name == "bp" and other.control == choice.control
         if (ladder := ladders[other.label]) is not None
-    }
-    return find_used_depth(most_accurate_bp(same)) if same else None
+    ]
+    return find_used_depth(most_accurate(same)) if same else None
 
 
 def _twins(

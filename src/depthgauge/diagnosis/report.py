@@ -87,7 +87,7 @@ class Report(NetworkReadings):
         """What a verdict over several seeds needs of this network, by name."""
         return seed_readings(self)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, JsonValue]:
         """Everything, as plain values; what is not finite by its name."""
         return plain_object(
             {
@@ -136,9 +136,9 @@ class Report(NetworkReadings):
             notes=document["notes"],
             judgement=Verdict(
                 document["verdict"],
-                tuple(lifted_finding(finding) for finding in findings),
+                tuple(lift_finding(finding) for finding in findings),
                 seeds=1,
-                besides=tuple(lifted_finding(one) for one in document.get("besides", ())),
+                besides=tuple(lift_finding(one) for one in document.get("besides", ())),
             ),
             thresholds=Thresholds(**document["thresholds"]),
             sensitivity=TypeAdapter(list[StableRange]).validate_python(document["sensitivity"]),
@@ -186,7 +186,7 @@ def _lifted_reading(reading: Mapping[str, Any]) -> dict[str, Any]:
     return lifted
 
 
-def lifted_finding(finding: Mapping[str, Any]) -> Finding:
+def lift_finding(finding: Mapping[str, Any]) -> Finding:
     """Return a finding; its id and outcome had other names in earlier versions."""
     new = dict(finding)
     for before, after in (("name", "id"), ("finding", "outcome")):

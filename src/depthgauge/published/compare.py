@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
+from pydantic import JsonValue
 from scipy.special import stdtrit
 
 from depthgauge.config import SCHEMA_VERSION, NetConfig, Recipe, SharedConfig
@@ -83,7 +83,7 @@ class PublishedComparison:
         figures = [own for part, own in self.figures.items() if part != CROSS_CHECKS]
         return not (any(figures) or self.one_seed or self.verdicts)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, JsonValue]:
         """Return the comparison for a JSON document."""
         return {"schema_version": SCHEMA_VERSION} | plain_object(self)
 

@@ -1,4 +1,4 @@
-"""What an audit read and concluded: the content of `audit.json`."""
+"""The content of `audit.json`: the readings and verdicts of an audit."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from depthgauge.results.audit_parts import (
     StoredThresholds,
 )
 from depthgauge.results.audit_version_1 import (
-    network_before,
-    selection_before,
-    shallow_before,
-    verdict_before,
+    lift_network,
+    lift_selection,
+    lift_shallow,
+    lift_verdict,
 )
 from depthgauge.results.floors import Floors
 from depthgauge.results.run import RunResult
@@ -41,30 +41,32 @@ class Audit(BaseModel):
     config: SharedConfig
     chance: float
     bp_gain: float | None
-    """What backpropagation gains from depth, mean over seeds; None if it was not audited."""
+    """The accuracy that backpropagation gains from depth, as a mean over seeds; None if it was
+    not audited."""
     thresholds: StoredThresholds
     provenance: Provenance
     verdicts: dict[str, RuleVerdict]
     networks: tuple[AuditedNetwork, ...]
     decision_utility: dict[str, dict[str, tuple[int, int]]]
-    """For each way of reporting and each label: networks walked back, of those it can decide."""
+    """For each reporting strategy and label: the networks that the strategy walks back, and those
+    that it can decide."""
     untrained: dict[str, StoredReport]
-    """Networks at initialisation, by seed: a control that must raise no alarm."""
+    """Reports on networks at initialisation, by seed: a control that must raise no alarm."""
     shallow: dict[str, ShallowRule] = {}
     floors: Floors | None = None
-    """What needs no depth; None where it was not asked for."""
+    """The accuracies that need no depth; None if the audit did not ask for them."""
     selection: dict[str, Selection] = {}
 
     @model_validator(mode="wrap")
     @classmethod
     def _lift(cls, document: Any, validate: ModelWrapValidatorHandler[Audit]) -> Audit:
-        """Documents of the first version had other names, and null for what is not finite."""
+        """Accept documents of version 1, which have other names and null for infinity."""
         is_old = isinstance(document, Mapping) and document.get("schema_version") == 1
-        return _lifted(document) if is_old else validate(document)
+        return _lift_version_1(document) if is_old else validate(document)
 
     @property
     def settings(self) -> dict[str, Settings]:
-        """For each rule with several settings: the word of each, and whether it is one word."""
+        """Return for each rule with several settings their words, and whether they agree."""
         rules: dict[str, dict[str, Word]] = {}
         for label, entry in self.verdicts.items():
             if entry.rule is not None and entry.control is None:
@@ -80,9 +82,10 @@ class Audit(BaseModel):
         return tuple(network for network in self.networks if network.label == label)
 
     def with_labels_of(self, runs: Sequence[RunResult]) -> Audit:
-        """Return the audit with its rules called as a study's runs call them now.
+        """Return the audit with the labels that the rules have in the study now.
 
-        A rule is found by its runs: since the audit, a newer version may have taken its label.
+        A rule is found by its runs, because a newer version of the rule may have taken its label
+        since the audit.
         """
         label_of = {run.identity: run.label for run in runs}
         now: dict[str, str] = {}
@@ -95,14 +98,16 @@ class Audit(BaseModel):
             network.model_copy(update={"label": now.get(network.label, network.label)})
             for network in self.networks
         )
-        utility = {way: _renamed(counts, now) for way, counts in self.decision_utility.items()}
-        verdicts = _renamed(self.verdicts, now)
+        utility = {
+            strategy: _rename(counts, now) for strategy, counts in self.decision_utility.items()
+        }
+        verdicts = _rename(self.verdicts, now)
         return self.model_copy(
             update={"verdicts": verdicts, "networks": networks, "decision_utility": utility}
         )
 
 
-def _lifted(old: Mapping[str, Any]) -> Audit:
+def _lift_version_1(old: Mapping[str, Any]) -> Audit:
     config, reports = old["config"], old["reports"]
     selection, shallow = old.get("selection", {}), old.get("shallow", {})
     return Audit(
@@ -111,24 +116,27 @@ def _lifted(old: Mapping[str, Any]) -> Audit:
         bp_gain=config["bp_depth_gain"],
         thresholds=old["thresholds"],
         provenance=old["provenance"],
-        verdicts={label: verdict_before(entry) for label, entry in old["verdicts"].items()},
-        networks=tuple(network_before(row, reports) for row in old["summary"]),
+        verdicts={label: lift_verdict(entry) for label, entry in old["verdicts"].items()},
+        networks=tuple(lift_network(row, reports) for row in old["summary"]),
         decision_utility=old["decision_utility"],
-        untrained={key.rpartition("_s")[2]: one for key, one in old["controls"].items()},
-        shallow={label: shallow_before(entry) for label, entry in shallow.items()},
-        selection={label: selection_before(entry) for label, entry in selection.items()},
+        untrained={key.rpartition("_s")[2]: report for key, report in old["controls"].items()},
+        shallow={label: lift_shallow(entry) for label, entry in shallow.items()},
+        selection={label: lift_selection(entry) for label, entry in selection.items()},
     )
 
 
 Value = TypeVar("Value")
 
 
-def _renamed(by_label: Mapping[str, Value], now: Mapping[str, str]) -> dict[str, Value]:
+def _rename(by_label: Mapping[str, Value], now: Mapping[str, str]) -> dict[str, Value]:
     return {now.get(label, label): value for label, value in by_label.items()}
 
 
 def _survives(words: set[Word]) -> bool | None:
-    """A verdict survives if every setting has the same word; an inconclusive one leaves it open."""
+    """Return whether all settings have the same word; None if an inconclusive one leaves it open.
+
+    Settings that are all inconclusive have the same word.
+    """
     decided = words - {"inconclusive"}
     if len(decided) > 1:
         return False

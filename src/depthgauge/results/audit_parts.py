@@ -22,7 +22,7 @@ def _read_report(given: Any) -> Report:
 
 
 def _read_thresholds(given: Any) -> Thresholds:
-    """Return thresholds; those of diagnostics that are not registered here are left out."""
+    """Return thresholds, without those of diagnostics that are not registered here."""
     if isinstance(given, Thresholds):
         return given
     known = Thresholds()
@@ -34,7 +34,7 @@ StoredReport = Annotated[Report, PlainValidator(_read_report), PlainSerializer(R
 
 
 STORED = ConfigDict(frozen=True, ser_json_inf_nan="strings")
-"""What is not finite is written by its name, and read back."""
+"""Infinity and NaN are written as texts, which are read back as numbers."""
 
 
 class _Part(BaseModel):
@@ -42,46 +42,46 @@ class _Part(BaseModel):
 
 
 class Source(_Part):
-    """Where a network and its baseline come from."""
+    """The origin of a network and of its frozen baseline."""
 
     run: str | None = None
-    """Identity of the run that trained the network; None for a network from elsewhere."""
+    """The id of the run that trained the network; None for a network from elsewhere."""
     frozen_run: str | None = None
-    """Identity of the run with frozen blocks, of the same rule and seed."""
+    """The id of the run with frozen blocks, of the same rule and seed."""
     checkpoint: str | None = None
-    """Name of the file, for a network from elsewhere."""
+    """The name of the file, for a network from elsewhere."""
     commit: str | None = None
-    """Commit of the software that trained it."""
+    """The commit of the software that trained the network."""
     diverged_epoch: int | None = None
-    """The epoch in which training diverged, where it did."""
+    """The epoch in which training diverged, if it did."""
 
 
 class AuditedNetwork(_Part):
-    """A network with all its blocks trained, and what was read off it."""
+    """A network with all its blocks trained, and its readings."""
 
     label: str
     seed: int
     accuracy: float | None
-    """On the whole evaluation split; None where training diverged."""
+    """The accuracy on the whole evaluation split; None if training diverged."""
     frozen: float | None
-    """Accuracy of the same rule and seed with frozen blocks."""
+    """The accuracy of the same rule and seed with frozen blocks."""
     first_fired: dict[str, int | None]
-    """The epoch at which each diagnostic first fired in training, as far as it was watched."""
+    """The epoch at which each diagnostic first fired during training, where that is known."""
     source: Source
     report: StoredReport | None
-    """Every reading; None where training diverged."""
+    """All readings; None if training diverged."""
 
 
 class EarlierVerdict(_Part):
-    """What an earlier audit of the same study said of a rule."""
+    """The verdict of an earlier audit of the same study on a rule."""
 
     seeds: int
-    """How many seeds it had."""
+    """The number of seeds at that time."""
     word: Word
 
 
 class RuleVerdict(_Part):
-    """The verdict on a rule over seeds, and what it rests on."""
+    """The verdict on a rule over seeds, and its evidence."""
 
     rule: str | None
     """The rule's name, without options; None for networks from elsewhere."""
@@ -93,17 +93,17 @@ class RuleVerdict(_Part):
     word: Word
     findings: tuple[Finding, ...]
     besides: tuple[Finding, ...] = ()
-    """Findings of the diagnostics that are never a verdict by themselves."""
+    """The findings of the diagnostics that do not count."""
     sensitivity: tuple[StableRange, ...]
     used_depth: UsedDepth | None = None
     """How many blocks earn accuracy; None without a ladder, and in audits of earlier versions."""
     access: Access | None = None
-    """What the rule sees; None where that is not known."""
+    """What the rule sees; None if that is not known."""
     earlier: tuple[EarlierVerdict, ...] = ()
-    """What audits of the same study with other seeds said, oldest first, each once."""
+    """The verdicts of earlier audits of the same study with other seeds, oldest first."""
 
-    def following(self, before: RuleVerdict | None) -> RuleVerdict:
-        """Return this verdict with the one that it replaces, and those before, as earlier ones."""
+    def with_history(self, before: RuleVerdict | None) -> RuleVerdict:
+        """Return this verdict with the verdict that it replaces added to `earlier`."""
         if before is None:
             return self
         earlier = list(before.earlier)
@@ -113,7 +113,7 @@ class RuleVerdict(_Part):
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict as an object."""
+        """Return the verdict as an object."""
         return Verdict(
             self.word, self.findings, len(self.seeds), self.besides, used_depth=self.used_depth
         )
@@ -121,25 +121,25 @@ class RuleVerdict(_Part):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def in_words(self) -> str:
-        """The word, with what fired and whether it rests on one seed."""
+        """Return the word with its details: what fired, what is open, single seed."""
         return str(self.verdict)
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def published_word(self) -> Word:
-        """The word by the published protocol, which asks for no ladder."""
+        """Return the word by the published protocol, which asks for no ladder."""
         return self.verdict.published.word
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def fired(self) -> tuple[str, ...]:
-        """The diagnostics that fired."""
+        """Return the ids of the diagnostics that fired."""
         return self.verdict.fired
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def single_seed(self) -> bool:
-        """Whether the word rests on point values."""
+        """Return whether some finding rests on a single seed."""
         return self.verdict.single_seed
 
 
@@ -152,7 +152,7 @@ class ShallowRule(_Part):
 
 
 class Candidate(_Part):
-    """A setting that was tried: its accuracy on held-out samples, and its runs."""
+    """A setting that was tried: its accuracy on held-out samples, lost runs, and runs."""
 
     accuracy: Spread
     lost: int
@@ -160,7 +160,7 @@ class Candidate(_Part):
 
 
 class Selection(_Part):
-    """How the setting of a rule was chosen on held-out training samples."""
+    """The choice of a rule's setting by accuracy on held-out training samples."""
 
     chosen: str | None
     candidates: dict[str, Candidate]
@@ -168,7 +168,8 @@ class Selection(_Part):
 
 
 class Settings(_Part):
-    """The words of a rule at its several settings, by label; None where it cannot be told."""
+    """The words of a rule at its several settings, by label."""
 
     words: dict[str, Word]
     survives: bool | None
+    """Whether all settings have the same word; None if an inconclusive one leaves it open."""

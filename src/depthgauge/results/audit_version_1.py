@@ -1,16 +1,16 @@
-"""The parts of an audit that an earlier version wrote, in today's form."""
+"""Conversion of audits of schema version 1: each function returns a part in today's form."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from depthgauge.diagnosis.report import lifted_finding
+from depthgauge.diagnosis.report import lift_finding
 from depthgauge.results.audit_parts import AuditedNetwork, RuleVerdict, Selection, ShallowRule
 
 
-def verdict_before(entry: Mapping[str, Any]) -> RuleVerdict:
-    """Return a verdict; its accuracies and its word had other names."""
+def lift_verdict(entry: Mapping[str, Any]) -> RuleVerdict:
+    """Return a verdict; version 1 had other names for accuracies and word."""
     return RuleVerdict.model_validate(
         {
             "rule": entry.get("rule"),
@@ -20,14 +20,14 @@ def verdict_before(entry: Mapping[str, Any]) -> RuleVerdict:
             "accuracy": entry["acc"],
             "frozen": entry["frozen_acc"],
             "word": entry["verdict"],
-            "findings": [lifted_finding(one) for one in entry["diagnostics"]],
+            "findings": [lift_finding(finding) for finding in entry["diagnostics"]],
             "sensitivity": entry["sensitivity"],
         }
     )
 
 
-def network_before(row: Mapping[str, Any], reports: Mapping[str, Any]) -> AuditedNetwork:
-    """Return a network with its report, which stood apart, by label and seed."""
+def lift_network(row: Mapping[str, Any], reports: Mapping[str, Any]) -> AuditedNetwork:
+    """Return a network with its report; version 1 stored reports apart, by label and seed."""
     runs = {name: _identity(row["source"].get(name)) for name in ("run", "frozen_run")}
     return AuditedNetwork.model_validate(
         {
@@ -42,27 +42,27 @@ def network_before(row: Mapping[str, Any], reports: Mapping[str, Any]) -> Audite
     )
 
 
-def shallow_before(entry: Mapping[str, Any]) -> ShallowRule:
-    """Return a rule without blocks; accuracy and run stood together for each seed."""
+def lift_shallow(entry: Mapping[str, Any]) -> ShallowRule:
+    """Return a rule without blocks; version 1 stored accuracy and run together for each seed."""
     seeds = entry["seeds"].items()
     return ShallowRule.model_validate(
         {
             "accuracy": entry["acc"],
-            "accuracies": {seed: one["acc"] for seed, one in seeds},
-            "runs": {seed: _identity(one["run"]) for seed, one in seeds},
+            "accuracies": {seed: run["acc"] for seed, run in seeds},
+            "runs": {seed: _identity(run["run"]) for seed, run in seeds},
         }
     )
 
 
-def selection_before(entry: Mapping[str, Any]) -> Selection:
-    """Return a selection; the spread of a candidate stood beside its runs."""
+def lift_selection(entry: Mapping[str, Any]) -> Selection:
+    """Return a selection; version 1 stored the spread of a candidate beside its runs."""
     candidates = {
         label: {
-            "accuracy": {name: one[name] for name in ("mean", "std", "n")},
-            "lost": one["lost"],
-            "runs": one["runs"],
+            "accuracy": {name: candidate[name] for name in ("mean", "std", "n")},
+            "lost": candidate["lost"],
+            "runs": candidate["runs"],
         }
-        for label, one in entry["candidates"].items()
+        for label, candidate in entry["candidates"].items()
     }
     return Selection.model_validate(
         {"chosen": entry["chosen"], "candidates": candidates, "samples": entry["samples"]}

@@ -1,4 +1,4 @@
-"""Compare studies: the same rule in several of them, and each rule against one."""
+"""Compare studies: a rule that several studies have, and each rule with a reference rule."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ from depthgauge.results.study import StudyResult
 
 USUAL_REFERENCE = "bp"
 ORIGIN = ("version", "commit", "python", "torch", "processor", "gpu", "device", "threads")
-"""What of its provenance tells where a result comes from."""
+"""The fields of provenance that a comparison shows."""
 
 
 @dataclass(frozen=True)
-class _Named:
-    """A study, and the name it goes by."""
+class _NamedStudy:
+    """A study, and its name in the comparison."""
 
     name: str
     result: StudyResult
 
 
 def compare_studies(results: Sequence[StudyResult], to: str | None = None) -> Comparison:
-    """Compare studies; each rule with `to`, or with backpropagation where a study has it."""
+    """Compare studies, and each rule with the rule `to`; without `to`, with backpropagation."""
     names = distinct_names([study.folder for study in results])
-    studies = list(map(_Named, names, results))
+    studies = list(map(_NamedStudy, names, results))
     known = list(dict.fromkeys(rule for study in results for rule in study.rules))
     if to is not None and to not in known:
-        raise UserError(f"none of the studies has the rule {to}; --to takes {', '.join(known)}")
+        raise UserError(f"no study has the rule {to}; --to takes one of {', '.join(known)}")
     reference = to or USUAL_REFERENCE
     against = (
         _against(own, rule, studies, reference)
@@ -61,7 +61,7 @@ def compare_studies(results: Sequence[StudyResult], to: str | None = None) -> Co
 
 
 def distinct_names(folders: Sequence[Path]) -> list[str]:
-    """Return the names of the folders; namesakes get as many parts of their paths as differ."""
+    """Return the names of the folders, with as many parent folders as make each name unique."""
     paths = [folder.resolve() for folder in folders]
     for index, path in enumerate(paths):
         if path in paths[:index]:
@@ -70,16 +70,16 @@ def distinct_names(folders: Sequence[Path]) -> list[str]:
 
 
 def _name(path: Path, namesakes: Sequence[Path]) -> str:
-    """Return the last parts of a path, as many as tell all its namesakes apart."""
-    enough = next(
+    """Return as many last parts of a path as distinguish it from all folders of the same name."""
+    needed = next(
         parts
         for parts in count(1)
         if len({other.parts[-parts:] for other in namesakes}) == len(namesakes)
     )
-    return str(Path(*path.parts[-enough:]))
+    return str(Path(*path.parts[-needed:]))
 
 
-def _study(named: _Named) -> ComparedStudy:
+def _study(named: _NamedStudy) -> ComparedStudy:
     study = named.result
     return ComparedStudy(
         name=named.name,
@@ -93,11 +93,15 @@ def _study(named: _Named) -> ComparedStudy:
 
 
 def _origin(study: StudyResult) -> dict[str, list[str | int]]:
+    """Return each distinct value of provenance among the runs; of an audit alone, its own."""
     known = study.provenances
     if study.runs:
         known = [run.provenance for run in study.runs if run.provenance]
-    values = {name: [one[name] for one in known if one.get(name) is not None] for name in ORIGIN}
-    return {name: list(dict.fromkeys(some)) for name, some in values.items()}
+    values = {
+        name: [provenance[name] for provenance in known if provenance.get(name) is not None]
+        for name in ORIGIN
+    }
+    return {name: list(dict.fromkeys(every)) for name, every in values.items()}
 
 
 def _rule(study: str, rule: RuleResult) -> ComparedRule:
@@ -116,12 +120,13 @@ def _rule(study: str, rule: RuleResult) -> ComparedRule:
     )
 
 
-def _same_rule(studies: Sequence[_Named], label: str) -> list[SameRule]:
+def _same_rule(studies: Sequence[_NamedStudy], label: str) -> list[SameRule]:
+    """Compare a rule in the first study that has it with the same rule in each other study."""
     first, *others = (study for study in studies if label in study.result.rules)
     return [_pair(first, other, label) for other in others]
 
 
-def _pair(first: _Named, other: _Named, label: str) -> SameRule:
+def _pair(first: _NamedStudy, other: _NamedStudy, label: str) -> SameRule:
     difference = config_difference(first.result, other.result, label)
     alike = agreement(first.result, other.result, label)
     return SameRule(
@@ -137,9 +142,12 @@ def _pair(first: _Named, other: _Named, label: str) -> SameRule:
 
 
 def _against(
-    own: _Named, rule: RuleResult, studies: Sequence[_Named], reference: str
+    own: _NamedStudy, rule: RuleResult, studies: Sequence[_NamedStudy], reference: str
 ) -> AgainstRule:
-    """With the reference rule of its own study, or of the first one of the same base."""
+    """Compare a rule with the reference rule of its own study.
+
+    If its study lacks the reference rule, take the first study with the same configuration.
+    """
     candidates = [study for study in (own, *studies) if reference in study.result.rules]
     for candidate in candidates:
         if candidate is own or config_difference(candidate.result, own.result).is_empty:
@@ -159,7 +167,10 @@ def _against(
 
 
 def _comparable(reference: RuleResult, rule: RuleResult) -> tuple[Difference, ...]:
-    """The second less the first; rungs only where both networks have as many blocks."""
+    """Return the differences of a rule minus the reference rule.
+
+    Rungs are compared only if both networks have the same number of blocks.
+    """
     has_rungs = reference.blocks == rule.blocks
     return tuple(
         paired_difference(quantity, reference.values[quantity], values)

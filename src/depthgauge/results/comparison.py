@@ -1,11 +1,12 @@
-"""What comparing studies gives: every rule, the same rule in several, each against one."""
+"""The result of comparing studies: the studies, their rules, and the differences of rules."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from pydantic import JsonValue
 
 from depthgauge.config import SCHEMA_VERSION, SharedConfig
 from depthgauge.json_values import plain_object
@@ -20,15 +21,15 @@ from depthgauge.verdict.words import Word
 
 @dataclass(frozen=True)
 class ComparedStudy:
-    """A study, by the name it goes by here.
+    """A study in a comparison.
 
     Attributes:
         name: the shortest end of its path that no other study has.
-        path: its folder.
-        config: what all its runs have in common.
+        path: the folder of the study.
+        config: the configuration that all its runs share.
         seeds: every seed.
-        runs: how many are in each state.
-        complete: whether nothing is left to train.
+        runs: the number of runs in each state.
+        complete: whether every run has ended.
         provenance: the versions, commits and machines of its runs, each value once.
     """
 
@@ -43,18 +44,20 @@ class ComparedStudy:
 
 @dataclass(frozen=True)
 class ComparedRule:
-    """A rule of one of the studies: its spreads over seeds, and what is behind them.
+    """A rule of one of the studies: its spreads over seeds, and the values behind them.
 
     Attributes:
-        study: the name that its study goes by here.
-        label: what tables call the rule.
-        control: which control it was trained under, if any.
-        accuracy, frozen, gain: with all blocks trained, with none, and the difference.
+        study: the name of its study in the comparison.
+        label: the label of the rule in tables.
+        control: the control under which it was trained, if any.
+        accuracy, frozen, gain: the accuracy with all blocks trained, with frozen blocks, and the
+            difference.
         used_depth: how many blocks earn accuracy, in words; empty without a ladder.
-        verdict: the word; `verdict_in_words` says why.
-        basis: what the verdict rests on.
+        verdict: the word.
+        verdict_in_words: the word with its details.
+        basis: the basis of the verdict.
         diverged_seeds: the seeds with which training of the whole network diverged.
-        values: what was measured, by quantity and seed.
+        values: accuracy, frozen, gain and rungs, by name and seed.
     """
 
     study: str
@@ -73,16 +76,16 @@ class ComparedRule:
 
 @dataclass(frozen=True)
 class SameRule:
-    """A rule in the first study that has it, and in another one: the other less the first.
+    """A rule in another study compared with the first study that has it: other minus first.
 
     Attributes:
-        label: what tables call the rule.
-        first, other: names of the two studies.
-        same_runs: whether the same runs were trained: on another machine, say, or by another
-            version.
-        differ_in, not_known: in what the configurations differ.
-        agreement: how alike the runs of equal k and seed are.
-        differences: by quantity.
+        label: the label of the rule in tables.
+        first, other: the names of the two studies.
+        same_runs: whether both studies trained the same runs, for example on two machines or with
+            two versions.
+        differ_in, not_known: the difference between the configurations.
+        agreement: how many runs of equal k and seed agree.
+        differences: the difference of each quantity.
     """
 
     label: str
@@ -97,15 +100,15 @@ class SameRule:
 
 @dataclass(frozen=True)
 class AgainstRule:
-    """A rule less the reference rule, that of its own study where there is one.
+    """A rule compared with the reference rule, of its own study if possible: rule minus reference.
 
     Attributes:
-        study, label: what is compared.
-        reference, reference_study: with what; None where no study that has the reference rule is
-            comparable.
-        not_comparable_with: the first study that has the reference rule, where none is comparable.
-        differ_in, not_known: in what that study differs.
-        differences: by quantity; empty where there is no reference.
+        study, label: the study and the label of the rule.
+        reference, reference_study: the reference rule and its study; None if no study with the
+            reference rule is comparable.
+        not_comparable_with: the first study with the reference rule, if none is comparable.
+        differ_in, not_known: the difference from the configuration of that study.
+        differences: the difference of each quantity; empty without a reference.
     """
 
     study: str
@@ -120,9 +123,15 @@ class AgainstRule:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Several studies in one; `to` is the rule that the others are compared with.
+    """The comparison of several studies.
 
-    `results` are the studies themselves, in the order of `studies`.
+    Attributes:
+        to: the reference rule, with which the others are compared.
+        studies: the studies by name.
+        rules: the rules of all studies.
+        same_rules: the rules that several studies have.
+        against: each rule compared with the reference rule.
+        results: the studies themselves, in the order of `studies`.
     """
 
     to: str
@@ -132,7 +141,7 @@ class Comparison:
     against: Sequence[AgainstRule]
     results: Sequence[StudyResult]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, JsonValue]:
         """Return the comparison as one JSON document, without the studies themselves."""
         return plain_object(
             {

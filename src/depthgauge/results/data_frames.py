@@ -32,7 +32,7 @@ class LadderRow(NamedTuple):
 
 
 class LayerRow(NamedTuple):
-    """What was read at one layer of a network: 0 is the embedding, l what block l − 1 gives."""
+    """The readings at one layer: 0 is the embedding, and l the stream after block l − 1."""
 
     label: str
     seed: int
@@ -52,17 +52,18 @@ NORMS: tuple[Literal["h_norm", "g_norm"], ...] = ("h_norm", "g_norm")
 """Metrics with one value for each layer."""
 
 WHOLE = ("diverged_epoch", "epoch", "n")
-"""Columns of whole numbers, some of which may be missing."""
+"""Columns of whole numbers in which values may be missing."""
 
 
 def frame_of(study: StudyResult, name: FrameName = "runs") -> pd.DataFrame:
-    """Return one of a study's tables.
+    """Return one of a study's tables as a data frame.
 
-    `runs` has a row for each run, `epochs` one for each run and epoch (a run without metrics has
-    one), `ladder` one for each rule, k and seed, `layers` one for each network and layer.
+    "runs" has a row for each run. "epochs" has a row for each run and epoch, and one row for a run
+    without metrics. "ladder" has a row for each rule, k and seed. "layers" has a row for each
+    network and layer.
     """
     if name not in FRAMES:
-        raise UserError(f"there is no table {name!r}; there are: {', '.join(get_args(FrameName))}")
+        raise UserError(f"there is no table {name!r}; use one of {', '.join(get_args(FrameName))}")
     rows, columns = FRAMES[name]
     frame = pd.DataFrame(list(rows(study)), columns=columns)
     for column in set(WHOLE) & set(frame.columns):
@@ -72,8 +73,8 @@ def frame_of(study: StudyResult, name: FrameName = "runs") -> pd.DataFrame:
     return frame
 
 
-def _configured(run: RunResult) -> Row:
-    """What defines a run, flat."""
+def _config_columns(run: RunResult) -> Row:
+    """Return the configuration and the state of a run as columns."""
     config = run.config
     task, net, rule, recipe = config.task, config.net, config.rule, config.recipe
     return {
@@ -81,8 +82,8 @@ def _configured(run: RunResult) -> Row:
         "label": run.label,
         "k": config.k,
         "seed": config.seed,
-        "swapped": _listed(config.intervention.swapped),
-        "frozen": _listed(config.intervention.frozen),
+        "swapped": _write_blocks(config.intervention.swapped),
+        "frozen": _write_blocks(config.intervention.frozen),
         "task": task.name,
         "evaluated_on": task.evaluated_on,
         "rule": rule.name,
@@ -102,15 +103,15 @@ def _configured(run: RunResult) -> Row:
     }
 
 
-def _listed(blocks: Sequence[int]) -> str | None:
-    """Blocks as a text; None for none."""
+def _write_blocks(blocks: Sequence[int]) -> str | None:
+    """Write numbers of blocks as one text; None without blocks."""
     return " ".join(map(str, blocks)) or None
 
 
 def _runs(study: StudyResult) -> Iterator[Row]:
     for run in study.runs:
         provenance = run.provenance
-        yield _configured(run) | {
+        yield _config_columns(run) | {
             "accuracy": run.accuracy,
             "diverged_epoch": run.diverged_epoch,
             "reason": run.reason,
@@ -124,12 +125,13 @@ def _runs(study: StudyResult) -> Iterator[Row]:
 def _epochs(study: StudyResult) -> Iterator[Row]:
     layers = 1 + max((run.config.net.blocks for run in study.runs), default=0)
     for run in study.runs:
-        shared = _configured(run)
+        shared = _config_columns(run)
         for line in run.epochs or (None,):
-            yield shared | _measured(line, layers)
+            yield shared | _epoch_columns(line, layers)
 
 
-def _measured(line: EpochMetrics | None, layers: int) -> Row:
+def _epoch_columns(line: EpochMetrics | None, layers: int) -> Row:
+    """Return the metrics of one epoch as columns, with a column for each layer's norms."""
     names = ("epoch", "train_loss", "accuracy", "g_over_e", "diverged")
     row: Row = {name: line.get(name) if line else None for name in names}
     for name in NORMS:
@@ -150,10 +152,11 @@ def _layers(study: StudyResult) -> Iterator[LayerRow]:
     last = {run.identity: run.epochs[-1] for run in study.runs if run.is_full and run.epochs}
     for rule in study.rules.values():
         for network in rule.networks:
-            yield from _of_network(network, last.get(network.run or ""))
+            yield from _layers_of(network, last.get(network.run or ""))
 
 
-def _of_network(network: NetworkResult, last: EpochMetrics | None) -> Iterator[LayerRow]:
+def _layers_of(network: NetworkResult, last: EpochMetrics | None) -> Iterator[LayerRow]:
+    """Yield a row for each layer, from the audit's report, or from the `last` epoch's metrics."""
     report = network.report
     norms: Sequence[float | None] = ()
     gradients: Sequence[float | None] = ()
@@ -162,7 +165,7 @@ def _of_network(network: NetworkResult, last: EpochMetrics | None) -> Iterator[L
     elif last is not None:
         norms, gradients = last.get("h_norm") or (), last.get("g_norm") or ()
     credit = [report.alignment, report.perturbation, report.nudging] if report else [None] * 3
-    alignment, perturbation, nudging = (one.per_layer if one else () for one in credit)
+    alignment, perturbation, nudging = (reading.per_layer if reading else () for reading in credit)
     null = [layer.word for layer in report.null.per_layer] if report and report.null else []
     lesion = (None, *report.lesion.per_layer) if report else ()
     rewind = (None, *report.rewind.per_layer) if report and report.rewind else ()
@@ -197,4 +200,4 @@ FRAMES: dict[str, tuple[Callable[[StudyResult], Iterator[Any]], Sequence[str] | 
     "ladder": (_ladder, LadderRow._fields),
     "layers": (_layers, LayerRow._fields),
 }
-"""How each table is made, and its columns where they do not depend on the study."""
+"""For each table the function that yields its rows, and its columns if these are fixed."""

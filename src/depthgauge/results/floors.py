@@ -1,4 +1,4 @@
-"""The floors of a study: what needs no depth at all."""
+"""The floors of a study: the accuracies that need no depth."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from depthgauge.store.result_file import RightAnswers, unpack_answers
 from depthgauge.verdict.paired_test import Right, Scores, compare
 
 FLOORS = "floors.json"
-"""The linear floor, in the study's folder: it is fitted once."""
+"""The file of the linear floor, in the study's folder."""
 
 LINEAR = "linear classifier"
-"""What tables, charts and words call the linear floor."""
+"""The name of the linear floor in tables, charts and sentences."""
 
 MARGIN = 0.02
-"""By so much a rule must beat the linear floor."""
+"""The share by which a rule must beat the linear floor."""
 
 ERROR_RATE = 0.05
 
@@ -36,58 +36,59 @@ class _Part(BaseModel):
 
 
 class LinearFloor(_Part):
-    """A linear classifier of the standardised input, or why there is none."""
+    """A linear classifier of the standardised input, or the reason why there is none."""
 
     task: TaskConfig
-    """What it was fitted to and read on."""
+    """The task to which it was fitted."""
     accuracy: float | None = None
-    """On the whole evaluation split."""
+    """The accuracy on the whole evaluation split."""
     penalty: float | None = None
     """λ of λ/2 · ‖weights‖², chosen on held-out training samples."""
     samples: int = 0
-    """How many training samples it was fitted to."""
+    """The number of training samples to which it was fitted."""
     right: RightAnswers | None = None
-    """Which evaluation samples it names rightly."""
+    """For each evaluation sample whether it is right."""
     reason: str = ""
-    """Why there is none, where there is none."""
+    """The reason why there is no linear classifier; empty if there is one."""
 
 
 class AboveLinear(_Part):
-    """How far a rule with all its blocks trained is above the linear floor."""
+    """The comparison of a rule with all its blocks trained with the linear floor."""
 
     accuracy: float
-    """Mean over seeds; a diverged run counts with chance."""
+    """The mean over seeds; a diverged run counts with the accuracy of chance."""
     seeds: int
     p: float | None
-    """Of "it is more than 2 points above": one-sided t, over seeds and evaluation samples; None
-    with one seed."""
+    """The p-value of "the rule is more than 2 points above": one-sided t, over seeds and
+    evaluation samples; None with one seed."""
     is_shown: bool
-    """Whether that is shown at 5 %; with one seed, whether its accuracy is."""
+    """Whether the rule is shown to be more than 2 points above, at 5 %. With one seed, whether
+    its accuracy is."""
 
 
 class Floors(_Part):
-    """What a study's rules have to beat."""
+    """The accuracies that a study's rules have to beat."""
 
     linear: LinearFloor | None = None
     shallow: ShallowRule | None = None
     """The network without blocks, trained by backpropagation with the study's recipe."""
     above_linear: dict[str, AboveLinear] = {}
-    """By label, of the rules that are no controls."""
+    """The comparison of each rule with the linear floor, by label, without controls."""
 
     @property
     def lines(self) -> dict[str, float]:
-        """The mean accuracy of each floor that is known, by what charts call it."""
+        """Return the mean accuracy of each known floor, by its name in charts."""
         linear = self.linear.accuracy if self.linear else None
         shallow = self.shallow.accuracy.mean if self.shallow else None
-        found = {LINEAR: linear, SHALLOW: shallow}
-        return {name: accuracy for name, accuracy in found.items() if accuracy is not None}
+        floors = {LINEAR: linear, SHALLOW: shallow}
+        return {name: accuracy for name, accuracy in floors.items() if accuracy is not None}
 
 
 def read_linear_floor(path: Path) -> LinearFloor | None:
-    """Return the linear floor that was stored; None where there is none.
+    """Return the stored linear floor; None if there is no file.
 
     Raises:
-        UserError: the file is none of this version.
+        UserError: the file is not a floor of this version.
     """
     if not path.is_file():
         return None
@@ -102,7 +103,7 @@ def read_linear_floor(path: Path) -> LinearFloor | None:
 def floors_of(
     runs: Sequence[RunResult], linear: LinearFloor | None, chance: float | None
 ) -> Floors | None:
-    """Return the floors of a study, as far as they are there."""
+    """Return the floors of a study; None if it has none."""
     shallow = [run for run in runs if run.label == SHALLOW and run.is_done]
     if linear is None and not shallow:
         return None
@@ -117,7 +118,7 @@ def floors_of(
 
 
 def shallow_of(runs: Sequence[RunResult]) -> ShallowRule:
-    """Return the accuracies of a rule's runs without blocks."""
+    """Return the accuracies of runs of networks without blocks."""
     return ShallowRule(
         accuracy=Spread.of(run.accuracy for run in runs),
         accuracies={run.config.seed: run.accuracy for run in runs},
@@ -132,19 +133,22 @@ def _above(
     mean = math.fsum(accuracies.values()) / len(accuracies)
     if len(accuracies) == 1:
         return AboveLinear(accuracy=mean, seeds=1, p=None, is_shown=mean - floor > MARGIN)
-    named = None if linear.right is None else unpack_answers(linear.right)
-    rule = Scores(accuracies, _right_answers(runs, named), None if named is None else len(named))
+    right = None if linear.right is None else unpack_answers(linear.right)
+    rule = Scores(accuracies, _right_answers(runs, right), None if right is None else len(right))
     floors = dict.fromkeys(accuracies, floor)
-    beside = Scores(floors, {} if named is None else dict.fromkeys(floors, named))
-    p = compare(rule, beside).p_above(MARGIN)
+    classifier = Scores(floors, {} if right is None else dict.fromkeys(floors, right))
+    p = compare(rule, classifier).p_above(MARGIN)
     return AboveLinear(accuracy=mean, seeds=len(accuracies), p=p, is_shown=p <= ERROR_RATE)
 
 
 def _right_answers(runs: Sequence[RunResult], like: Right | None) -> Mapping[int, Right]:
-    """Return what each run names rightly, where it is known; a diverged one names nothing."""
-    found = {
+    """Return the right answers of each run by seed, where they are known.
+
+    Answers have the shape of `like`. A diverged run is always wrong.
+    """
+    answers = {
         run.config.seed: np.zeros_like(like) if run.accuracy is None else run.right_answers
         for run in runs
         if like is not None
     }
-    return {seed: right for seed, right in found.items() if right is not None}
+    return {seed: right for seed, right in answers.items() if right is not None}

@@ -1,4 +1,4 @@
-"""The ladders of a study, rung by rung: statistics, and the content of `ladder.json`."""
+"""The ladders of a study: rungs, their statistics, and the content of `ladder.json`."""
 
 from __future__ import annotations
 
@@ -34,67 +34,70 @@ ERROR_RATE = 0.05
 
 
 class Rung(BaseModel):
-    """Accuracy with the last k blocks trained, over seeds."""
+    """The accuracies with the last k blocks trained, over seeds."""
 
     model_config = ConfigDict(frozen=True)
 
     k: NonNegativeInt
-    """How many blocks are trained."""
+    """The number of trained blocks."""
     accuracies: dict[int, float]
-    """By seed, of the runs that finished."""
+    """The accuracies of the finished runs, by seed."""
     runs: dict[int, str] = {}
-    """Identities of those runs, by seed."""
+    """The ids of the finished runs, by seed."""
     diverged: dict[int, int | None] = {}
     """The epoch in which a run diverged, by seed."""
     failed: int = 0
-    """How many runs raised an error."""
+    """The number of failed runs."""
     blocks: int | None = None
-    """Of the network, where that is known."""
+    """The number of blocks of the network; None if it is not known."""
 
     @cached_property
     def spread(self) -> Spread:
-        """Mean and sample standard deviation over seeds."""
+        """Return mean and sample standard deviation over seeds."""
         return Spread.of(self.accuracies.values())
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def mean(self) -> float | None:
-        """Mean accuracy over seeds."""
+        """Return the mean accuracy over seeds."""
         return self.spread.mean
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def std(self) -> float | None:
-        """Sample standard deviation over seeds."""
+        """Return the sample standard deviation over seeds."""
         return self.spread.std
 
     @property
     def lost(self) -> int:
-        """How many runs diverged or failed."""
+        """Return the number of runs that diverged or failed."""
         return len(self.diverged) + self.failed
 
     @cached_property
     def interval(self) -> Interval | None:
-        """95 % interval of the mean (Student's t); None for fewer than two seeds."""
+        """Return the 95 % interval of the mean (Student's t); None with fewer than two seeds."""
         values = list(self.accuracies.values())
         return interval(values, ERROR_RATE) if len(values) > 1 else None
 
     @property
     def ends(self) -> tuple[float, float] | None:
-        """The ends of the interval as they are shown; None where it says nothing, or is none."""
-        found = self.interval
-        if found is None or found.is_wider_than(WIDEST_SHARE):
+        """Return the ends of the interval for charts; None without one, or if it is too wide."""
+        interval = self.interval
+        if interval is None or interval.is_wider_than(WIDEST_SHARE):
             return None
-        return found.low, found.high
+        return interval.low, interval.high
 
 
 def rungs_of(runs: Sequence[RunResult]) -> tuple[Rung, ...]:
-    """Return the ladder of a rule's runs, k rising."""
+    """Return the ladder of a rule, k rising, from its runs."""
     return _by_k([run for run in runs if run.config.is_rung])
 
 
 def swap_twins_of(runs: Sequence[RunResult]) -> tuple[Rung, ...]:
-    """Return the swap twins of a rule's rungs, k rising: what each adds is trained on noise."""
+    """Return the swap twins of a rule's rungs, k rising, from its runs.
+
+    In a swap twin, the blocks that the rung adds are trained on noise.
+    """
     if not runs:
         return ()
     ks = {run.config.k for run in runs if run.config.is_rung}
@@ -103,7 +106,7 @@ def swap_twins_of(runs: Sequence[RunResult]) -> tuple[Rung, ...]:
 
 
 def twins_of(runs: Sequence[RunResult], k: int, blocks: Sequence[int]) -> list[RunResult]:
-    """Return the swap twins of rung k, which adds these blocks."""
+    """Return the runs of the swap twin of rung k, given the blocks that the rung adds."""
     twin = Intervention(swapped=tuple(blocks))
     return [run for run in runs if run.config.k == k and run.config.intervention == twin]
 
@@ -126,7 +129,7 @@ def _rung(k: int, runs: Sequence[RunResult]) -> Rung:
 
 
 class Ladder(BaseModel):
-    """Accuracy over the number of trained blocks, rule by rule."""
+    """The content of `ladder.json`: accuracy over the number of trained blocks, by rule."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -135,50 +138,46 @@ class Ladder(BaseModel):
     chance: float | None
     provenance: Provenance = {}
     rules: dict[str, tuple[Rung, ...]]
-    """Rungs by label, k rising."""
+    """The rungs by label, k rising."""
     twins: dict[str, tuple[Rung, ...]] = {}
-    """Swap twins of the rungs that have one, by label: what the rung adds is trained on noise."""
+    """The swap twins of rungs by label, k rising."""
     used_depth: dict[str, UsedDepth] = {}
-    """How many blocks earn accuracy, by label, where there is a ladder."""
+    """The used depth by label, for each rule with a ladder."""
     floors: Floors | None = None
-    """What needs no depth; None where it was not asked for."""
+    """The accuracies that need no depth; None if the command did not ask for them."""
 
     @model_validator(mode="wrap")
     @classmethod
     def _lift(cls, document: Any, validate: ModelWrapValidatorHandler[Ladder]) -> Ladder:
-        """Documents of the first version had every run as an object, by label, k and seed."""
+        """Accept documents of version 1, which store each run by label, k and seed."""
         is_old = isinstance(document, Mapping) and document.get("schema_version") == 1
-        return _lifted(document) if is_old else validate(document)
+        return _lift_version_1(document) if is_old else validate(document)
 
     @property
     def ks(self) -> list[int]:
-        """Every k that some rule has."""
+        """Return every k that some rule has."""
         return sorted({rung.k for rungs in self.rules.values() for rung in rungs})
 
     @property
     def seeds(self) -> list[int]:
-        """Every seed of a run that is done."""
-        every = (rung for rungs in self.rules.values() for rung in rungs)
-        return sorted({seed for rung in every for seed in (*rung.accuracies, *rung.diverged)})
+        """Return every seed with a finished or diverged run."""
+        all_rungs = (rung for rungs in self.rules.values() for rung in rungs)
+        return sorted({seed for rung in all_rungs for seed in (*rung.accuracies, *rung.diverged)})
 
 
-def _lifted(old: Mapping[str, Any]) -> Ladder:
+def _lift_version_1(old: Mapping[str, Any]) -> Ladder:
     return Ladder(
         config=SharedConfig.model_validate(old["config"]),
         chance=old["config"]["chance"],
         provenance=old.get("provenance", {}),
         rules={
-            label: tuple(_lifted_rung(int(k), runs) for k, runs in sorted(rungs.items(), key=_k_of))
+            label: tuple(_lift_rung(k, rungs[str(k)]) for k in sorted(map(int, rungs)))
             for label, rungs in old["results"].items()
         },
     )
 
 
-def _k_of(rung: tuple[str, Any]) -> int:
-    return int(rung[0])
-
-
-def _lifted_rung(k: int, by_seed: Mapping[str, Mapping[str, Any]]) -> Rung:
+def _lift_rung(k: int, by_seed: Mapping[str, Mapping[str, Any]]) -> Rung:
     runs = {int(seed): run for seed, run in by_seed.items()}
     finished = {seed: run for seed, run in runs.items() if run["final_acc"] is not None}
     return Rung(

@@ -1,8 +1,8 @@
-"""The runs of a rule's ladder, its swap twins and its confirming runs, and what they come to."""
+"""Used depth from runs: the runs of a ladder, its swap twins and its confirming runs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 
 import numpy as np
@@ -20,36 +20,35 @@ def used_depths(
 ) -> dict[str, UsedDepth]:
     """Return the used depth of every rule that has a ladder, from its runs.
 
-    Each is held against backpropagation under the same control, at its most accurate setting.
+    Each rule is compared with backpropagation under the same control, at its most accurate setting.
     """
-    ladders = {label: ladder_scores(runs, chance) for label, runs in rules.items() if runs}
-    known = {label: ladder for label, ladder in ladders.items() if ladder is not None}
-    bp = {
-        label: ladder for label, ladder in known.items() if rules[label][0].config.rule.name == "bp"
+    ladders = {
+        label: ladder
+        for label, runs in rules.items()
+        if (ladder := ladder_scores(runs, chance)) is not None
     }
-    controls = {rules[label][0].control for label in bp}
+    controls = {label: rules[label][0].control for label in ladders}
+    bp = {label for label in ladders if rules[label][0].config.rule.name == "bp"}
     references = {
         control: find_used_depth(
-            most_accurate_bp(
-                {label: one for label, one in bp.items() if rules[label][0].control == control}
-            )
+            most_accurate([ladders[label] for label in bp if controls[label] == control])
         )
-        for control in controls
+        for control in {controls[label] for label in bp}
     }
     return {
         label: find_used_depth(
             ladder,
-            None if label in bp else references.get(rules[label][0].control),
+            None if label in bp else references.get(controls[label]),
             is_bp=label in bp,
         )
-        for label, ladder in known.items()
+        for label, ladder in ladders.items()
     }
 
 
 def ladder_scores(runs: Sequence[RunResult], chance: float | None) -> LadderScores | None:
-    """Return the accuracies of a rule's runs as used depth needs them; None without a ladder.
+    """Return the accuracies from which used depth is computed; None without a ladder.
 
-    A ladder has frozen blocks, the whole network, and each seed's accuracy at both.
+    A ladder needs accuracies with frozen blocks and with all blocks trained.
     """
     if not runs:
         return None
@@ -65,10 +64,8 @@ def ladder_scores(runs: Sequence[RunResult], chance: float | None) -> LadderScor
     twins = {k: scores_of_runs(twins_of(runs, k, own), chance) for k, own in added.items()}
     twins = {k: scores for k, scores in twins.items() if scores.accuracies}
     earning = find_used_depth(LadderScores(by_k, twins)).earning_blocks
-    confirming, on_noise = (
-        scores_of_runs(found, chance)
-        for found in (confirming_runs(runs, earning), runs_on_noise(runs, earning))
-    )
+    confirming = scores_of_runs(confirming_runs(runs, earning), chance)
+    on_noise = scores_of_runs(runs_on_noise(runs, earning), chance)
     return LadderScores(
         by_k,
         twins,
@@ -78,7 +75,7 @@ def ladder_scores(runs: Sequence[RunResult], chance: float | None) -> LadderScor
 
 
 def confirming_runs(runs: Sequence[RunResult], earning: Sequence[int]) -> list[RunResult]:
-    """Return the runs that train these blocks alone, where those are not the last ones."""
+    """Return the runs that train the earning blocks only; none if these are the last blocks."""
     return [
         run
         for run in runs
@@ -89,7 +86,7 @@ def confirming_runs(runs: Sequence[RunResult], earning: Sequence[int]) -> list[R
 
 
 def runs_on_noise(runs: Sequence[RunResult], earning: Sequence[int]) -> list[RunResult]:
-    """Return the runs of the whole network in which every other block is trained on noise."""
+    """Return the runs that train all blocks, those that do not earn on noise."""
     return [
         run
         for run in runs
@@ -101,12 +98,16 @@ def runs_on_noise(runs: Sequence[RunResult], earning: Sequence[int]) -> list[Run
 
 
 def _trained(run: RunResult) -> set[int]:
+    """Return the blocks that a run trains."""
     blocks = run.config.net.blocks
     return {*range(blocks - run.config.k, blocks)} - {*run.config.intervention.frozen}
 
 
 def scores_of_runs(runs: Sequence[RunResult], chance: float | None) -> Scores:
-    """Return the accuracies of runs by seed; one that diverged counts as chance, all wrong."""
+    """Return the accuracies of runs by seed.
+
+    A diverged run counts with the accuracy of chance, and every answer counts as wrong.
+    """
     finished = {run.config.seed: run for run in runs if run.accuracy is not None}
     right = {seed: run.right_answers for seed, run in finished.items()}
     known = {seed: flags for seed, flags in right.items() if flags is not None}
@@ -120,6 +121,6 @@ def scores_of_runs(runs: Sequence[RunResult], chance: float | None) -> Scores:
     return Scores(accuracies, known, samples)
 
 
-def most_accurate_bp(settings: Mapping[str, LadderScores]) -> LadderScores:
-    """Return the ladder of backpropagation's most accurate setting."""
-    return max(settings.values(), key=lambda ladder: fmean(ladder.full.accuracies.values()))
+def most_accurate(settings: Iterable[LadderScores]) -> LadderScores:
+    """Return the ladder of the most accurate setting."""
+    return max(settings, key=lambda ladder: fmean(ladder.full.accuracies.values()))

@@ -1,4 +1,4 @@
-"""Load a study from its folder: every file is opened once, and what is damaged is said."""
+"""Load a study from its folder: each file is read once, and each damaged file is reported."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from depthgauge.store.done_runs import DoneRun
 from depthgauge.store.files import read_json, read_small
 from depthgauge.store.labels import distinct_labels
 from depthgauge.store.plan_files import Plan
-from depthgauge.store.result_file import what_is_wrong
+from depthgauge.store.result_file import ResultFile, what_is_wrong
 from depthgauge.store.run_paths import CONFIG, FAILED, RESULT, read_config
 from depthgauge.store.study_folder import StudyFile, StudyFolder
 
 
 def load(folder: Path | str) -> StudyResult:
-    """Return the study in a folder, also one that is half done, or has an audit alone.
+    """Return the study in a folder; it may be incomplete, or consist of an audit only.
 
-    What cannot be used is left out and named in the study's `problems`.
+    Files that cannot be used are left out, and the study's `problems` name them.
     """
     study = StudyFolder(Path(folder))
     file = study.read()
@@ -44,10 +44,10 @@ def load_opened(
     audited: bool = True,
     before: StudyResult | None = None,
 ) -> StudyResult:
-    """Return the study in a folder that was opened before; what was read then is not read again.
+    """Return the study in a folder whose study file and `done` runs were read before.
 
-    Without `audited`, an audit of the study is left where it is: it will be replaced. Of the study
-    as it was loaded `before`, runs that had ended, the audit and what was wrong are kept.
+    Without `audited`, the study's audit is not read, because a new one will replace it. If the
+    study was loaded `before`, its ended runs, its audit and its problems are kept.
     """
     if before is None:
         return _Loader(study, done).load(file, audited=audited)
@@ -57,7 +57,7 @@ def load_opened(
 
 
 def load_earlier_audit(folder: Path) -> Audit | None:
-    """Return the audit that another one will replace; None where none is there, or none to read."""
+    """Return the audit that a new one will replace; None if there is none, or it is unreadable."""
     path = folder / "audit.json"
     try:
         return _read_audit(path) if path.is_file() else None
@@ -87,7 +87,7 @@ def _read_audit(path: Path) -> Audit:
 
 
 class _Loader:
-    """Reads one folder, and keeps what is wrong in it."""
+    """Reads one folder, and collects its problems."""
 
     def __init__(
         self,
@@ -141,7 +141,7 @@ class _Loader:
             return Plan([])
 
     def _chance(self, plan: Plan, audit: Audit | None) -> float | None:
-        """Accuracy of chance as the plan has it; older studies have it in their documents."""
+        """Return the accuracy of chance from the plan; older studies have it in their documents."""
         planned = [file.chance for file in plan.files if file.chance is not None]
         if planned:
             return planned[-1]
@@ -157,7 +157,10 @@ class _Loader:
             return None
 
     def _runs(self, plan: Plan) -> Iterator[RunResult]:
-        """All that were planned or begun, rule by rule; a rule's newest version has the label."""
+        """Yield the runs that were planned or begun, rule by rule.
+
+        If a rule has several versions, the newest has the plain label.
+        """
         configs = [config for cohort in plan.current for config in cohort.configs]
         unplanned = list(self._unplanned({config.identity for config in configs}))
         labels = distinct_labels(config.rule for config in [*reversed(configs), *unplanned])
@@ -174,11 +177,11 @@ class _Loader:
             yield self._run(config, labels[config.rule.as_text], running)
 
     def _unplanned(self, planned: set[str]) -> Iterator[RunConfig]:
-        """Runs from before there were plans, or put there by hand."""
+        """Yield the runs that no plan names: of old versions, or copied into the folder."""
         runs = self._study.runs
         for path in sorted(runs.iterdir()) if runs.is_dir() else ():
-            begun = (path / CONFIG).exists() or (path / RESULT).exists()
-            if path.name in planned or not begun:
+            has_begun = (path / CONFIG).exists() or (path / RESULT).exists()
+            if path.name in planned or not has_begun:
                 continue
             try:
                 known = self._done.get(path.name)
@@ -187,7 +190,7 @@ class _Loader:
                 self._problems.append(str(error))
 
     def _running(self, plan: Plan) -> set[str]:
-        """The runs of cohorts that somebody is training."""
+        """Return the ids of the runs that a process is training."""
         return {
             identity
             for cohort in plan.current
@@ -222,19 +225,19 @@ class _Loader:
         begun = RunResult(config, label, "stopped", folder)
         return begun if begun.epochs else RunResult(config, label, "waiting", folder)
 
-    def _result(self, identity: str) -> dict[str, Any] | None:
-        """The result of a run that is done, unless it cannot be used."""
+    def _result(self, identity: str) -> ResultFile | None:
+        """Return the result of a run; None without one, or if it cannot be used."""
         if identity in self._done:
             return self._done[identity].result
         path = f"{self._study.runs}/{identity}/{RESULT}"
-        result: dict[str, Any] | None = self._read(path)
+        result: ResultFile | None = self._read(path)
         if result is not None and (wrong := what_is_wrong(result, identity)) is not None:
             self._problems.append(f"{path} {wrong}; remove it to train the run again")
             return None
         return result
 
     def _read(self, path: str) -> Any:
-        """The content of a JSON file; None where there is none, or it cannot be read."""
+        """Return the object in a JSON file; None without a file, or if it cannot be read."""
         try:
             content = from_json(read_small(path))
         except FileNotFoundError:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from pydantic import JsonValue
 
 from depthgauge.config import SharedConfig
 from depthgauge.json_values import plain_object
@@ -62,7 +63,7 @@ class StudyPlan:
             lines.append(f"{self.line}, {self.memory_bytes / GIGABYTE:.1f} GB each")
         return lines
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, JsonValue]:
         """Return the plan for a JSON document."""
         names = ("cohorts", "processes", "threads", "memory_bytes")
         return plain_object(

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from depthgauge.config import RunConfig
 from depthgauge.store.checkpoint import read_checkpoint
 from depthgauge.store.files import content_of
 from depthgauge.store.quarantine import DamagedError, put_aside
-from depthgauge.store.result_file import what_is_wrong
+from depthgauge.store.result_file import ResultFile, what_is_wrong
 from depthgauge.store.run_folder import RunFolder
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.training.loop import RunState
@@ -27,7 +26,7 @@ class DoneRun:
     """
 
     config: RunConfig
-    result: dict[str, Any]
+    result: ResultFile
     network: RunState | None = None
 
 
