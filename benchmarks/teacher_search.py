@@ -239,7 +239,9 @@ def print_other_teachers(rungs: Sequence[int], seed: int, epochs: int) -> None:
 
 def main() -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description="Re-make the tables of docs/tasks/teacher-search.md.")
+    parser = argparse.ArgumentParser(
+        description="Re-make the tables of docs/tasks/teacher-search.md."
+    )
     parser.add_argument("--quick", action="store_true", help="three designs, rungs 0, 1 and 4")
     parser.add_argument("--chosen-only", action="store_true", help="skip the table of designs")
     parser.add_argument("--epochs", type=int, default=20)

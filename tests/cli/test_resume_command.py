@@ -175,7 +175,7 @@ def test_another_device_than_the_study_was_started_with_is_refused(stopped, monk
     monkeypatch.setattr(resume, "choose_device", lambda name, executor: name)
     before = contents(stopped)
     done = run("resume", stopped, "--device", device)
-    assert_bad_input(done, str(stopped), "was started with --device cpu", "choose that device")
+    assert_bad_input(done, str(stopped), "was started with --device cpu", "give --device cpu")
     assert contents(stopped) == before
 
 

@@ -82,7 +82,7 @@ def by_hand(study: StudyFolder, rule: str) -> LiveRule:
 def test_at_first_every_rule_is_there_and_nothing_has_begun(study, cohorts):
     first, second = LiveReader(study).read()
     assert first == LiveRule("dfa", EPOCHS, 6, 0, 0, NOTHING, NOTHING, ())
-    assert (second.rule, first.begun, first.ended) == ("bp", False, False)
+    assert (second.rule, first.has_begun, first.has_ended) == ("bp", False, False)
 
 
 def test_a_study_without_a_plan_has_no_rules(study):
@@ -97,7 +97,7 @@ def test_accuracy_is_the_mean_over_runs_with_all_blocks_at_their_newest_epoch(st
     dfa = rules(LiveReader(study))["dfa"]
     assert dfa.full == LiveRuns(2, (1, 2), pytest.approx(0.4), 0)
     assert dfa.frozen == LiveRuns(2, (1, 1), 0.25, 0)
-    assert (dfa.begun, dfa.ended) == (True, False)
+    assert (dfa.has_begun, dfa.has_ended) == (True, False)
 
 
 def test_diagnostics_are_of_runs_with_all_blocks_from_the_first_epoch_on(study, cohorts):
@@ -128,8 +128,8 @@ def test_failed_runs_are_counted(study, cohorts):
             folder.create()
             folder.fail("ValueError: no", "details", {})
     found = rules(reader)
-    assert (found["bp"].failed, found["bp"].finished, found["bp"].ended) == (2, 0, False)
-    assert (found["dfa"].failed, found["dfa"].ended) == (6, True)
+    assert (found["bp"].failed, found["bp"].finished, found["bp"].has_ended) == (2, 0, False)
+    assert (found["dfa"].failed, found["dfa"].has_ended) == (6, True)
 
 
 def test_at_every_moment_of_a_training_it_is_as_the_files_are(study, cohorts, planned):

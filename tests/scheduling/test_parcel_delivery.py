@@ -62,6 +62,6 @@ def test_a_delivery_that_comes_twice_changes_nothing(study, cohort, tmp_path):
     files = pack(away, away.plan_files.read().current[0]).files
     deliver(study, cohort, files)
     before = contents(study.path)
-    assert all(study.paths(identity).ended for identity in cohort.identities)
+    assert all(study.paths(identity).has_ended for identity in cohort.identities)
     deliver(study, cohort, files)
     assert contents(study.path) == before

@@ -58,7 +58,7 @@ def test_a_run_that_has_lost_its_network_goes_on(folder, change, position):
     read_done_run(folder, network=False)
     assert contents(folder.path) == before, "results alone are looked at"
     read_done_run(folder, network=True)
-    assert not folder.ended
+    assert not folder.has_ended
     aside = folder.path / "quarantine" / "1-result.json"
     assert aside.read_bytes() == result_before
     assert aside.with_name("1-result.json.reason.txt").read_text() == (
@@ -91,5 +91,5 @@ def test_killed_while_it_is_mended_it_goes_on_all_the_same(
         read_done_run(folder, network=True)
         load_newest([folder])
     read_done_run(folder, network=True)
-    assert not folder.ended
+    assert not folder.has_ended
     assert_goes_on_from(folder, position)

@@ -120,7 +120,7 @@ def test_a_folder_is_made_with_those_above_it_and_may_be_there(tmp_path):
 
 
 def test_what_is_in_the_way_of_a_folder_is_said(path):
-    with pytest.raises(UserError, match="cannot be made a folder") as caught:
+    with pytest.raises(UserError, match="cannot create the folder") as caught:
         make_folder(path / "below a file")
     assert str(path) in str(caught.value)
     assert_untouched(path)

@@ -94,7 +94,7 @@ def test_every_field_is_part_of_the_identity(tmp_path, place):
     assert other != CONFIG
     assert other.identity != CONFIG.identity
     done = finished(tmp_path, CONFIG, accuracy=0.5)
-    assert not RunFolder(tmp_path, other).ended
+    assert not RunFolder(tmp_path, other).has_ended
     assert RunFolder(tmp_path, other).result is None
     assert RunFolder(tmp_path, again(CONFIG)).result == done.result
 

@@ -124,7 +124,7 @@ def test_a_file_that_is_not_there(tmp_path, name):
 def test_junk_is_called_something_else_or_damaged(tmp_path, junk, suffix):
     path = tmp_path / f"junk{suffix}"
     path.write_bytes(junk)
-    assert "cannot be read as a checkpoint" in refusal(path)
+    assert "is not a checkpoint" in refusal(path)
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.99])
@@ -132,7 +132,7 @@ def test_a_truncated_file_is_called_damaged(tmp_path, share):
     path = saved(tmp_path, WEIGHTS)
     whole = path.read_bytes()
     path.write_bytes(whole[: int(share * len(whole))])
-    assert "cannot be read as a checkpoint" in refusal(path)
+    assert "is not a checkpoint" in refusal(path)
 
 
 class Trap:

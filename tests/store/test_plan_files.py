@@ -127,7 +127,7 @@ def test_the_same_rule_with_and_without_an_intervention_are_runs_of_their_own():
 
 def test_a_study_that_was_not_planned_has_an_empty_plan_and_looking_makes_nothing(files):
     plan = files.read()
-    assert (plan.current, plan.cohort_of, plan.in_effect([])) == ([], {}, [])
+    assert (plan.current, plan.cohort_of, plan.resolve([])) == ([], {}, [])
     assert not files.folder.exists()
 
 
@@ -138,7 +138,7 @@ def test_a_plan_is_the_same_when_it_is_read_again(files):
     for reader in (files, PlanFiles(files.folder)):
         plan = reader.read()
         assert plan.current == [first, second, third]
-        assert plan.in_effect([third.name, first.name]) == [third, first]
+        assert plan.resolve([third.name, first.name]) == [third, first]
         assert plan.task_of(second) == ("path/to/tiny.npz", 7)
         assert plan.task_of(third) == ("digits", 0)
         assert plan.steps_of(third) == 2
@@ -207,8 +207,8 @@ def test_parts_stand_in_the_place_of_a_cohort_over_several_levels(files):
         plan = files.read()
         assert files.add(plan, plan.file_of(replaced).with_cohorts(parts))
     plan = files.read()
-    assert plan.in_effect([whole.name]) == [left, *alone]
-    assert plan.in_effect([right.name, other.name]) == [*alone, other]
+    assert plan.resolve([whole.name]) == [left, *alone]
+    assert plan.resolve([right.name, other.name]) == [*alone, other]
     assert plan.current == [other, left, *alone]
     by_run = [plan.cohort_of[config.identity] for config in whole.configs]
     assert by_run == [left, left, *alone]

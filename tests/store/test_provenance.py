@@ -124,7 +124,7 @@ def test_the_cost_is_time_on_the_wall_and_on_the_processor(monkeypatch):
     monkeypatch.setattr("time.monotonic", lambda: next(wall))
     monkeypatch.setattr("time.process_time", lambda: next(cpu))
     monkeypatch.setattr(provenance, "peak_memory_bytes", lambda: 2**30)
-    assert provenance.Cost().so_far() == {
+    assert provenance.Cost().measure() == {
         "wall_seconds": 7.5,
         "cpu_seconds": 1.25,
         "peak_memory_bytes": 2**30,

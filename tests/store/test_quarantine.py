@@ -65,7 +65,7 @@ def test_one_line_says_what_why_and_where(bad, caplog):
         target = put_aside(bad, "is cut short")
     (record,) = caplog.records
     message = record.getMessage()
-    assert message == f"{bad} is cut short; what was there is now in {target}"
+    assert message == f"{bad} is cut short; the file is now {target}"
 
 
 def test_quietly_nothing_is_said(bad, caplog):

@@ -82,7 +82,7 @@ def test_a_result_that_went_away_meanwhile_is_no_refusal(folder, monkeypatch):
 
     monkeypatch.setattr(Path, "read_bytes", vanish)
     read_done_run(folder, network=False)
-    assert not folder.ended
+    assert not folder.has_ended
 
 
 @pytest.mark.parametrize("error", REFUSALS)
@@ -105,7 +105,7 @@ def test_a_network_that_may_not_be_read_is_not_lost(folder, monkeypatch, error):
     assert caught.value is error
     assert contents(folder.path) == before
     read_done_run(folder, network=True)
-    assert folder.ended
+    assert folder.has_ended
 
 
 @pytest.mark.parametrize("error", [*REFUSALS, OF_SAFETENSORS])

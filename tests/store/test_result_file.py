@@ -19,7 +19,7 @@ from store.small_runs_on_disk import (
 
 from depthgauge.errors import UserError
 from depthgauge.store.done_runs import read_done_run
-from depthgauge.store.result_file import result_of, what_is_wrong
+from depthgauge.store.result_file import find_fault, result_of
 from depthgauge.store.run_folder import RunFolder
 
 CONFIG = run_config()
@@ -63,7 +63,7 @@ def test_a_finished_run(tmp_path):
         "result.json",
     ]
     assert list(folder.saved()) == [(EPOCHS, 0)]
-    assert folder.ended
+    assert folder.has_ended
 
 
 def test_a_diverged_run_has_no_accuracy_but_the_epoch(tmp_path):
@@ -91,7 +91,7 @@ def test_a_run_whose_result_could_not_be_written_is_not_done(tmp_path, monkeypat
         with pytest.raises(Killed):
             folder.finish({})
     assert folder.result is None
-    assert not folder.ended
+    assert not folder.has_ended
     assert max(folder.saved()) == (EPOCHS, 0)
 
 
@@ -106,15 +106,15 @@ def test_a_result_that_is_there_is_never_replaced(folder):
 
 
 def test_nothing_is_wrong_with_a_whole_result():
-    assert what_is_wrong(result(), CONFIG.identity) is None
-    assert what_is_wrong(result(more="from a later version"), CONFIG.identity) is None
+    assert find_fault(result(), CONFIG.identity) is None
+    assert find_fault(result(more="from a later version"), CONFIG.identity) is None
     diverged = result(status="diverged", final_acc=None, diverged_epoch=1)
-    assert what_is_wrong(diverged, CONFIG.identity) is None
+    assert find_fault(diverged, CONFIG.identity) is None
 
 
 def test_another_schema_version_is_named():
     for version in [0, 2, "1.5"]:
-        wrong = what_is_wrong(result(schema_version=version), CONFIG.identity)
+        wrong = find_fault(result(schema_version=version), CONFIG.identity)
         assert wrong == f"has the schema version {version}; this version knows 1"
 
 
@@ -134,7 +134,7 @@ WRONG = [
 
 def test_what_is_not_whole_is_said():
     for document in WRONG:
-        assert what_is_wrong(document, CONFIG.identity) == "is not the whole result of its run"
+        assert find_fault(document, CONFIG.identity) == "is not the whole result of its run"
 
 
 DAMAGED = ["", '{"identity": "', "null", json.dumps(result(final=None))]
@@ -179,7 +179,7 @@ def test_a_result_that_cannot_be_used_goes_aside_and_the_run_is_finished_again(
     folder.result_path.write_text(damage)
     read_done_run(folder, network=False)
     aside = folder.path / "quarantine"
-    assert not folder.ended
+    assert not folder.has_ended
     assert (aside / "1-result.json").read_text() == damage
     assert reason in (aside / "1-result.json.reason.txt").read_text()
     folder.finish({"commit": "abc"})
@@ -189,5 +189,5 @@ def test_a_result_that_cannot_be_used_goes_aside_and_the_run_is_finished_again(
 def test_a_result_that_is_no_text_goes_aside_too(folder):
     folder.result_path.write_bytes(b"\xff\xfe\x00")
     read_done_run(folder, network=False)
-    assert not folder.ended
+    assert not folder.has_ended
     assert (folder.path / "quarantine" / "1-result.json").read_bytes() == b"\xff\xfe\x00"

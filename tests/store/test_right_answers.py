@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from depthgauge.store.result_file import pack_answers, unpack_answers, what_is_wrong
+from depthgauge.store.result_file import find_fault, pack_answers, unpack_answers
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=40))
@@ -29,6 +29,6 @@ def test_bits_that_are_not_as_many_as_the_samples_make_a_result_unusable(damage)
         "provenance": {"commit": None},
         "right": pack_answers(np.ones(16, dtype=bool)),
     }
-    assert what_is_wrong(result, "a") is None
+    assert find_fault(result, "a") is None
     result["right"] |= damage
-    assert what_is_wrong(result, "a") == "is not the whole result of its run"
+    assert find_fault(result, "a") == "is not the whole result of its run"

@@ -50,9 +50,9 @@ def test_a_configuration_that_is_not_its_own_is_put_aside_and_written_again(tmp_
 
 def test_a_run_that_raised_an_error_says_so_and_has_ended(tmp_path):
     folder = started(tmp_path, CONFIG, 1)
-    assert (folder.failure, folder.ended) == (None, False)
+    assert (folder.failure, folder.has_ended) == (None, False)
     folder.fail("ZeroDivisionError: by zero", "a traceback", {"commit": "abc"})
-    assert folder.ended
+    assert folder.has_ended
     assert folder.result is None
     assert folder.failure == {
         "schema_version": 1,
@@ -69,7 +69,7 @@ def test_a_run_whose_metrics_lost_an_epoch_is_not_finished(tmp_path):
     folder.metrics.path.write_text("".join(lines[:1] + lines[2:]))
     with pytest.raises(UserError, match="lost epochs"):
         folder.finish({})
-    assert not folder.ended
+    assert not folder.has_ended
 
 
 # Checkpoints

@@ -48,7 +48,7 @@ def assert_refused(study: StudyFolder, *sentence: str, **how: Any) -> None:
     before = contents(study.path.parent)
     arguments = {"base": BASE, "device": "cpu", "threads": None} | how
     with pytest.raises(UserError) as caught:
-        study.open(**arguments, otherwise=4)
+        study.open(**arguments, default_threads=4)
     message = str(caught.value)
     assert "\n" not in message
     assert str(study.path) in message
@@ -158,12 +158,12 @@ def test_every_difference_is_named(study):
 def test_a_folder_with_something_else_in_it_is_refused(tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.tex").write_text("all my work")
-    assert_refused(StudyFolder(tmp_path / "mine"), "something else", "--out")
+    assert_refused(StudyFolder(tmp_path / "mine"), "not of a study", "--out")
 
 
 def test_a_file_in_place_of_the_folder_is_refused(tmp_path):
     (tmp_path / "mine").write_text("all my work")
-    assert_refused(StudyFolder(tmp_path / "mine"), "cannot be made a folder")
+    assert_refused(StudyFolder(tmp_path / "mine"), "cannot create the folder")
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"schema_version": 99}'])

@@ -38,7 +38,7 @@ class ProgressLine:
     The line is handed to `show` after `first` seconds, then every so many seconds.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0917
         self,
         total: int,
         doing: str,

@@ -21,9 +21,9 @@ from depthgauge.store.done_runs import DoneRun
 from depthgauge.store.files import read_json, read_small
 from depthgauge.store.labels import distinct_labels
 from depthgauge.store.plan_files import Plan
-from depthgauge.store.result_file import ResultFile, what_is_wrong
+from depthgauge.store.result_file import ResultFile, find_fault
 from depthgauge.store.run_paths import CONFIG, FAILED, RESULT, read_config
-from depthgauge.store.study_folder import StudyFile, StudyFolder
+from depthgauge.store.study_folder import StudyDocument, StudyFolder
 
 
 def load(folder: Path | str) -> StudyResult:
@@ -38,7 +38,7 @@ def load(folder: Path | str) -> StudyResult:
 
 def load_opened(
     study: StudyFolder,
-    file: StudyFile,
+    file: StudyDocument,
     done: Mapping[str, DoneRun],
     *,
     audited: bool = True,
@@ -99,7 +99,7 @@ class _Loader:
         self._before = before
         self._ended = {run.identity: run for run in before.runs if run.has_ended} if before else {}
 
-    def load(self, file: StudyFile, *, audited: bool = True) -> StudyResult:
+    def load(self, file: StudyDocument, *, audited: bool = True) -> StudyResult:
         folder = self._study.path
         audit = self._audit(folder / "audit.json") if audited else None
         plan = self._plan()
@@ -231,7 +231,7 @@ class _Loader:
             return self._done[identity].result
         path = f"{self._study.runs}/{identity}/{RESULT}"
         result: ResultFile | None = self._read(path)
-        if result is not None and (wrong := what_is_wrong(result, identity)) is not None:
+        if result is not None and (wrong := find_fault(result, identity)) is not None:
             self._problems.append(f"{path} {wrong}; remove it to train the run again")
             return None
         return result

@@ -89,7 +89,7 @@ def train_runs(
         "study": study.path.resolve().name,
         "cohort": cohort.identities,
         "resumed_from": position,
-        **cost.so_far(),
+        **cost.measure(),
     }
     split = evaluation_inputs(task, networks.dtype, networks.device)
     recorder.finish(

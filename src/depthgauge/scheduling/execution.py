@@ -25,7 +25,7 @@ from depthgauge.scheduling.worker import Job, Tasks
 from depthgauge.store.done_runs import DoneRun, read_done_runs
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.provenance import command_line
-from depthgauge.store.study_folder import StudyFile, StudyFolder
+from depthgauge.store.study_folder import StudyDocument, StudyFolder
 from depthgauge.study_config import StudyConfig
 from depthgauge.tasks.registry import load_task
 from depthgauge.training.loop import StoppedEarlyError
@@ -83,7 +83,7 @@ class Prepared:
     """
 
     study: StudyFolder
-    file: StudyFile
+    file: StudyDocument
     done: Mapping[str, DoneRun]
     cohorts: list[CohortPlan]
     job: Job
@@ -147,7 +147,7 @@ def task_reference(config: StudyConfig) -> str:
 
 
 def choose_sizes(
-    study: StudyFolder, grid: Grid | RunList, execution: Execution, begun: StudyFile | None
+    study: StudyFolder, grid: Grid | RunList, execution: Execution, begun: StudyDocument | None
 ) -> Sizing:
     """Choose sizes for what is neither planned nor done; a study that was begun has its threads."""
     config, planned = execution.config, study.plan_files.read().cohort_of

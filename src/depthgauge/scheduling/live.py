@@ -67,12 +67,12 @@ class LiveRule:
     fired: tuple[Fired, ...]
 
     @property
-    def begun(self) -> bool:
+    def has_begun(self) -> bool:
         """Whether there is anything to see of it."""
         return bool(self.finished or self.failed or self.full.begun or self.frozen.begun)
 
     @property
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         """Whether nothing of it is left to train."""
         return self.finished + self.failed == self.runs
 

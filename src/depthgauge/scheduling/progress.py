@@ -45,7 +45,7 @@ class ProgressReader:
         return self._last
 
     def _look(self) -> Progress:
-        cohorts = self._study.plan_files.read().in_effect(self._names)
+        cohorts = self._study.plan_files.read().resolve(self._names)
         done, labels = 0, []
         for cohort in cohorts:
             more, label = self._of(cohort)
@@ -73,7 +73,7 @@ class ProgressReader:
         """Steps behind a cohort that nobody is training."""
         if cohort.name not in self._behind:
             folders = [self._study.run(config) for config in cohort.configs]
-            open_folders = [folder for folder in folders if not folder.ended]
+            open_folders = [folder for folder in folders if not folder.has_ended]
             position = newest_common_position(open_folders) if open_folders else None
             epoch, step = position or (0, 0)
             self._behind[cohort.name] = epoch * self._steps(cohort) + step

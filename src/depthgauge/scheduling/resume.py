@@ -14,7 +14,7 @@ from depthgauge.store.done_runs import read_done_runs
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.provenance import command_line
 from depthgauge.store.quarantine import put_aside
-from depthgauge.store.study_folder import StudyFile, StudyFolder, read_study
+from depthgauge.store.study_folder import StudyDocument, StudyFolder, read_study
 
 
 def resume_study(folder: Path, execution: Execution, names: Sequence[str] = ()) -> Prepared:
@@ -24,7 +24,7 @@ def resume_study(folder: Path, execution: Execution, names: Sequence[str] = ()) 
     for name in names:
         if name not in plan.cohorts:
             raise UserError(f"--cohorts {name}: the plan has {', '.join(plan.cohorts)}")
-    cohorts = plan.in_effect(names) if names else plan.current
+    cohorts = plan.resolve(names) if names else plan.current
     return _train(study, file, device, cohorts, execution)
 
 
@@ -44,7 +44,7 @@ def retry_failed(folder: Path, execution: Execution) -> Prepared:
     return _train(study, file, device, cohorts, execution)
 
 
-def _open(folder: Path, execution: Execution) -> tuple[StudyFolder, StudyFile, str]:
+def _open(folder: Path, execution: Execution) -> tuple[StudyFolder, StudyDocument, str]:
     """The study, if it is one, what fixes its results, and the device they are trained on."""
     config = execution.config
     check_executor(config.executor)
@@ -61,7 +61,7 @@ def _open(folder: Path, execution: Execution) -> tuple[StudyFolder, StudyFile, s
 
 def _train(
     study: StudyFolder,
-    file: StudyFile,
+    file: StudyDocument,
     device: str,
     cohorts: Sequence[CohortPlan],
     execution: Execution,

@@ -147,5 +147,5 @@ def _seconds_left(
             left += by_name[cohort.name].epochs_left
         else:
             paths = (RunPaths(folder / "runs" / identity) for identity in cohort.identities)
-            left += sum(not path.ended for path in paths) * cohort.recipe.epochs
+            left += sum(not path.has_ended for path in paths) * cohort.recipe.epochs
     return left / speed

@@ -120,7 +120,7 @@ class Worker:
 
     def _is_in_effect(self, cohort: CohortPlan) -> bool:
         """Whether nothing stands in its place."""
-        return self._study.plan_files.read().in_effect([cohort.name]) == [cohort]
+        return self._study.plan_files.read().resolve([cohort.name]) == [cohort]
 
     def _train(self, cohort: CohortPlan, claim: Claim) -> None:
         """All its runs together, or what is left of them.
@@ -190,5 +190,5 @@ class Worker:
         while True:
             plan = self._study.plan_files.read()
             file = plan.file_of(cohort).with_cohorts(parts)
-            if plan.in_effect([cohort.name]) != [cohort] or self._study.plan_files.add(plan, file):
+            if plan.resolve([cohort.name]) != [cohort] or self._study.plan_files.add(plan, file):
                 return

@@ -1,1 +1,1 @@
-"""Where results live: one folder for each run, nothing ever overwritten."""
+"""The files of a study: one folder for each run, and nothing is ever overwritten."""

@@ -1,4 +1,4 @@
-"""A run's checkpoint: its tensors and where in training they stand, in one safetensors file."""
+"""A run's checkpoint: its tensors and its position in training, in one safetensors file."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from depthgauge.training.loop import Position, RunState
 PARTS = ("parameters", "feedback", "moments")
 NOISE = "noise"
 BEFORE_CHECKSUMS = {"schema_version", "epoch"}
-"""All that a checkpoint said before there were checksums."""
+"""The metadata of checkpoints from before there were checksums."""
 
 
 def write_checkpoint(path: Path, state: RunState) -> None:
-    """Write a state with its checksum; loss sums are kept to the last bit."""
+    """Write a state with its checksum; the sum of losses keeps its last bit."""
     tensors = {
         f"{part}/{name}": tensor.cpu().clone(memory_format=torch.contiguous_format)
         for part in PARTS
@@ -43,10 +43,10 @@ def write_checkpoint(path: Path, state: RunState) -> None:
 
 
 class OpenCheckpoint:
-    """A checkpoint file that is open: its header was read, its tensors are when asked for.
+    """An open checkpoint file; its header is read at once, its tensors by `read`.
 
-    A file that is cut short, damaged or of another version raises `DamagedError`. What the system
-    refuses to open is refused in its own words: no damage is meant.
+    A file that is cut short, damaged or of another version raises `DamagedError`. If the system
+    refuses to open a file, its own error is raised, since the file may be in good order.
     """
 
     def __init__(self, path: Path) -> None:
@@ -57,7 +57,7 @@ class OpenCheckpoint:
         except SafetensorError as error:
             raise DamagedError(f"is cut short or damaged ({error})") from error
         except FileNotFoundError:
-            path.open("rb").close()  # safetensors says this whatever the reason is; Python knows it
+            path.open("rb").close()  # raises the true reason; safetensors has one error for all
             raise
         self.path, self._handle = path, handle
         self._metadata: dict[str, str] = dict(handle.metadata() or {})
@@ -65,7 +65,7 @@ class OpenCheckpoint:
         self.position = _position(self._metadata)
 
     def read(self) -> RunState:
-        """The state, every bit of it as it was written."""
+        """Return the state, exactly as it was written."""
         metadata = dict(self._metadata)
         checksum = metadata.pop("checksum", None)
         try:
@@ -79,12 +79,12 @@ class OpenCheckpoint:
 
 
 def read_checkpoint(path: Path) -> RunState:
-    """The state in a checkpoint."""
+    """Return the state in a checkpoint."""
     return OpenCheckpoint(path).read()
 
 
 def position_of(path: Path) -> Position | None:
-    """Where a checkpoint stands, by its header alone; None if there is none."""
+    """Return the position of a checkpoint, read off its header; None if there is no file."""
     return OpenCheckpoint(path).position if path.exists() else None
 
 

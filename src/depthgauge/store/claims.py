@@ -1,9 +1,9 @@
-"""Claims: of all processes that work in one folder, which one trains which cohort.
+"""Claims: files that say which process trains which cohort of a study.
 
-A claim is a file that one process alone can make, `NAME.1`. A claim whose owner has died or let
-go is never removed while others may look at it; it is followed by `NAME.2`, and the newest one
-counts. So no two processes can take the same dead claim over, and no lock is needed that a network
-file system might break.
+A process claims the cohort NAME by making the file `NAME.1`, which only one process can make. If
+the owner has died or released the claim, another process makes `NAME.2`, and so on; the newest
+claim counts. No claim is removed while others may look at it. So two processes can never take over
+the same dead claim, and no lock is needed that a network file system might break.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ from depthgauge.store.files import create_exclusively, make_folder
 from depthgauge.store.owner import Owner, this_process
 
 BEAT_EVERY = 2.0
-"""Seconds between two signs of life."""
+"""Seconds between two signs of life of an owner."""
 
 DEAD_AFTER = 120.0
-"""Seconds without a sign of life after which an owner elsewhere is taken for dead."""
+"""Seconds without a sign of life after which an owner on another machine counts as dead."""
 
 
 class Progress(TypedDict, total=False):
-    """How far a claimed cohort is; what its owner has not counted yet is left out."""
+    """How far a claimed cohort is; a field is missing until the owner knows it."""
 
     label: str
     runs: int
     total: int
-    """Steps of the whole training."""
+    """The number of steps of the whole training."""
     first: int
-    """Steps that were done when the owner began, `seconds` ago."""
+    """The number of steps that were done when the owner began, `seconds` ago."""
     epoch: int
-    """Whole epochs that are done."""
+    """The number of whole epochs that are done."""
     steps: int
-    """Steps that are done."""
+    """The number of steps that are done."""
     seconds: float
 
 
 class ClaimFile(BaseModel):
-    """What stands in a claim; `beat` grows as long as its owner lives."""
+    """The content of a claim; `beat` grows as long as the owner lives."""
 
     owner: Owner
     released: bool = False
@@ -54,7 +54,7 @@ class ClaimFile(BaseModel):
 
 
 class Claim:
-    """Held by this process until it is released; `lost` if others took it for dead."""
+    """A claim of this process on a cohort; `lost` is set once another process has taken over."""
 
     def __init__(self, path: Path, owner: Owner) -> None:
         self.path, self.lost = path, False
@@ -65,7 +65,7 @@ class Claim:
         self._thread: threading.Thread | None = None
 
     def keep_alive(self, progress: Callable[[], Progress]) -> None:
-        """Give a sign of life now and then, with how far the work is, until released."""
+        """Write the progress into the claim every few seconds, until it is released."""
 
         def beat() -> None:
             while not self._ended.wait(BEAT_EVERY):
@@ -78,7 +78,7 @@ class Claim:
         self._thread.start()
 
     def beat(self, progress: Progress) -> None:
-        """One sign of life; finds out whether the claim was taken over."""
+        """Write a sign of life, or set `lost` if the claim was taken over."""
         with self._writing:
             if not self.is_held():
                 self.lost = True
@@ -87,11 +87,11 @@ class Claim:
                 self._write(self._content.model_copy(update={"beat": beat, "progress": progress}))
 
     def is_held(self) -> bool:
-        """Whether nobody has taken it over."""
+        """Return whether this process still has the claim."""
         return self.path.exists() and not self._following.exists()
 
     def release(self) -> None:
-        """Let go: whoever wants the work may have it at once."""
+        """Give the work up: any process may claim it at once."""
         self._ended.set()
         with self._writing:
             if not self.path.exists():
@@ -103,28 +103,28 @@ class Claim:
                 self._write_over(released)
 
     def _write(self, content: ClaimFile) -> None:
-        """Not synced: what a crash of the machine loses here is the owner's death."""
+        """Replace the file without syncing: a crash that loses it has also ended the owner."""
         temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}.tmp")
         temporary.write_text(content.model_dump_json() + "\n", encoding="utf-8")
         os.replace(temporary, self.path)
         self._content = content
 
     def _write_over(self, content: ClaimFile) -> None:
-        """Where there is no room for a file more: over the old one, and never longer than it."""
+        """Write over the old content, in at most its length, if the disk has no room for a file."""
         text = content.model_copy(update={"progress": {}}).model_dump_json().encode()
         with suppress(OSError), self.path.open("r+b") as handle:
             handle.write(text.ljust(self.path.stat().st_size))
 
 
 class Claims:
-    """The claims in one folder, as one process sees them."""
+    """The claims in one folder, as this process sees them."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._seen: dict[str, tuple[tuple[Path, int], float]] = {}
 
     def take(self, name: str) -> Claim | None:
-        """Claim a piece of work; None if somebody has it."""
+        """Claim a cohort; return None if another process has it."""
         newest = self._newest(name)
         if newest is not None and not self._is_free(name, newest):
             return None
@@ -135,7 +135,7 @@ class Claims:
         return Claim(path, owner) if create_exclusively(path, content) else None
 
     def holder(self, name: str) -> ClaimFile | None:
-        """Who has a piece of work, as far as is known; None if nobody has."""
+        """Return the claim on a cohort; None if nobody holds one, as far as is known here."""
         newest = self._newest(name)
         content = _read(newest) if newest is not None else None
         if content is None or content.released or content.owner.is_gone:
@@ -143,7 +143,7 @@ class Claims:
         return content
 
     def silent_for(self, name: str) -> float:
-        """Seconds since the holder's last sign of life, by the clocks of both machines."""
+        """Return the seconds since the holder's last sign of life, by both machines' clocks."""
         newest = self._newest(name)
         try:
             return max(0.0, time.time() - newest.stat().st_mtime) if newest is not None else 0.0
@@ -151,13 +151,12 @@ class Claims:
             return 0.0
 
     def forget(self, name: str) -> None:
-        """Remove the claims on work that is done."""
-        found = list(self.folder.glob(f"{name}.*"))
-        for path in sorted(found, key=_generation, reverse=True):
+        """Remove all claims on a cohort that is done."""
+        for path in sorted(self.folder.glob(f"{name}.*"), key=_generation, reverse=True):
             path.unlink(missing_ok=True)
 
     def tries(self, name: str) -> int:
-        """How often a piece of work has been claimed."""
+        """Return how often a cohort has been claimed."""
         newest = self._newest(name)
         return 0 if newest is None else _generation(newest)
 
@@ -168,7 +167,7 @@ class Claims:
         return newest
 
     def _is_free(self, name: str, path: Path) -> bool:
-        """Whether the owner let go, has ended, or gave no sign of life for long."""
+        """Return whether the owner released the claim, has ended, or is silent for too long."""
         content = _read(path)
         if content is not None and (content.released or content.owner.is_gone):
             return True

@@ -1,4 +1,4 @@
-"""What of a run that is done cannot be used is put aside: the run is then finished once more."""
+"""Read the runs that are done; put damaged files aside, so that their runs are finished again."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from depthgauge.config import RunConfig
 from depthgauge.store.checkpoint import read_checkpoint
-from depthgauge.store.files import content_of
+from depthgauge.store.files import read_json_or_none
 from depthgauge.store.quarantine import DamagedError, put_aside
-from depthgauge.store.result_file import ResultFile, what_is_wrong
+from depthgauge.store.result_file import ResultFile, find_fault
 from depthgauge.store.run_folder import RunFolder
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.training.loop import RunState
@@ -20,9 +20,9 @@ class DoneRun:
     """A run that is done, as it was read.
 
     Attributes:
-        config: what defines it.
+        config: its configuration.
         result: the content of its `result.json`.
-        network: its last checkpoint; None where that was not asked for, or was taken away.
+        network: its last checkpoint; None if it was not asked for, or was removed.
     """
 
     config: RunConfig
@@ -33,38 +33,38 @@ class DoneRun:
 def read_done_runs(
     study: StudyFolder, runs: Iterable[tuple[RunConfig, bool]]
 ) -> dict[str, DoneRun]:
-    """Put what cannot be used aside, and return the runs that are done by identity.
+    """Return the runs that are done by identity; put damaged files aside.
 
-    Each run is given with whether its network is needed.
+    Each run comes with a flag that says whether its network is needed.
     """
-    mended = (read_done_run(study.run(config), network=network) for config, network in runs)
-    return {run.config.identity: run for run in mended if run is not None}
+    read = (read_done_run(study.run(config), network=network) for config, network in runs)
+    return {run.config.identity: run for run in read if run is not None}
 
 
 def read_done_run(run: RunFolder, *, network: bool) -> DoneRun | None:
-    """Return the run if it is done; what of it cannot be used was put aside.
+    """Return the run if it is done, else None; put damaged files aside.
 
-    Where the `network` is needed and is damaged, or not that of the last epoch, the run is not done
-    any more. A configuration that is not the run's is written anew.
+    If the `network` is needed, and it is damaged or not of the last epoch, the run is no longer
+    done. A configuration file that does not belong to the run is written again.
     """
     if not run.result_path.exists():
         return None
-    result, state = content_of(run.result_path), None
-    wrong = what_is_wrong(result, run.path.name)
-    if wrong is None and network:
+    result, state = read_json_or_none(run.result_path), None
+    fault = find_fault(result, run.path.name)
+    if fault is None and network:
         try:
             state = _last_state(run)
         except DamagedError:
-            wrong = "has lost its network"
-    if wrong is not None:
-        put_aside(run.result_path, wrong)
+            fault = "has lost its network"
+    if fault is not None:
+        put_aside(run.result_path, fault)
         return None
     run.create()
     return DoneRun(run.config, result, state)
 
 
 def _last_state(run: RunFolder) -> RunState | None:
-    """Return the checkpoint of a done run; None if it was taken away."""
+    """Return the checkpoint of a done run; None if it was removed."""
     if not run.checkpoint_path.exists():
         return None
     state = read_checkpoint(run.checkpoint_path)

@@ -1,4 +1,4 @@
-"""Files that are either whole or not there."""
+"""Read and write files; a file is written whole or not at all."""
 
 from __future__ import annotations
 
@@ -14,20 +14,21 @@ from pydantic_core import from_json
 
 from depthgauge.errors import UserError
 
-AT_ONCE = 2**16
+CHUNK = 2**16
+"""Bytes that `read_small` reads at once."""
 
 
 def make_folder(path: Path) -> Path:
-    """Make a folder, with those above it; what is in the way is said."""
+    """Create a folder with its parents."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UserError(f"{path} cannot be made a folder ({error.strerror})") from error
+        raise UserError(f"cannot create the folder {path}: {error.strerror}") from error
     return path
 
 
 def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
-    """Let `write` make a temporary file beside `path`, then put it in place in one step."""
+    """Let `write` write a temporary file beside `path`, then rename it to `path` in one step."""
     temporary = _temporary(path)
     try:
         write(temporary)
@@ -39,10 +40,10 @@ def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
 
 
 def create_exclusively(path: Path, text: str) -> bool:
-    """Make a file that nobody else has made; False if somebody has.
+    """Create a file unless it exists; return whether this process created it.
 
-    A link to a finished file appears whole or not at all, also on NFS, and to one of several
-    writers alone.
+    The text is written to a temporary file, and a link makes it appear under its name. A link
+    appears whole or not at all, and only one of several writers can make it, also on NFS.
     """
     temporary = _temporary(path)
     try:
@@ -50,15 +51,15 @@ def create_exclusively(path: Path, text: str) -> bool:
         sync(temporary)
         os.link(temporary, path)
     except FileExistsError:
-        return _links(temporary) > 1  # NFS may have lost the answer to our own link
+        return _count_links(temporary) > 1  # our own link, if NFS lost the answer to it
     finally:
         temporary.unlink(missing_ok=True)
     sync(path.parent)
     return True
 
 
-def _links(path: Path) -> int:
-    """Names of a file; an opened one is looked up anew, also on NFS."""
+def _count_links(path: Path) -> int:
+    """Count the names of a file; opening it makes NFS look again."""
     with path.open("rb") as handle:
         return os.fstat(handle.fileno()).st_nlink
 
@@ -68,7 +69,7 @@ def _temporary(path: Path) -> Path:
 
 
 def sync(path: Path) -> None:
-    """Have what was written to a file, or the names in a folder, on the disk."""
+    """Force the content of a file, or the names in a folder, onto the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -96,12 +97,12 @@ def write_json(path: Path, document: Any) -> None:
 
 
 def as_json(document: Any) -> str:
-    """A JSON document as it stands in a file."""
+    """Return a JSON document as the text of a file."""
     return json.dumps(document, indent=2, allow_nan=False) + "\n"
 
 
 def finite(value: Any) -> Any:
-    """A document in which what is not finite has become None, as JSON needs it."""
+    """Return a document with None for every infinity and NaN, which JSON cannot hold."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, list | tuple):
@@ -112,19 +113,22 @@ def finite(value: Any) -> Any:
 
 
 def read_small(path: str) -> bytes:
-    """A whole file, without Python's file objects: they cost more than reading so little does."""
+    """Return the content of a small file, without the cost of Python's file objects."""
     handle = os.open(path, os.O_RDONLY)
     try:
-        parts = [os.read(handle, AT_ONCE)]
-        while len(parts[-1]) == AT_ONCE:
-            parts.append(os.read(handle, AT_ONCE))
+        parts = [os.read(handle, CHUNK)]
+        while len(parts[-1]) == CHUNK:
+            parts.append(os.read(handle, CHUNK))
     finally:
         os.close(handle)
     return b"".join(parts)
 
 
-def content_of(path: Path) -> Any:
-    """A JSON file's content; None if it has none. One that may not be read is not a bad one."""
+def read_json_or_none(path: Path) -> Any:
+    """Return the content of a JSON file; None if there is no file, or it is not JSON.
+
+    If the system refuses to read the file, its error is raised: the file may be in good order.
+    """
     try:
         return from_json(path.read_bytes())
     except (ValueError, FileNotFoundError):
@@ -132,11 +136,11 @@ def content_of(path: Path) -> Any:
 
 
 def read_json(path: Path) -> Any:
-    """Read a JSON document; a corrupt one is the user's to look at, never overwritten."""
+    """Return the content of a JSON file; a damaged file is refused, and never overwritten."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, OSError) as error:
         raise UserError(
-            f"{path} cannot be read ({error}); nothing was changed: repair it, or remove it to "
-            "have it made again"
+            f"{path} cannot be read ({error}); nothing was changed: repair the file, or remove it "
+            "and run the command again"
         ) from error

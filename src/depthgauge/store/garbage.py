@@ -1,4 +1,4 @@
-"""Files in a study's folder that nothing needs any more."""
+"""Find the files in a study's folder that nothing needs any more."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from depthgauge.store.study_folder import read_study
 
 @dataclass(frozen=True)
 class GarbageFile:
-    """A file that can go, and why."""
+    """A file that may be deleted, and why."""
 
     path: Path
     size: int
@@ -23,9 +23,9 @@ class GarbageFile:
 
 
 def garbage_in(folder: Path, *, quarantined: bool) -> list[GarbageFile]:
-    """Files that can go; also what was put aside, if that is asked for.
+    """Return the files that may be deleted; those in quarantine only if that is asked for.
 
-    Refused while somebody is training: temporary files are then in use.
+    The call is refused while a process is training in the folder, since it uses temporary files.
     """
     study, _ = read_study(folder)
     plan, claims = study.plan_files.read(), study.claims
@@ -39,17 +39,17 @@ def garbage_in(folder: Path, *, quarantined: bool) -> list[GarbageFile]:
 def _temporaries(folder: Path) -> Iterator[tuple[Path, str]]:
     for place in (folder, folder / "plan", folder / "claims"):
         for path in sorted(place.glob(".*.tmp")):
-            yield path, "begun and never finished"
+            yield path, "a file that was never completed"
     for path in sorted(folder.glob(".shared-*")):
-        yield path, "the sign of a command on a cluster that was killed"
+        yield path, "a mark that a killed command left for a Ray cluster"
 
 
 def _of_claims(folder: Path, plan: Plan) -> Iterator[tuple[Path, str]]:
-    """Claims on cohorts that are still to be trained stay: somebody may follow them just now."""
+    """Yield claims on finished cohorts; another process may look at the other claims now."""
     left = {
         cohort.name
         for cohort in plan.current
-        if not all(RunPaths(folder / "runs" / identity).ended for identity in cohort.identities)
+        if not all(RunPaths(folder / "runs" / identity).has_ended for identity in cohort.identities)
     }
     for path in sorted((folder / "claims").glob("[!.]*")):
         if path.name.partition(".")[0] not in left:
@@ -60,7 +60,7 @@ def _of_runs(folder: Path, quarantined: bool) -> Iterator[tuple[Path, str]]:
     for run in sorted((folder / "runs").glob("*")):
         paths = RunPaths(run)
         for path in sorted(run.glob(".*.tmp")):
-            yield path, "begun and never finished"
+            yield path, "a file that was never completed"
         if paths.result_path.exists() and paths.previous_path.exists():
             yield paths.previous_path, "an older checkpoint of a run that is done"
         if quarantined:

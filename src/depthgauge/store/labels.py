@@ -1,4 +1,4 @@
-"""What tables call each rule."""
+"""Give every rule of a study a label of its own."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ HASH_DIGITS = 7
 
 
 def distinct_labels(rules: Iterable[RuleConfig]) -> dict[str, str]:
-    """Return a label for each rule, by its configuration as text.
+    """Return the label of each rule, by the text of its configuration.
 
-    The first rule keeps its label; later ones with the same label become `label@hash`: of their
-    source, or of all their options where that is not enough.
+    The first rule keeps its label; later ones with the same label become `label@hash`. The hash is
+    that of their source, or of their whole configuration if the sources are the same.
     """
     labels: dict[str, str] = {}
     for rule in rules:

@@ -1,4 +1,4 @@
-"""`metrics.jsonl`: one line for each epoch of a run."""
+"""Read and write `metrics.jsonl`, which has one line for each epoch of a run."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from depthgauge.store.files import finite, write_text
 from depthgauge.store.quarantine import put_aside
 
 NEEDED = {"epoch", "accuracy", "diverged"}
-"""Without these a line is not whole: a result cannot be made of it."""
+"""The fields that a line must have to be used."""
 
 
 class MetricsFile:
-    """Lines are appended; the last line of an epoch counts, and one that is cut short does not."""
+    """The metrics of a run; of several lines for one epoch the last complete one counts."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def append(self, line: EpochMetrics) -> None:
-        """Add one epoch; what is not finite becomes null."""
+        """Append the line of one epoch; infinities and NaN become null."""
         with self.path.open("a", encoding="utf-8") as handle:
             handle.write(json.dumps(finite(line), allow_nan=False) + "\n")
 
     def lines(self) -> list[EpochMetrics]:
-        """All epochs in order."""
+        """Return the lines of all epochs in order."""
         return self._read()[0]
 
     def epochs_without_gap(self) -> int:
-        """How many epochs are there from epoch 0 on, before the first that is missing."""
+        """Count the epochs from epoch 0 up to the first missing one."""
         count = 0
         for line in self.lines():
             if line["epoch"] != count:
@@ -40,7 +40,10 @@ class MetricsFile:
         return count
 
     def rewind(self, epoch: int | None) -> None:
-        """Drop what came after an epoch, everything if there is none; damaged lines go aside."""
+        """Drop the epochs after this one, or all epochs for None.
+
+        If lines are damaged, a copy of the file is put into quarantine first.
+        """
         lines, whole = self._read()
         if not whole:
             put_aside(self.path, "has lines that are cut short or damaged", keep=True)
@@ -48,19 +51,19 @@ class MetricsFile:
         write_text(self.path, "".join(json.dumps(line) + "\n" for line in kept))
 
     def _read(self) -> tuple[list[EpochMetrics], bool]:
-        """All epochs in order, and whether every line could be read."""
+        """Return the lines of all epochs in order, and whether every line could be read."""
         return read_lines(self.path.read_bytes()) if self.path.exists() else ([], True)
 
 
 def read_lines(content: bytes) -> tuple[list[EpochMetrics], bool]:
-    """All epochs in order, and whether every line could be read."""
+    """Return the lines of all epochs in order, and whether every line could be read."""
     lines = [_line(text) for text in content.splitlines()]
     by_epoch: dict[int, EpochMetrics] = {line["epoch"]: line for line in lines if line is not None}
     return [by_epoch[epoch] for epoch in sorted(by_epoch)], None not in lines
 
 
 def _line(text: bytes) -> EpochMetrics | None:
-    """A line of metrics; None if it is not whole."""
+    """Return a line of metrics; None if it is cut short or lacks a needed field."""
     try:
         line = from_json(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Who holds a claim, and whether that process is still there."""
+"""The process that holds a claim, and whether it still runs."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import psutil
 from pydantic import BaseModel, ConfigDict
 
 SAME_TIME = 2.0
-"""By how much two readings of a process's start may differ."""
+"""Seconds, or ticks, by which two readings of one process's start may differ."""
 
 
 class Owner(BaseModel):
     """A process on a machine.
 
-    `place` names the machine since its last start, and the container: process numbers mean
-    something inside one place alone.
+    `place` names the machine, its last start, and the container. Process numbers can be compared
+    only within one place.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -30,7 +30,7 @@ class Owner(BaseModel):
 
     @property
     def is_gone(self) -> bool | None:
-        """Whether the process has ended; None where that cannot be seen from here."""
+        """Whether the process has ended; None if that cannot be seen from this machine."""
         if self.place != _place():
             return None
         try:
@@ -46,19 +46,20 @@ class Owner(BaseModel):
 
 
 def this_process() -> Owner:
-    """The owner that this process is."""
+    """Return this process as an owner."""
     return owner_of(os.getpid())
 
 
 def owner_of(pid: int) -> Owner:
-    """The owner that a process on this machine is."""
+    """Return a process on this machine as an owner."""
     return Owner(host=platform.node(), place=_place(), pid=pid, started=_started(pid))
 
 
 def _started(pid: int) -> float:
-    """When a process started: in ticks since the system did, which no change of clocks moves.
+    """Return when a process started.
 
-    Where the system does not tell, in seconds by its clock.
+    On Linux this is in ticks since the start of the system, which changes of the clock do not move.
+    Elsewhere it is in seconds of the system's clock.
     """
     stat = Path(f"/proc/{pid}/stat")
     if not Path("/proc/self/stat").exists():
@@ -68,7 +69,7 @@ def _started(pid: int) -> float:
 
 @cache
 def _place() -> str:
-    """Host name, start of the system, and process namespace."""
+    """Return the name of the machine, its last start, and the container's process namespace."""
     boot, namespace = Path("/proc/sys/kernel/random/boot_id"), Path("/proc/self/ns/pid")
     known = boot.read_text().strip() if boot.exists() else f"{psutil.boot_time():.0f}"
     inside = os.readlink(namespace) if namespace.exists() else ""

@@ -1,4 +1,4 @@
-"""The most memory that this process has held."""
+"""Measure the most memory that this process has held."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 
 
 def peak_memory_bytes() -> int:
-    """Of this process alone, where the system tells.
+    """Return the most bytes that this process has held.
 
-    Elsewhere as `getrusage` counts it, which begins with what the process that started this one
-    held at that moment.
+    Linux tells this exactly. Elsewhere the number is that of `getrusage`, which is at least the
+    memory that the parent process held when it started this one.
     """
     status = Path("/proc/self/status")
     if status.exists():

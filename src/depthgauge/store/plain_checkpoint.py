@@ -1,4 +1,4 @@
-"""Checkpoints that others wrote: plain tensors in a `.pt` or `.safetensors` file."""
+"""Read checkpoints that others wrote: plain tensors in a `.pt` or `.safetensors` file."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from depthgauge.errors import UserError
 StateDict = dict[str, Tensor]
 
 HOLDERS = ("state_dict", "model_state_dict", "model", "net")
-"""Keys under which training scripts keep the state dict, beside other things."""
+"""Keys under which training scripts store the state dict, beside other things."""
 
 
 @dataclass(frozen=True)
 class PlainCheckpoint:
-    """A state dict, and the feedback matrices `Bs` where the file has them."""
+    """A state dict, and the feedback matrices `Bs` if the file has them."""
 
     state_dict: StateDict
     matrices: list[Tensor] | None
 
 
 def read_plain_checkpoint(path: Path) -> PlainCheckpoint:
-    """Read a file of plain tensors; a pickle with anything else in it is refused unopened."""
+    """Read a file of plain tensors; refuse, without loading it, a pickle of anything else."""
     if not path.is_file():
         raise UserError(f"there is no checkpoint {path}")
     content = _load(path)
@@ -59,12 +59,12 @@ def _load(path: Path) -> Any:
                 "run code in it; save `model.state_dict()` alone"
             ) from error
         raise UserError(
-            f"{path} cannot be read as a checkpoint: it is something else, or damaged"
+            f"{path} cannot be read: the file is damaged, or it is not a checkpoint"
         ) from error
 
 
 def _is_pickle(path: Path) -> bool:
-    """Whether it begins as pickles do, or as torch's archives of them."""
+    """Return whether the file begins like a pickle, or like torch's archive of one."""
     with path.open("rb") as handle:
         return handle.read(2)[:1] in (b"\x80", b"P")
 

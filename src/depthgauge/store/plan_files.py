@@ -1,7 +1,7 @@
-"""The plan of a study: which runs are trained together. Written down, so that it can be repeated.
+"""The plan of a study: files that say which runs are trained together, so that it can be repeated.
 
-Each command that adds runs adds a file, `plan/1.json`, `plan/2.json`, …, which one process alone
-can make: of two that plan at once the second reads what the first has planned, and plans the rest.
+Each command that adds runs adds a file, `plan/1.json`, `plan/2.json`, …, which only one process can
+create. If two processes plan at once, the second reads the first one's plan and plans the rest.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from depthgauge.store.relative_paths import relative_reference, whole_reference
 
 NAME_DIGITS = 12
 FEW_LABELS = 2
-"""So many settings of a rule are named one by one."""
+"""The most labels that the label of a cohort lists."""
 
 
 class PlannedRule(BaseModel):
-    """A rule as it stands in a run's configuration, as it was typed, and who does not follow it."""
+    """A rule of a cohort: its configuration, the user's text for it, and the intervention."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -45,7 +45,11 @@ class PlannedRule(BaseModel):
 
 
 class CohortPlan(BaseModel):
-    """Runs that are trained together: which of the `rules`, k, seed of each, in this order."""
+    """Runs that are trained together.
+
+    Each of the `runs` has the position of its rule in `rules`, its k and its seed. A cohort that
+    `replaces` another is a part of it.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -74,7 +78,7 @@ class CohortPlan(BaseModel):
 
     @cached_property
     def identities(self) -> list[str]:
-        """The identity of each run; takes less than their configurations do."""
+        """The identity of each run, made faster than the whole configurations."""
         return [
             identity_of(
                 self.task,
@@ -90,24 +94,24 @@ class CohortPlan(BaseModel):
 
     @cached_property
     def name(self) -> str:
-        """Hash of the identities of its runs, in their order."""
+        """The hash of the identities of its runs, in their order."""
         return hashlib.sha256(" ".join(self.identities).encode()).hexdigest()[:NAME_DIGITS]
 
     @property
     def label(self) -> str:
-        """What it is called in progress bars and messages."""
+        """The name of the cohort in progress bars and messages."""
         labels = list(dict.fromkeys(rule.config.label for rule in self.rules))
         if len(labels) > FEW_LABELS:
             return f"{self.rules[0].config.name} at {len(labels)} settings"
         return ", ".join(labels)
 
     def part(self, positions: Sequence[int]) -> CohortPlan:
-        """Some of its runs as a cohort that stands in its place."""
+        """Return the runs at these positions as a cohort that replaces this one."""
         runs = tuple(self.runs[position] for position in positions)
         return self.changed(runs=runs, replaces=self.name)
 
     def changed(self, **changes: Any) -> CohortPlan:
-        """A cohort that differs in some fields."""
+        """Return a cohort that differs in some fields."""
         own = {name: getattr(self, name) for name in type(self).model_fields}
         return CohortPlan(**own | changes)
 
@@ -115,9 +119,9 @@ class CohortPlan(BaseModel):
 class PlanFile(BaseModel):
     """One file of the plan.
 
-    The task stands there as it was typed, so that others can load it, with how many training
-    samples are held out and how many are left to learn from; and the accuracy of chance, which
-    plans older than that field do not know.
+    `task` is the user's text for the task, with which other processes load it. `validation` is the
+    number of training samples that are held out, `samples` the number that is left to learn from.
+    Plans of earlier versions do not have the accuracy of `chance`.
     """
 
     schema_version: Literal[1] = SCHEMA_VERSION
@@ -128,11 +132,11 @@ class PlanFile(BaseModel):
     chance: float | None = None
 
     def with_cohorts(self, cohorts: Sequence[CohortPlan]) -> PlanFile:
-        """The same task, with other cohorts."""
+        """Return a file for the same task with other cohorts."""
         return self.model_copy(update={"cohorts": list(cohorts)})
 
     def with_references(self, change: Callable[[str], str]) -> PlanFile:
-        """The same plan, with the texts that name its task and its rules changed."""
+        """Return the same plan, with the texts for its task and its rules changed."""
         cohorts = [
             cohort.model_copy(
                 update={
@@ -148,7 +152,7 @@ class PlanFile(BaseModel):
 
 
 class Plan:
-    """All that was planned so far."""
+    """All cohorts that were planned so far."""
 
     def __init__(self, files: Sequence[PlanFile]) -> None:
         self.files = list(files)
@@ -159,47 +163,47 @@ class Plan:
             if cohort.replaces is not None:
                 self._parts.setdefault(cohort.replaces, []).append(cohort.name)
 
-    def in_effect(self, names: Iterable[str]) -> list[CohortPlan]:
-        """The cohorts of these names, or what stands in their place."""
-        found: list[CohortPlan] = []
+    def resolve(self, names: Iterable[str]) -> list[CohortPlan]:
+        """Return the cohorts of these names; a cohort that was split is replaced by its parts."""
+        cohorts: list[CohortPlan] = []
         for name in names:
             parts = self._parts.get(name)
-            found += self.in_effect(parts) if parts else [self.cohorts[name]]
-        return found
+            cohorts += self.resolve(parts) if parts else [self.cohorts[name]]
+        return cohorts
 
     @property
     def current(self) -> list[CohortPlan]:
-        """Every cohort that none stands in the place of, in the order of planning."""
+        """Every cohort that was not split, in the order of planning."""
         return [cohort for name, cohort in self.cohorts.items() if name not in self._parts]
 
     @cached_property
     def cohort_of(self) -> dict[str, CohortPlan]:
-        """By a run's identity, the cohort it belongs to."""
+        """The cohort of each run, by the run's identity."""
         return {identity: cohort for cohort in self.current for identity in cohort.identities}
 
     def task_of(self, cohort: CohortPlan) -> tuple[str, int]:
-        """The task of a cohort as it was typed, and how many samples are held out."""
+        """Return the user's text for the task of a cohort, and the number of held-out samples."""
         file = self._file_of[cohort.name]
         return file.task, file.validation
 
     def steps_of(self, cohort: CohortPlan) -> int:
-        """Steps of one epoch of a cohort."""
+        """Return the number of steps in one epoch of a cohort."""
         return -(-self._file_of[cohort.name].samples // cohort.recipe.batch_size)
 
     def file_of(self, cohort: CohortPlan) -> PlanFile:
-        """The file that a cohort was planned in."""
+        """Return the file in which a cohort was planned."""
         return self._file_of[cohort.name]
 
 
 class PlanFiles:
-    """The folder `plan/` of a study; each look opens only the files that are new."""
+    """The folder `plan/` of a study; each file is read once."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._plan = Plan([])
 
     def read(self) -> Plan:
-        """The plan as it is now."""
+        """Return the plan as it is now."""
         files = self._plan.files
         while (path := self._path(len(files) + 1)).exists():
             files = [*files, self._in_place(_read(path))]
@@ -208,7 +212,7 @@ class PlanFiles:
         return self._plan
 
     def add(self, plan: Plan, file: PlanFile) -> bool:
-        """Add to a plan that was read; False if somebody else has added to it since."""
+        """Add a file to this plan; return False if another process has added one since."""
         make_folder(self.folder)
         stored = file.with_references(lambda named: relative_reference(named, self.folder.parent))
         text = stored.model_dump_json() + "\n"
@@ -229,6 +233,6 @@ def _read(path: Path) -> PlanFile:
         return PlanFile.model_validate_json(path.read_text(encoding="utf-8"))
     except (ValidationError, ValueError) as error:
         raise UserError(
-            f"{path} is damaged or of another version of depthgauge; nothing was changed: move it "
-            "away to have what is left planned anew"
+            f"{path} is damaged or of another version of depthgauge; nothing was changed: move the "
+            "file away, and run the command again to plan the remaining runs"
         ) from error

@@ -1,4 +1,4 @@
-"""Where a number comes from: software, machine, cost."""
+"""Where a result comes from: software, machine and cost."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from depthgauge import __version__
 from depthgauge.store.peak_memory import peak_memory_bytes
 
 LIBRARIES = ("numpy", "pydantic", "safetensors", "scipy")
-"""Besides torch, those that results pass through."""
+"""Libraries besides torch that results depend on."""
 
 
 @cache
 def git_commit() -> str | None:
-    """The commit of the checkout this package runs from, `-dirty` if changed; None if installed."""
+    """Return the commit of the checkout, with `-dirty` if it was changed; None if installed."""
     here = Path(__file__).resolve()
     if _git(here.parent, "ls-files", "--error-unmatch", here.name) is None:
         return None
@@ -35,7 +35,7 @@ def git_commit() -> str | None:
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
-    """What git prints, or None where it fails or is not installed."""
+    """Return what git prints; None if git fails or is not installed."""
     try:
         done = subprocess.run(  # noqa: S603
             ["git", *arguments],  # noqa: S607
@@ -52,7 +52,7 @@ def _git(folder: Path, *arguments: str) -> str | None:
 
 @cache
 def processor() -> str:
-    """The processor's name, as far as the system tells."""
+    """Return the processor's name, as far as the system tells."""
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
         for line in cpuinfo.read_text().splitlines():
@@ -62,11 +62,11 @@ def processor() -> str:
 
 
 Provenance: TypeAlias = Mapping[str, Any]
-"""Where something comes from, as JSON: date, version, commit, machine, command, cost."""
+"""The origin of a result as JSON: date, version, commit, machine, command, cost."""
 
 
 def environment() -> dict[str, object]:
-    """Date, software and machine; `dirty`: whether the checkout had changes, None if installed."""
+    """Return date, software and machine; `dirty` says whether the checkout had changes."""
     commit = git_commit()
     return {
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
@@ -86,13 +86,13 @@ def environment() -> dict[str, object]:
 
 
 class Cost:
-    """What something costs this process, from now on."""
+    """The time and memory that this process uses from now on."""
 
     def __init__(self) -> None:
         self._wall, self._cpu = time.monotonic(), time.process_time()
 
-    def so_far(self) -> dict[str, float | None]:
-        """Time on the wall and on the processor, and the most memory the process has held."""
+    def measure(self) -> dict[str, float | None]:
+        """Return the time since the start, the processor's time, and the process's peak memory."""
         return {
             "wall_seconds": time.monotonic() - self._wall,
             "cpu_seconds": time.process_time() - self._cpu,
@@ -101,5 +101,5 @@ class Cost:
 
 
 def command_line() -> str:
-    """The command as it was typed, whatever way the program was started."""
+    """Return the command as the user typed it, however the program was started."""
     return shlex.join(["depthgauge", *sys.argv[1:]])

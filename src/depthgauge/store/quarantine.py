@@ -1,4 +1,4 @@
-"""What is bad is put aside beside its reason, never deleted."""
+"""Put damaged files into a folder `quarantine/` with the reason, instead of deleting them."""
 
 from __future__ import annotations
 
@@ -16,20 +16,23 @@ FOLDER = "quarantine"
 
 
 class DamagedError(Exception):
-    """A file of the store cannot be used; the message says why, as the end of a sentence."""
+    """A file of the store cannot be used; the message is the end of a sentence about the file."""
 
 
 def put_aside(path: Path, reason: str, *, keep: bool = False, quietly: bool = False) -> Path:
-    """Move a file into `quarantine/` beside it, or copy it there, with its reason; say so."""
+    """Move a file into `quarantine/` beside it, write the reason there, and log a warning.
+
+    With `keep` the file is copied instead. With `quietly` nothing is logged.
+    """
     folder = make_folder(path.parent / FOLDER)
     number = next(n for n in count(1) if not (folder / f"{n}-{path.name}").exists())
     target = folder / f"{number}-{path.name}"
     write_text(folder / f"{target.name}.reason.txt", f"{path.name} {reason}\n")
-    with suppress(FileNotFoundError):  # somebody else may have put it aside at the same moment
+    with suppress(FileNotFoundError):  # another process may have moved it at the same moment
         if keep:
             write_bytes(target, path.read_bytes())
         else:
             os.replace(path, target)
     if not quietly:
-        log.warning("%s %s; what was there is now in %s", path, reason, target)
+        log.warning("%s %s; the file is now %s", path, reason, target)
     return target

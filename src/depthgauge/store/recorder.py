@@ -1,4 +1,4 @@
-"""Writes what a cohort does into its runs' folders."""
+"""Write the metrics, checkpoints and results of a cohort into the folders of its runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from depthgauge.training.loop import RunState, StoppedEarlyError
 
 
 class StoreRecorder:
-    """Metrics and checkpoints of a cohort, one folder for each run."""
+    """Writes for each run of a cohort into its folder, as long as `may_write` allows it."""
 
     def __init__(
         self, folders: Sequence[RunFolder], may_write: Callable[[], bool] = lambda: True
@@ -21,7 +21,7 @@ class StoreRecorder:
         self.folders, self._may_write = list(folders), may_write
 
     def record_epoch(self, lines: Sequence[EpochMetrics]) -> None:
-        """Append one line of metrics to each run."""
+        """Append a line of metrics to each run."""
         with storing():
             for folder, line in zip(self.folders, lines, strict=True):
                 self._check()
@@ -35,13 +35,13 @@ class StoreRecorder:
                 folder.save(state)
 
     def finish(self, provenance: Provenance, right: Sequence[RightAnswers]) -> None:
-        """Write each run's result, with the samples that it names rightly."""
+        """Write each run's result, with the samples that the network classifies correctly."""
         with storing():
             for folder, answers in zip(self.folders, right, strict=True):
                 self._check()
                 folder.finish(provenance, answers)
 
     def _check(self) -> None:
-        """Whoever was taken for dead, and wakes up, writes nothing more."""
+        """Stop if another process has the claim by now: this one may have been suspended."""
         if not self._may_write():
             raise StoppedEarlyError

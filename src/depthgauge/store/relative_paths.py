@@ -1,7 +1,7 @@
-"""Rules and tasks in a study's own folder are named from there, so that the folder can be moved.
+"""Write paths inside a study's folder relative to that folder, so that the folder can be moved.
 
-`sources/2f3a.py:Mine[gain=2]` and `tasks/mine.npz` stand in the plan; whoever reads the plan gets
-them with the whole path. Files elsewhere have their whole path in the plan too.
+The plan has `sources/2f3a.py:Mine[gain=2]` and `tasks/mine.npz`; reading the plan makes these paths
+whole again. Files outside the folder have their whole path in the plan.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ import re
 from pathlib import Path
 
 SOURCES, TASKS = "sources", "tasks"
-"""Folders of rules and arrays that were handed over from a notebook or a script."""
+"""Folders of the rules and arrays that a notebook or script passed as values."""
 
 SELECTION = "selection"
-"""Folder inside a study's, of the runs by which its settings were chosen."""
+"""Folder inside a study's folder, for the runs that choose its settings."""
 
 _REFERENCE = re.compile(r"(?P<path>.+\.(py(?=:)|npz$))(?P<rest>.*)")
 
 
 def relative_reference(reference: str, study: Path) -> str:
-    """Return a reference to a file with its path from the study's folder, if it is inside."""
+    """Return a reference with the path from the study's folder, if the file is inside it."""
     match, folder = _REFERENCE.fullmatch(reference), study.resolve()
     home = folder.parent if folder.name == SELECTION else folder
     if match is None or not Path(match["path"]).is_relative_to(home):
@@ -29,7 +29,7 @@ def relative_reference(reference: str, study: Path) -> str:
 
 
 def whole_reference(reference: str, study: Path) -> str:
-    """Return a reference to a file in the study's folder with the whole path."""
+    """Return a reference with the whole path, if it names a file in the study's folder."""
     match = _REFERENCE.fullmatch(reference)
     if match is None or not (study / match["path"]).is_file():
         return reference

@@ -1,4 +1,4 @@
-"""`result.json`: what a run came to. That it is there means that the run is done."""
+"""Write and check `result.json`, the result of a run; a run is done once this file exists."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from depthgauge.store.provenance import Provenance
 
 
 class RightAnswers(TypedDict):
-    """One bit for each evaluation sample, in order: 1 where the network names it rightly."""
+    """One bit for each evaluation sample, in order: 1 if the network classifies it correctly."""
 
     samples: int
     bits: str
@@ -26,7 +26,7 @@ class RightAnswers(TypedDict):
 
 
 def pack_answers(right: ArrayLike) -> RightAnswers:
-    """Return the bits as they stand in a `result.json`."""
+    """Return flags as the bits of a `result.json`."""
     flags = np.asarray(right, dtype=bool)
     text = base64.b64encode(np.packbits(flags).tobytes()).decode("ascii")
     return {"samples": len(flags), "bits": text}
@@ -36,7 +36,7 @@ def unpack_answers(stored: RightAnswers) -> NDArray[np.bool_]:
     """Return a flag for each sample.
 
     Raises:
-        ValueError: the bits are not as many as the samples.
+        ValueError: there are more or fewer bits than samples.
     """
     packed = np.frombuffer(base64.b64decode(stored["bits"], validate=True), dtype=np.uint8)
     if len(packed) != -(-stored["samples"] // 8):
@@ -50,7 +50,7 @@ def result_of(
     provenance: Provenance,
     right: RightAnswers | None = None,
 ) -> ResultFile:
-    """The result of a run whose epochs are all there."""
+    """Return the result of a run, whose metrics must have every epoch."""
     if [line["epoch"] for line in metrics] != list(range(config.recipe.epochs + 1)):
         raise UserError(f"the metrics of the run {config.identity} have lost epochs")
     diverged = next((line["epoch"] for line in metrics if line["diverged"]), None)
@@ -67,26 +67,26 @@ def result_of(
 
 
 def has_diverged(content: bytes) -> bool:
-    """Return whether a file's content is the result of a run that diverged."""
+    """Return whether the content of a `result.json` says that the run diverged."""
     try:
         return _RESULT.validate_json(content)["status"] == "diverged"
     except ValidationError:
         return False
 
 
-def what_is_wrong(result: Any, identity: str) -> str | None:
-    """Why it is not the whole result of the run, as the end of a sentence; None if it is."""
+def find_fault(result: Any, identity: str) -> str | None:
+    """Return why this is not the result of the run, as the end of a sentence; None if it is."""
     version = result.get("schema_version") if isinstance(result, dict) else None
     if version not in (None, SCHEMA_VERSION):
         return f"has the schema version {version}; this version knows {SCHEMA_VERSION}"
     try:
         content = _RESULT.validate_python(result)
-        whole = content["identity"] == identity
+        is_valid = content["identity"] == identity
         if "right" in content:
             unpack_answers(content["right"])
     except (ValidationError, ValueError):
-        whole = False
-    return None if whole else "is not the whole result of its run"
+        is_valid = False
+    return None if is_valid else "is not the whole result of its run"
 
 
 class _Ended(TypedDict):
@@ -104,7 +104,7 @@ class ResultFile(_Ended):
     """The last epoch."""
     provenance: Provenance
     right: NotRequired[RightAnswers]
-    """Results of earlier versions do not have it."""
+    """Missing in results of earlier versions."""
 
 
 class _Final(TypedDict):
@@ -117,7 +117,7 @@ class _Provenance(TypedDict):
 
 
 class _Needed(_Ended):
-    """What must be in a result."""
+    """The fields that every result must have."""
 
     final: _Final
     provenance: _Provenance

@@ -11,9 +11,9 @@ from depthgauge.errors import UserError
 from depthgauge.store.checkpoint import OpenCheckpoint, position_of, write_checkpoint
 from depthgauge.store.files import (
     as_json,
-    content_of,
     create_exclusively,
     read_json,
+    read_json_or_none,
     sync,
     write_atomically,
     write_json,
@@ -21,17 +21,17 @@ from depthgauge.store.files import (
 from depthgauge.store.metrics_file import MetricsFile
 from depthgauge.store.provenance import Provenance
 from depthgauge.store.quarantine import DamagedError, put_aside
-from depthgauge.store.result_file import ResultFile, RightAnswers, result_of, what_is_wrong
+from depthgauge.store.result_file import ResultFile, RightAnswers, find_fault, result_of
 from depthgauge.store.run_paths import FailureFile, RunPaths
 from depthgauge.training.loop import Position, RunState
 
 
 class RunFolder(RunPaths):
-    """`config.json`, `metrics.jsonl`, `checkpoint.safetensors`, and last of all `result.json`.
+    """The files of one run: `config.json`, `metrics.jsonl`, checkpoints, and last `result.json`.
 
-    The checkpoint before the newest is kept until the run is done: a cohort that is killed while
-    it saves continues from the newest position that *all* its runs have. A run that raised an
-    error has `failed.json` instead of a result.
+    The second newest checkpoint is kept until the run is done: a cohort that is killed while it
+    saves continues from the newest position that *all* its runs have. A run that raised an error
+    has `failed.json` instead of a result.
     """
 
     def __init__(self, runs: Path, config: RunConfig) -> None:
@@ -39,36 +39,36 @@ class RunFolder(RunPaths):
         self.config, self.metrics = config, MetricsFile(self.metrics_path)
 
     def create(self) -> None:
-        """Make the folder and write down what it is for."""
+        """Create the folder and write `config.json`."""
         self.path.mkdir(parents=True, exist_ok=True)
         wanted = self.config.model_dump(mode="json")
         if self.config_path.exists():
-            if content_of(self.config_path) == wanted:
+            if read_json_or_none(self.config_path) == wanted:
                 return
-            put_aside(self.config_path, "is not the configuration that its folder is named after")
+            put_aside(self.config_path, "is not the configuration of the run in this folder")
         write_json(self.config_path, wanted)
 
     @property
     def result(self) -> ResultFile | None:
-        """The finished result, or None while the run is not done."""
+        """The content of `result.json`; None while the run is not done."""
         if not self.result_path.exists():
             return None
         result: ResultFile = read_json(self.result_path)
-        if what_is_wrong(result, self.config.identity) is not None:
+        if find_fault(result, self.config.identity) is not None:
             raise UserError(
                 f"{self.result_path} is not the whole result of this run; nothing was changed: "
-                "remove it to have the run made again"
+                "remove the file, and run the command again to train the run again"
             )
         return result
 
     def rewind(self, position: Position | None) -> None:
-        """Drop what came after the position the run goes on from; everything if there is none."""
+        """Drop all that comes after the position from which the run continues; all for None."""
         self.metrics.rewind(None if position is None else position[0])
         if position is not None and _readable_position(self.checkpoint_path) != position:
             os.replace(self.previous_path, self.checkpoint_path)
 
     def save(self, state: RunState) -> None:
-        """Write the checkpoint; the one before it stays beside it."""
+        """Write the checkpoint; the previous one is kept beside it."""
         sync(self.metrics.path)
 
         def write(path: Path) -> None:
@@ -80,11 +80,11 @@ class RunFolder(RunPaths):
         write_atomically(self.checkpoint_path, write)
 
     def saved(self, *, mend: bool = False) -> dict[Position, OpenCheckpoint]:
-        """The checkpoints that are there and readable, by position.
+        """Return the readable checkpoints by position.
 
-        With `mend`, those whose header cannot be read are put aside.
+        With `mend`, checkpoints whose header cannot be read are put into quarantine.
         """
-        found = {}
+        checkpoints = {}
         for path in (self.previous_path, self.checkpoint_path):
             try:
                 checkpoint = OpenCheckpoint(path) if path.exists() else None
@@ -93,21 +93,21 @@ class RunFolder(RunPaths):
                 if mend:
                     put_aside(path, str(error))
             if checkpoint is not None:
-                found[checkpoint.position] = checkpoint
-        return found
+                checkpoints[checkpoint.position] = checkpoint
+        return checkpoints
 
     def load(self, position: Position) -> RunState | None:
-        """The state saved at a position; None if it is damaged, and then it was put aside."""
+        """Return the state saved at a position; put it aside and return None if it is damaged."""
         return _read_or_put_aside(self.saved()[position])
 
     def finish(self, provenance: Provenance, right: RightAnswers | None = None) -> None:
-        """Write `result.json`: from now on the run is done. One that is there is never replaced."""
+        """Write `result.json`, which marks the run as done; an existing one is never replaced."""
         result = result_of(self.config, self.metrics.lines(), provenance, right)
         create_exclusively(self.result_path, as_json(result))
         self.previous_path.unlink(missing_ok=True)
 
     def fail(self, reason: str, details: str, provenance: Provenance) -> None:
-        """Write `failed.json`: the run raised an error, and is left alone until it is retried."""
+        """Write `failed.json`: the run raised an error, and is not trained until it is retried."""
         failure: FailureFile = {
             "schema_version": SCHEMA_VERSION,
             "identity": self.config.identity,
@@ -119,20 +119,20 @@ class RunFolder(RunPaths):
 
 
 def newest_common_position(folders: Sequence[RunFolder]) -> Position | None:
-    """The newest position that every run has saved and has all metrics up to; None if none."""
+    """Return the newest position that all runs have saved with all metrics; None if none."""
     return max(set.intersection(*(set(_usable(folder)) for folder in folders)), default=None)
 
 
 def _usable(folder: RunFolder, *, mend: bool = False) -> dict[Position, OpenCheckpoint]:
-    """The checkpoints of a run that has all metrics up to them."""
-    saved, recorded = folder.saved(mend=mend), folder.metrics.epochs_without_gap()
-    return {position: found for position, found in saved.items() if position[0] < recorded}
+    """Return the checkpoints of a run up to which all metrics are there, by position."""
+    saved, epochs = folder.saved(mend=mend), folder.metrics.epochs_without_gap()
+    return {position: checkpoint for position, checkpoint in saved.items() if position[0] < epochs}
 
 
 def load_newest(folders: Sequence[RunFolder]) -> list[RunState] | None:
-    """Every run's state at the newest position all have in good order; None if there is none.
+    """Return every run's state at the newest position that is undamaged in all; None if none.
 
-    What is damaged is put aside.
+    Damaged checkpoints are put into quarantine.
     """
     usable = [_usable(folder, mend=True) for folder in folders]
     for position in sorted(set.intersection(*map(set, usable)), reverse=True):

@@ -1,4 +1,4 @@
-"""What is where in the folder of a run; knows the names alone, and needs nothing to be loaded."""
+"""The names of the files in a run's folder, without the imports that reading them needs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NAMES = (CONFIG, METRICS, CHECKPOINT, PREVIOUS, FAILED, RESULT)
 
 
 class FailureFile(TypedDict):
-    """The content of a `failed.json`: why the run raised an error, and the whole traceback."""
+    """The content of a `failed.json`: the error that the run raised, and the whole traceback."""
 
     schema_version: int
     identity: str
@@ -35,49 +35,49 @@ class FailureFile(TypedDict):
 
 
 class RunPaths:
-    """The files of one run."""
+    """The paths of the files of one run."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     @property
     def config_path(self) -> Path:
-        """What defines the run."""
+        """The path of the run's configuration."""
         return self.path / CONFIG
 
     @property
     def metrics_path(self) -> Path:
-        """One line for each epoch."""
+        """The path of the metrics, which have one line for each epoch."""
         return self.path / METRICS
 
     @property
     def result_path(self) -> Path:
-        """What it came to: the done marker."""
+        """The path of the result, which exists once the run is done."""
         return self.path / RESULT
 
     @property
     def failed_path(self) -> Path:
-        """Why it failed."""
+        """The path of the error that the run raised."""
         return self.path / FAILED
 
     @property
     def checkpoint_path(self) -> Path:
-        """Where it goes on from; in the end, the trained network."""
+        """The path of the newest checkpoint; in the end, the trained network."""
         return self.path / CHECKPOINT
 
     @property
     def previous_path(self) -> Path:
-        """The checkpoint before that."""
+        """The path of the second newest checkpoint."""
         return self.path / PREVIOUS
 
     @property
-    def ended(self) -> bool:
-        """Whether there is nothing left to train: the run is done, or has failed."""
+    def has_ended(self) -> bool:
+        """Whether the run is done or has failed."""
         return self.result_path.exists() or self.failed_path.exists()
 
     @property
     def failure(self) -> FailureFile | None:
-        """What was written down when the run failed, if it did."""
+        """The content of `failed.json`; None if the run has not failed."""
         if not self.failed_path.exists():
             return None
         failure: FailureFile = read_json(self.failed_path)
@@ -85,7 +85,7 @@ class RunPaths:
 
 
 def read_config(path: Path) -> RunConfig:
-    """The `config.json` of a run."""
+    """Return the configuration in the `config.json` of a run."""
     try:
         return RunConfig.model_validate(read_json(path))
     except ValidationError as error:

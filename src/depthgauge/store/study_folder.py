@@ -1,4 +1,4 @@
-"""The folder of a study: what it is about, its plan, and the folders of its runs."""
+"""The folder of a study: its `study.json`, its plan, and the folders of its runs."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from depthgauge.store.run_folder import RunFolder
 from depthgauge.store.run_paths import FAILED, RESULT, RunPaths, read_config
 
 
-class StudyFile(BaseModel):
-    """`study.json`; `device` is cpu or cuda, and not known of studies older than that field."""
+class StudyDocument(BaseModel):
+    """The content of `study.json`; `device` is cpu or cuda, or None in studies of old versions."""
 
     schema_version: Literal[1] = SCHEMA_VERSION
     base: SharedConfig
@@ -30,11 +30,11 @@ class StudyFile(BaseModel):
 
 
 class StudyFolder:
-    """One network, task and recipe; its rules, k and seeds may grow from command to command.
+    """The folder of a study: one network, task and recipe; commands may add rules, k and seeds.
 
-    `study.json` says what the folder belongs to, so that another study is refused instead of
-    mixed in. It also fixes the kind of device and the number of threads: with them and the plan,
-    results are the same bit for bit.
+    `study.json` identifies the study, so that another study in the same folder is refused. It also
+    fixes the kind of device, the number of threads and the engine: with these and the plan, results
+    are the same bit for bit.
     """
 
     def __init__(self, path: Path) -> None:
@@ -48,27 +48,30 @@ class StudyFolder:
         base: SharedConfig,
         device: str,
         threads: int | None,
-        otherwise: int,
+        default_threads: int,
         engine: Engine | None = None,
-    ) -> StudyFile:
-        """Make the folder this study's, or check that it is.
+    ) -> StudyDocument:
+        """Return the `study.json` of this study; write it if the folder is new.
 
-        A new study gets the `threads` and the `engine` asked for, or `otherwise` and the cohort.
+        A new study gets the `threads` and the `engine` that are given, else the defaults.
         """
-        while (begun := self.check(base, device, threads, engine)) is None:
+        while (existing := self.check(base, device, threads, engine)) is None:
             make_folder(self.path)
-            strange = not all(_is_ours(path) for path in self.path.iterdir())
-            if strange and not self.study_path.exists():
+            has_other_files = not all(_may_precede_a_study(path) for path in self.path.iterdir())
+            if has_other_files and not self.study_path.exists():
                 raise UserError(
-                    f"{self.path} has something else in it; choose an empty or new folder with "
-                    "--out"
+                    f"{self.path} has files that are not of a study; choose an empty or new folder "
+                    "with --out"
                 )
-            study = StudyFile(
-                base=base, threads=threads or otherwise, device=device, engine=engine or "cohort"
+            document = StudyDocument(
+                base=base,
+                threads=threads or default_threads,
+                device=device,
+                engine=engine or "cohort",
             )
-            if create_exclusively(self.study_path, as_json(study.model_dump(mode="json"))):
-                return study
-        return begun
+            if create_exclusively(self.study_path, as_json(document.model_dump(mode="json"))):
+                return document
+        return existing
 
     def check(
         self,
@@ -76,41 +79,38 @@ class StudyFolder:
         device: str | None = None,
         threads: int | None = None,
         engine: Engine | None = None,
-    ) -> StudyFile | None:
-        """What the folder belongs to, None if it is new; what does not fit it is refused."""
-        study = self._check_base(base)
-        if study is None:
+    ) -> StudyDocument | None:
+        """Return the `study.json` of the folder, None if it is new; refuse another study's."""
+        document = self.read()
+        if document is None:
             return None
-        if threads not in (None, study.threads):
-            raise UserError(
-                f"{self.path} was started with --threads {study.threads}, which fixes its "
-                "results bit for bit; leave --threads out, or choose another --out"
-            )
-        if engine not in (None, study.engine):
-            raise UserError(
-                f"{self.path} was started with --engine {study.engine}, which fixes its results "
-                "bit for bit; leave --engine out, or choose another --out"
-            )
-        if device is not None:
-            self.check_device(study, device)
-        return study
+        self._check_base(document, base)
+        self._check_option("threads", document.threads, threads)
+        self._check_option("engine", document.engine, engine)
+        self.check_device(document, device)
+        return document
 
-    def check_device(self, study: StudyFile, device: str) -> None:
-        """Refuse another kind of device than the study was started with."""
-        if study.device not in (None, device):
+    def check_device(self, document: StudyDocument, device: str | None) -> None:
+        """Refuse another kind of device than the one with which the study was started."""
+        self._check_option("device", document.device, device)
+
+    def _check_option(
+        self, option: str, started_with: str | int | None, given: str | int | None
+    ) -> None:
+        if given != started_with and None not in (given, started_with):
             raise UserError(
-                f"{self.path} was started with --device {study.device}, which fixes its results "
-                "bit for bit; choose that device, or another --out"
+                f"{self.path} was started with --{option} {started_with}, on which its results "
+                f"depend bit for bit; give --{option} {started_with}, or choose another --out"
             )
 
-    def read(self) -> StudyFile | None:
-        """What the folder belongs to, None if it is new."""
+    def read(self) -> StudyDocument | None:
+        """Return the content of `study.json`; None if the folder is new."""
         if not self.study_path.exists():
             return None
         content = read_json(self.study_path)
         version = content.get("schema_version") if isinstance(content, dict) else None
         try:
-            return StudyFile.model_validate(content)
+            return StudyDocument.model_validate(content)
         except ValidationError as error:
             what = (
                 f"has the schema version {version}; this version knows {SCHEMA_VERSION}"
@@ -121,35 +121,33 @@ class StudyFolder:
                 f"{self.study_path} {what}; nothing was changed: choose another folder"
             ) from error
 
-    def _check_base(self, base: SharedConfig) -> StudyFile | None:
-        study = self.read()
-        different = differences(study.base.model_dump(), base.model_dump()) if study else {}
+    def _check_base(self, document: StudyDocument, base: SharedConfig) -> None:
+        different = differences(document.base.model_dump(), base.model_dump())
         if different:
             words = [f"{name} ({was} there, {now} here)" for name, (was, now) in different.items()]
             raise UserError(
                 f"{self.path} belongs to another study, which differs in: "
                 f"{'; '.join(sorted(words))}; choose another --out"
             )
-        return study
 
     def run(self, config: RunConfig) -> RunFolder:
-        """The folder of a run."""
+        """Return the folder of a run."""
         return RunFolder(self.runs, config)
 
     def paths(self, identity: str) -> RunPaths:
-        """Where a run's files are; takes less than its folder does."""
+        """Return the paths of a run's files, which is faster than to make its folder object."""
         return RunPaths(self.runs / identity)
 
     def is_done(self, identity: str) -> bool:
-        """Whether a run has its result; asked of many runs, so without paths being made."""
+        """Return whether a run has its result; no path objects are made, since this is frequent."""
         return os.path.exists(f"{self.runs}/{identity}/{RESULT}")
 
     def has_failed(self, identity: str) -> bool:
-        """Whether a run raised an error."""
+        """Return whether a run raised an error."""
         return os.path.exists(f"{self.runs}/{identity}/{FAILED}")
 
     def open_runs(self, cohort: CohortPlan) -> list[int]:
-        """Which runs of a cohort are neither done nor failed."""
+        """Return the positions of the runs of a cohort that are neither done nor failed."""
         return [
             position
             for position, identity in enumerate(cohort.identities)
@@ -157,25 +155,25 @@ class StudyFolder:
         ]
 
     def has_open_runs(self, cohort: CohortPlan, done: Collection[str]) -> bool:
-        """Whether a cohort has open runs; some that are `done` were looked up already."""
+        """Return whether a cohort has open runs; those in `done` are known to be done."""
         return any(
             not (identity in done or self.is_done(identity) or self.has_failed(identity))
             for identity in cohort.identities
         )
 
     def open_cohorts(self, names: Iterable[str]) -> list[CohortPlan]:
-        """The cohorts of these names, or what stands in their place, that have not ended."""
-        cohorts = self.plan_files.read().in_effect(names)
+        """Return the cohorts of these names, or their parts, that have open runs."""
+        cohorts = self.plan_files.read().resolve(names)
         return [cohort for cohort in cohorts if self.open_runs(cohort)]
 
     def all_runs(self) -> Iterator[RunFolder]:
-        """Every run of the study that has been started."""
+        """Yield every run of the study that was started."""
         for path in sorted(self.runs.glob("*/config.json")) if self.runs.is_dir() else ():
             yield RunFolder(self.runs, read_config(path))
 
 
-def read_study(folder: Path) -> tuple[StudyFolder, StudyFile]:
-    """Return the folder of a study and what it belongs to; another folder is refused."""
+def read_study(folder: Path) -> tuple[StudyFolder, StudyDocument]:
+    """Return the folder of a study and its `study.json`; refuse a folder without one."""
     study = StudyFolder(folder)
     file = study.read()
     if file is None:
@@ -183,15 +181,18 @@ def read_study(folder: Path) -> tuple[StudyFolder, StudyFile]:
     return study, file
 
 
-def _is_ours(path: Path) -> bool:
-    """Whether it is a study inside this one, was handed over, or what a kill left behind."""
+def _may_precede_a_study(path: Path) -> bool:
+    """Return whether a new study's folder may have this path in it.
+
+    It may be another study, saved rules or tasks, or a hidden file that a killed process left.
+    """
     return (path / "study.json").is_file() or path.name in (SOURCES, TASKS) or path.name[0] == "."
 
 
 def differences(
     old: Mapping[str, Any], new: Mapping[str, Any], prefix: str = ""
 ) -> dict[str, tuple[Any, Any]]:
-    """Old and new values by dotted name where they differ; None where there is no such name."""
+    """Return the old and the new value of every dotted name that differs; None if it is missing."""
     different: dict[str, tuple[Any, Any]] = {}
     for name in sorted(old.keys() | new.keys()):
         before, after = old.get(name), new.get(name)

@@ -176,7 +176,7 @@ def _word(null: _NetworkNull) -> str:
     word, p = null.reading.deep.word, null.reading.deep.p_upper
     if p is None:
         return f"{word} (no p-value)"
-    is_least = p * (len(null.draws) + 1) < 1.5
+    is_least = round(p * (len(null.draws) + 1)) <= 1
     return f"{word} (p {'≤' if is_least else '='} {p:.2g})"
 
 

@@ -17,7 +17,7 @@ def live_status(rules: Sequence[LiveRule]) -> str:
     Rules that have not begun are left out. Of many, those in training come first.
     """
     begun = [rule for rule in rules if rule.full.begun]
-    in_training_first = sorted(range(len(begun)), key=lambda place: begun[place].ended)
+    in_training_first = sorted(range(len(begun)), key=lambda place: begun[place].has_ended)
     named = [begun[place] for place in sorted(in_training_first[:MOST])]
     words = [_of_rule(rule) for rule in named]
     if len(begun) > len(named):

@@ -80,7 +80,7 @@ class _Tasks:
         self.said: list[str] = []
 
     def submit_all(self) -> None:
-        for cohort in self._study.plan_files.read().in_effect(self._job.cohorts):
+        for cohort in self._study.plan_files.read().resolve(self._job.cohorts):
             own = replace(self._job, cohorts=(cohort.name,))
             train = self._train.options(memory=self._memory_of(cohort))
             self.pending[train.remote(own, self._sign, self._switchboard)] = cohort
