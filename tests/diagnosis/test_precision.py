@@ -96,7 +96,7 @@ def test_without_a_copy_it_is_measured_as_it_is_and_the_report_says_why(name):
     net = Uncopyable(make_net(dtype=HALF[name]), "there is only\n  one lock")
     report = diagnose(net, shown(), returns="branch")
     remark = (
-        f"The network is in {name} and was measured so, because no float32 copy could be made "
+        f"The network was measured in {name}, because a float32 copy of it fails "
         "(TypeError: there is only one lock); small gradients may have underflowed."
     )
     assert report.remarks == (remark,)

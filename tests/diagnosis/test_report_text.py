@@ -12,7 +12,7 @@ from diagnosis.example_reports import STRANGE, strange
 from gauges.small_networks import make_net
 
 from depthgauge import Report, Thresholds, diagnose
-from depthgauge.diagnosis.report_text import in_words
+from depthgauge.diagnosis.report_text import write_range
 from depthgauge.gauges.null import calibrate
 from depthgauge.verdict.sensitivity import StableRange
 
@@ -201,7 +201,7 @@ def test_the_range_of_every_threshold_is_there(full):
     lines = paragraph(full, "The verdict is the same")
     assert len(lines) == 1 + len(full.sensitivity)
     for line, stable in zip(lines[1:], full.sensitivity, strict=True):
-        assert line.split(maxsplit=1) == [stable.threshold, in_words(stable)]
+        assert line.split(maxsplit=1) == [stable.threshold, write_range(stable)]
 
 
 def test_a_range_in_words():
@@ -211,7 +211,7 @@ def test_a_range_in_words():
         (None, 6940.0, "0 to 6.94e+03 (used: 50)"),
         (11.0, 694.0, "11 to 694 (used: 50)"),
     ]:
-        assert in_words(StableRange("growth", 50.0, low, high)) == words
+        assert write_range(StableRange("growth", 50.0, low, high)) == words
 
 
 def test_a_stream_that_is_no_number_is_shown_as_such():

@@ -205,7 +205,7 @@ def test_every_table_of_an_empty_study_and_of_an_audit_alone(tmp_path, name):
 
 
 def test_a_table_that_is_not_there():
-    with pytest.raises(UserError, match="there are: runs, epochs, ladder, layers"):
+    with pytest.raises(UserError, match="use one of runs, epochs, ladder, layers"):
         frame_of(load(EMBEDDED), "words")
 
 

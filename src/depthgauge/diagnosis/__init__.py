@@ -1,1 +1,1 @@
-"""The whole protocol on one network: every gauge, the verdict, and a report of both."""
+"""The protocol on one network: every gauge, the verdict, and a report."""

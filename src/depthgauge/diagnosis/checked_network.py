@@ -1,4 +1,4 @@
-"""The network that is read: one whose gradient was checked, or the plain twin of it."""
+"""The network that gauges read: the given one after a check of its gradient, or its plain twin."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from depthgauge.nets.plain_twin import plain_twin
 from depthgauge.nets.stream_reader import StreamReader
 
 SAME_ANSWER = 1e-3
-"""How far the twin's logits may be off, as a share of their norm."""
+"""The largest difference of the twin's logits, as a share of their norm."""
 
 REMEDY = "pass plain=, a twin with the same parameter names and an ordinary backward pass"
 
 
 @dataclass(frozen=True)
 class CheckedNetwork:
-    """A network in the precision in which it is read, and whether its gradient is true.
+    """A network ready to be read, and whether its gradient is true.
 
     Attributes:
-        net: what is read; `see` takes no gradients of it where they are not true.
-        native: the same in its own precision.
-        reference_check: of the network that was given.
-        plain_check: of the plain twin, where one was given.
-        remarks: for the report.
+        net: the network in the precision of reading; without gradients if these are not true.
+        native: the same network in its own precision.
+        reference_check: the check of the given network's gradient.
+        plain_check: the check of the plain twin's gradient, if a twin was given.
+        remarks: sentences for the report.
     """
 
     net: StreamReader
@@ -40,12 +40,12 @@ class CheckedNetwork:
 
     @property
     def used_check(self) -> ReferenceCheckReading:
-        """That of the network that is read."""
+        """Return the check of the network that is read."""
         return self.plain_check or self.reference_check
 
 
 def check_network(native: StreamReader, plain: nn.Module | None, batch: Any) -> CheckedNetwork:
-    """Check the gradient on the first samples of a batch; a plain twin is read in its place."""
+    """Check the gradient on the first samples of a batch; if there is a plain twin, take it."""
     inputs, labels = split_batch(batch)
     net, remarks = in_float32(native)
     check = check_reference(net, inputs, len(labels))
@@ -57,33 +57,35 @@ def check_network(native: StreamReader, plain: nn.Module | None, batch: Any) -> 
         plain_check = check_reference(net, inputs, len(labels))
     if not (plain_check or check).is_true:
         net = net.without_gradients()
-    return CheckedNetwork(net, native, check, plain_check, (*remarks, *_told(check, plain_check)))
+    remarks += tuple(_remarks(check, plain_check))
+    return CheckedNetwork(net, native, check, plain_check, remarks)
 
 
 def _check_answers(given: StreamReader, twin: StreamReader, inputs: Any) -> None:
-    expected, found = (one.logits(inputs).double().nan_to_num() for one in (given, twin))
-    same = found.shape == expected.shape
-    if not same or float((found - expected).norm()) > SAME_ANSWER * float(expected.norm()):
+    """Refuse a twin whose logits differ from those of the given network."""
+    expected, found = (net.logits(inputs).double().nan_to_num() for net in (given, twin))
+    is_alike = found.shape == expected.shape
+    if not is_alike or float((found - expected).norm()) > SAME_ANSWER * float(expected.norm()):
         raise UserError(
-            "the module given as plain= does not answer what the network answers; it must compute "
-            "the same from the same weights"
+            "the module given as plain= answers differently than the network; it must compute the "
+            "same from the same weights"
         )
 
 
-def _told(check: ReferenceCheckReading, plain: ReferenceCheckReading | None) -> list[str]:
-    """Say what is wrong, what was read instead, and what to do."""
+def _remarks(check: ReferenceCheckReading, plain: ReferenceCheckReading | None) -> list[str]:
+    """Return what is wrong with the gradient, what was read instead, and what to do."""
     if check.is_true and (plain is None or plain.is_true):
         return []
     if plain is None:
         has_twin = "steps" not in check.faults.values()
-        remedy = f" {REMEDY[0].upper()}{REMEDY[1:]}: then they are read off it." if has_twin else ""
+        remedy = f" To get them, {REMEDY}." if has_twin else ""
         return [
             f"{_sentence(check.complaint)} Readings that need the true gradient are n/a.{remedy}"
         ]
     if plain.is_true:
-        return [f"{_sentence(check.complaint)} Everything was read off the plain twin."]
+        return [f"{_sentence(check.complaint)} All readings are those of the plain twin."]
     return [
-        f"{_sentence(plain.complaint)} This is so in the module given as plain=, so readings that "
+        f"{_sentence(plain.complaint)} This concerns the module given as plain=. Readings that "
         "need the true gradient are n/a."
     ]
 

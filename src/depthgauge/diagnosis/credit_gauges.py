@@ -1,4 +1,4 @@
-"""The gauges that examine credit, together."""
+"""The gauges that examine credit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from depthgauge.gauges.reading import Gauge
 
 
 def credit_gauges(credit: CreditFunction, convention: Convention) -> dict[str, Gauge]:
-    """Γ, ρ and nudging, by the names they have in a report."""
+    """Return the gauges of Γ, ρ and nudging, by their names in a report."""
     return {
         "alignment": AlignmentGauge(credit, convention),
         "perturbation": PerturbationGauge(credit, convention),
@@ -21,5 +21,5 @@ def credit_gauges(credit: CreditFunction, convention: Convention) -> dict[str, G
 
 
 def readings_of(gauges: dict[str, Gauge]) -> dict[str, Any]:
-    """What they come to."""
+    """Return the readings of gauges by name, as arguments of `NetworkReadings`."""
     return {name: gauge.reading() for name, gauge in gauges.items()}

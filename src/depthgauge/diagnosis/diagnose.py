@@ -1,4 +1,4 @@
-"""`diagnose`: the protocol on anybody's network, in one call."""
+"""`diagnose`: the protocol on any network, in one call."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torch import nn
 from depthgauge.diagnosis.checked_network import check_network
 from depthgauge.diagnosis.credit_gauges import credit_gauges, readings_of
 from depthgauge.diagnosis.missing_readings import readings_without_reference
-from depthgauge.diagnosis.remarks import LabelCheck, on_pinned_norm
+from depthgauge.diagnosis.remarks import LabelCheck, pinned_norm_remarks
 from depthgauge.diagnosis.report import Report
 from depthgauge.diagnostics.readings import seed_readings
 from depthgauge.errors import UserError
@@ -56,33 +56,34 @@ def diagnose(  # noqa: PLR0917 – the order is part of the interface
     samples: int | None = None,
     initial: Initial | None = None,
 ) -> Report:
-    """Read every gauge off `model` and say what they come to.
+    """Measure every gauge on `model`, and return the readings with the verdict.
 
     Args:
         model: a trained network. It is measured in eval mode and left exactly as it was.
-        eval_batches: pairs (inputs, labels), or mappings with `labels`; seen once, one at a time.
-            The protocol uses 10 batches of 128 test samples; stability needs at least 8.
+        eval_batches: pairs (inputs, labels), or mappings with `labels`. Each batch is read once.
+            The protocol uses 10 batches of 128 test samples; stability needs at least 8 batches.
         headline_acc: its published accuracy, as a share; measured on the batches if left out.
-        samples: of how many evaluation samples the accuracies are; those that are seen, where the
-            accuracy is measured here. D3 then counts the noise of that choice.
-        frozen_baseline_acc: accuracy of the same rule with the blocks frozen at initialisation;
-            without it D3 is not measured and depth stays untested.
-        bp_depth_gain: what backpropagation gains from depth on this task; where that is less than
-            the threshold of D3, D3 does not apply.
-        credit: from a batch to the L + 1 credit tensors that the rule applies (see
-            `depthgauge.gauges.credit`); gives Γ, ρ and nudging.
-        method_name: what the network was trained with.
-        notes: anything to be kept with the report.
-        blocks: dotted path to the blocks, or the modules; by default `model.blocks`.
-        loss: each sample's own loss from logits and labels.
-        thresholds: where the diagnostics fire; the protocol's by default.
-        layout: which axes of the stream are what, where that is not the usual.
-        returns: whether blocks return the stream or a branch, where it cannot be seen.
-        convention: of D2, Γ, ρ and nudging: ours, or the published one.
-        plain: a twin of the network, for one whose layers define their own backward pass: a module
-            with the same parameter names that computes the same, with an ordinary backward pass.
-            It is given the network's weights, and everything is read off it.
-        initial: the network before training, or a copy of its state dict from then; gives rewind.
+        frozen_baseline_acc: the accuracy of the same rule with blocks frozen at initialisation.
+            Without it D3 is not measured, and depth stays untested.
+        bp_depth_gain: the accuracy that backpropagation gains from depth on this task. D3 does not
+            apply if this gain is below the threshold of D3.
+        credit: a function from a batch to the L + 1 credit tensors that the rule applies (see
+            `depthgauge.gauges.credit`); it gives Γ, ρ and nudging.
+        method_name: the name of the learning rule.
+        notes: a text that the report keeps.
+        blocks: the dotted path to the blocks, or the modules; by default `model.blocks`.
+        loss: a function from logits and labels to the loss of each sample.
+        thresholds: the thresholds of the diagnostics; by default those of the protocol.
+        layout: the meaning of the stream's axes, if it is not the usual one.
+        returns: whether blocks return the stream or a branch, if this cannot be detected.
+        convention: the convention of D2, Γ, ρ and nudging: "depthgauge" or "published".
+        plain: a plain twin, for a network whose layers define their own backward pass: a module
+            with the same parameter names that computes the same with an ordinary backward pass.
+            It gets the network's weights and is read instead.
+        samples: the number of evaluation samples of the given accuracies, so that D3 counts the
+            noise of their choice. An accuracy that is measured here has the samples of the batches.
+        initial: the network before training, or a copy of its state dict from then; it gives
+            rewind.
     """
     headline_acc = _share("headline_acc", headline_acc, 0)
     frozen_baseline_acc = _share("frozen_baseline_acc", frozen_baseline_acc, 0)
@@ -115,35 +116,35 @@ def diagnose(  # noqa: PLR0917 – the order is part of the interface
     measure(checked.net, batches, [*gauges.values(), labels])
     taken = readings_of(gauges)
     measured = taken["accuracy"]
-    headline = headline_acc if headline_acc is not None else measured.value
-    where = measured.measured_on if headline_acc is None else "as given"
-    if headline_acc is None:
-        samples = accuracy.labels
+    headline, where = headline_acc, "as given"
+    if headline is None:
+        headline, where, samples = measured.value, measured.measured_on, accuracy.labels
     depth = read_depth(headline, frozen_baseline_acc, bp_depth_gain, where, samples)
-    read = NetworkReadings(
+    readings = NetworkReadings(
         depth=depth,
         reference_check=checked.reference_check,
         plain_check=checked.plain_check,
         **taken,
         **missing,
     )
-    seed, used = seed_readings(read), thresholds or Thresholds()
+    pinned = pinned_norm_remarks(readings.scale)
+    seed, used = seed_readings(readings), thresholds or Thresholds()
     return Report(
         method_name=method_name,
         notes=notes,
         judgement=judge([seed], used, bp_depth_gain),
         thresholds=used,
         sensitivity=sensitivity([seed], used, bp_depth_gain),
-        remarks=(*checked.remarks, *on_pinned_norm(read.scale), *labels.remarks(measured, depth)),
-        **vars(read),
+        remarks=(*checked.remarks, *pinned, *labels.remarks(measured, depth)),
+        **vars(readings),
     )
 
 
 def _share(name: str, value: Any, lowest: float) -> float | None:
-    """A plain number, also from numpy or a tensor; accuracies are shares, not per cent."""
+    """Return an accuracy or a gain as a float, also from numpy or a tensor; refuse per cent."""
     if value is None:
         return None
     share = float(value)
     if not lowest <= share <= 1:
-        raise UserError(f"{name} is given as a share from {lowest:g} to 1, not {share!r}")
+        raise UserError(f"{name} is {share!r}; give a share from {lowest:g} to 1")
     return share

@@ -1,4 +1,4 @@
-"""Readings that cannot be taken, because the gradient of autograd is not the true one."""
+"""The readings of a network whose gradient by autograd is not the true one: n/a, with a reason."""
 
 from __future__ import annotations
 
@@ -13,17 +13,16 @@ from depthgauge.gauges.reference import ReferenceReading
 
 
 def readings_without_reference(reason: str, *, with_credit: bool) -> dict[str, Any]:
-    """Return every reading that needs the true gradient, each n/a with the reason."""
+    """Return every reading that needs the true gradient, as n/a with the reason."""
     rest: tuple[None, tuple[()], str, str, str, str] = (None, (), "", "", "", f"n/a: {reason}")
-    missing: dict[str, Any] = {
+    of_gradient = {
         "reference": ReferenceReading("D2 reference", *rest, over_error=math.nan, error=math.nan),
         "numerics": NumericsReading("D2n numerics", *rest),
         "stability": Reading("D2s stability", *rest),
     }
-    if with_credit:
-        missing |= {
-            "alignment": AlignmentReading("Γ alignment", *rest),
-            "perturbation": Reading("ρ perturbation correlation", *rest),
-            "nudging": NudgingReading("nudging", *rest),
-        }
-    return missing
+    of_credit = {
+        "alignment": AlignmentReading("Γ alignment", *rest),
+        "perturbation": Reading("ρ perturbation correlation", *rest),
+        "nudging": NudgingReading("nudging", *rest),
+    }
+    return of_gradient | (of_credit if with_credit else {})

@@ -1,4 +1,4 @@
-"""In which precision a network is measured."""
+"""The precision in which a network is measured."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ HALF = (torch.float16, torch.bfloat16)
 
 
 def in_float32(native: StreamReader) -> tuple[StreamReader, tuple[str, ...]]:
-    """Half precision is measured on a float32 copy: float16 gradients underflow at 6e-8.
+    """Return the network to measure, and a remark if it is not in the given precision.
 
-    Returns the network to measure, and a remark where it is not the one that was given.
+    A network in half precision is measured on a float32 copy, because float16 gradients underflow
+    at 6e-8.
     """
     if native.dtype not in HALF:
         return native, ()
@@ -24,6 +25,6 @@ def in_float32(native: StreamReader) -> tuple[StreamReader, tuple[str, ...]]:
         )
     except Exception as error:
         return native, (
-            f"The network is in {name} and was measured so, because no float32 copy could be made "
+            f"The network was measured in {name}, because a float32 copy of it fails "
             f"({one_line(error)}); small gradients may have underflowed.",
         )

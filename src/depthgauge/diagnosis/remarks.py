@@ -1,4 +1,4 @@
-"""What a reader of a report should be told besides the readings."""
+"""Remarks of a report: what its reader must know to understand the readings."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from depthgauge.gauges.scale import ScaleReading
 from depthgauge.nets.batch_view import BatchView
 
 FAR = 0.05
+"""A headline accuracy that differs from the measured one by more, beyond noise, is remarked."""
 
 
-def on_pinned_norm(scale: ScaleReading) -> list[str]:
-    """Say where D1 passes because it cannot do otherwise."""
+def pinned_norm_remarks(scale: ScaleReading) -> list[str]:
+    """Return a remark if D1 passes for every network of this kind."""
     if not scale.pinned:
         return []
     return [
@@ -29,13 +30,13 @@ def on_pinned_norm(scale: ScaleReading) -> list[str]:
 
 
 class LabelCheck:
-    """Sees whether labels per token are the tokens themselves: then nobody has shifted them."""
+    """Detects labels that equal the input tokens: somebody forgot to shift them."""
 
     def __init__(self) -> None:
         self._same, self._samples = False, 0
 
     def see(self, batch: BatchView) -> None:
-        """Look at the batch's inputs beside its labels."""
+        """Compare the inputs of a batch with its labels."""
         self._samples += len(batch)
         tokens = [
             leaf
@@ -47,22 +48,22 @@ class LabelCheck:
         )
 
     def remarks(self, accuracy: Reading, depth: DepthReading) -> list[str]:
-        """Sentences for the report."""
-        found = []
+        """Return sentences for the report."""
+        sentences = []
         if self._same:
-            found.append(
+            sentences.append(
                 "The labels are the inputs: if the network predicts the next token, shift them."
             )
         headline, measured = depth.accuracy, accuracy.value
         noise = 3 * math.sqrt(0.25 / max(self._samples, 1))
         if headline is not None and measured is not None and abs(headline - measured) > FAR + noise:
-            found.append(
+            sentences.append(
                 f"The headline accuracy, {headline:.3f}, is far from the one measured here, "
-                f"{measured:.3f}: are these the right inputs and labels?"
+                f"{measured:.3f}: check the inputs and labels."
             )
         if depth.value is not None and depth.bp_gain is None:
-            found.append(
-                "Whether backpropagation gains from depth on this task was not said; "
-                f"{DEPTH_UTILITY.id} is judged as if it does."
+            sentences.append(
+                "The gain of backpropagation from depth on this task was not given; "
+                f"{DEPTH_UTILITY.id} assumes that backpropagation gains."
             )
-        return found
+        return sentences

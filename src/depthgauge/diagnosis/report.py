@@ -1,10 +1,8 @@
-"""What `diagnose` returns."""
+"""The report on one network, which `diagnose` returns."""
 
 from __future__ import annotations
 
 import json
-import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
@@ -15,8 +13,7 @@ from typing_extensions import Self
 
 from depthgauge.config import SCHEMA_VERSION
 from depthgauge.diagnosis.report_text import diagnosis_text
-from depthgauge.diagnostics.finding import Finding
-from depthgauge.diagnostics.intervals import Interval
+from depthgauge.diagnosis.report_version_1 import lift_finding, lift_reading
 from depthgauge.diagnostics.readings import seed_readings
 from depthgauge.gauges.network_readings import NetworkReadings
 from depthgauge.gauges.null import NullReading
@@ -29,9 +26,9 @@ from depthgauge.verdict.thresholds import Thresholds
 
 @dataclass(frozen=True, kw_only=True)
 class Report(NetworkReadings):
-    """Every reading of one network, and the verdict they come to.
+    """The readings of one network, and the verdict on it.
 
-    `str()` is a page for an appendix; `to_dict()` and `to_json()` have everything.
+    `str()` gives a page for an appendix. `to_dict()` and `to_json()` give everything.
     """
 
     method_name: str
@@ -44,51 +41,51 @@ class Report(NetworkReadings):
 
     @property
     def verdict(self) -> str:
-        """The verdict's word; `judgement` says why."""
+        """Return the verdict's word; `judgement` has the reasons."""
         return self.judgement.word
 
     @property
     def published_verdict(self) -> str:
-        """The word by the published protocol, which asks for no ladder."""
+        """Return the word by the published protocol, which asks for no ladder."""
         return self.judgement.published.word
 
     @property
     def residual_norms(self) -> list[float]:
-        """Medians of ‖h_l‖, l = 0 … L."""
+        """Return the medians of ‖h_l‖, l = 0 … L."""
         return list(self.scale.residual_norms)
 
     @property
     def bp_grad_norms(self) -> list[float]:
-        """Medians of ‖g_l‖, l = 0 … L, of each sample's own loss."""
+        """Return the medians of ‖g_l‖, l = 0 … L, of each sample's own loss."""
         return [norm or 0.0 for norm in self.reference.per_layer]
 
     @property
     def bp_grad_norms_n128(self) -> list[float]:
-        """The same for the mean loss of a batch of 128, as gradient norms are mostly published."""
+        """Return ‖g_l‖ of the mean loss of a batch of 128, the convention of most papers."""
         return list(self.reference.per_layer_n128)
 
     @property
     def cross_batch_stability(self) -> float | None:
-        """D2s; None where there were too few batches."""
+        """Return the reading of D2s; None with too few batches."""
         return self.stability.value
 
     @property
     def frozen_baseline_acc(self) -> float | None:
-        """Accuracy with the blocks frozen at initialisation, where it was given."""
+        """Return the accuracy with blocks frozen at initialisation; None if it was not given."""
         return self.depth.frozen
 
     @property
     def headline_acc(self) -> float | None:
-        """The accuracy that D3 uses: the one given, or the one measured."""
+        """Return the accuracy that D3 uses: the given one, or else the measured one."""
         return self.depth.accuracy
 
     @property
     def seed_readings(self) -> dict[str, float | None]:
-        """What a verdict over several seeds needs of this network, by name."""
+        """Return the readings of the diagnostics by name, for a verdict over several seeds."""
         return seed_readings(self)
 
     def to_dict(self) -> dict[str, JsonValue]:
-        """Everything, as plain values; what is not finite by its name."""
+        """Return everything as a JSON object; infinity and NaN become texts."""
         return plain_object(
             {
                 "schema_version": SCHEMA_VERSION,
@@ -117,18 +114,21 @@ class Report(NetworkReadings):
 
     @property
     def readings(self) -> dict[str, Reading | NullReading]:
-        """Every reading that was taken, by name."""
-        found = {name: getattr(self, name) for name in _reading_adapters()}
-        return {name: reading for name, reading in found.items() if reading is not None}
+        """Return the readings that were taken, by name."""
+        readings = {name: getattr(self, name) for name in _reading_adapters()}
+        return {name: reading for name, reading in readings.items() if reading is not None}
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Self:
-        """Return the report that `to_dict` wrote; also one of an earlier version."""
+        """Return the report that `to_dict` of this or an earlier version wrote."""
         adapters = _reading_adapters()
-        now = {name.replace("_record", "_published"): name for name in document["readings"]}
+        stored = {
+            name.replace("_record", "_published"): reading
+            for name, reading in document["readings"].items()
+        }
         taken = {
-            name: adapters[name].validate_python(_lifted_reading(document["readings"][stored]))
-            for name, stored in now.items()
+            name: adapters[name].validate_python(lift_reading(reading))
+            for name, reading in stored.items()
         }
         findings = document.get("findings", document.get("diagnostics", ()))
         return cls(
@@ -138,7 +138,7 @@ class Report(NetworkReadings):
                 document["verdict"],
                 tuple(lift_finding(finding) for finding in findings),
                 seeds=1,
-                besides=tuple(lift_finding(one) for one in document.get("besides", ())),
+                besides=tuple(lift_finding(finding) for finding in document.get("besides", ())),
             ),
             thresholds=Thresholds(**document["thresholds"]),
             sensitivity=TypeAdapter(list[StableRange]).validate_python(document["sensitivity"]),
@@ -155,58 +155,9 @@ class Report(NetworkReadings):
         return diagnosis_text(self)
 
 
-NUMERICALLY_WRONG = re.compile(r"numerically wrong in (\d+) of (\d+) seeds")
-"""How the first version told it: in the sentence alone."""
-
-FINDING = TypeAdapter(Finding)
-
-UNBOUNDED = ("over_error", "error")
-"""Values that were null where they are infinite, in the reading of the reference."""
-
-
 @cache
 def _reading_adapters() -> dict[str, TypeAdapter[Any]]:
-    """Return what validates each reading that a report may have, by its name."""
+    """Return the validator of each reading that a report may have, by its name."""
     hints = get_type_hints(Report)
     types = {field.name: hints[field.name] for field in fields(Report)}
     return {name: TypeAdapter(hint) for name, hint in types.items() if "Reading" in str(hint)}
-
-
-def _lifted_reading(reading: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a reading in today's form.
-
-    Earlier versions wrote null for what is not finite, and called the published convention the
-    record's.
-    """
-    lifted = dict(reading)
-    lifted["convention"] = re.sub(r"^record\b", "published", str(reading["convention"]))
-    if "residual_norms" in lifted:
-        lifted["residual_norms"] = [_unbounded(norm) for norm in lifted["residual_norms"]]
-    lifted |= {name: _unbounded(lifted[name]) for name in UNBOUNDED if name in lifted}
-    return lifted
-
-
-def lift_finding(finding: Mapping[str, Any]) -> Finding:
-    """Return a finding; its id and outcome had other names in earlier versions."""
-    new = dict(finding)
-    for before, after in (("name", "id"), ("finding", "outcome")):
-        if before in new:
-            new[after] = new.pop(before)
-    told = NUMERICALLY_WRONG.search(new["sentence"])
-    if told and not new.get("facts"):
-        new["facts"] = {"numerically_wrong": int(told[1]), "seeds": int(told[2])}
-    new["intervals"] = {name: _lifted_interval(ends) for name, ends in new["intervals"].items()}
-    return FINDING.validate_python(new)
-
-
-def _lifted_interval(ends: Mapping[str, Any]) -> Interval:
-    """A lost center is that of readings without bound; an end alone may be lost on both sides."""
-    low = ends["low"]
-    if low is None:
-        low = math.inf if ends["center"] is None else -math.inf
-    high, center = _unbounded(ends["high"]), _unbounded(ends["center"])
-    return Interval(float(low), float(center), float(high), ends["n"])
-
-
-def _unbounded(value: Any) -> Any:
-    return math.inf if value is None else value

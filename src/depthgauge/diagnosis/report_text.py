@@ -1,4 +1,4 @@
-"""A report as text, to be read in a terminal or pasted into an appendix."""
+"""A report as text, for a terminal or an appendix."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SIDE_BY_SIDE = 9
 
 
 def diagnosis_text(report: Report) -> str:
-    """Verdict, diagnostics, readings layer by layer, thresholds, conventions."""
+    """Write verdict, diagnostics, readings layer by layer, thresholds and conventions."""
     parts = [
         [_heading(report)],
         [report.notes] if report.notes else [],
@@ -36,7 +36,7 @@ def diagnosis_text(report: Report) -> str:
 
 
 def _heading(report: Report) -> str:
-    """Our verdict; that of the published protocol beside it where it has another word."""
+    """Write our verdict, and that of the published protocol if its word differs."""
     ours, published = f"{report.method_name}: {report.judgement}", report.judgement.published
     if published.word == report.verdict:
         return ours
@@ -66,7 +66,7 @@ def _numbers(report: Report) -> Iterator[str]:
         ("  of the plain twin", report.plain_check),
     ):
         if check is not None:
-            yield f"{name:{LABEL}}{_checked(check)}"
+            yield f"{name:{LABEL}}{_check_result(check)}"
     if report.null is not None:
         deep = report.null.deep
         yield (
@@ -78,10 +78,10 @@ def _numbers(report: Report) -> Iterator[str]:
         )
 
 
-def _checked(check: ReferenceCheckReading) -> str:
+def _check_result(check: ReferenceCheckReading) -> str:
     if check.value is None:
         return check.note
-    return f"{check.value:.1e}" + ("" if check.is_true else f", not passed by {check.places}")
+    return f"{check.value:.1e}" + ("" if check.is_true else f", failed by {check.places}")
 
 
 def _line(label: str, reading: Reading) -> str:
@@ -90,7 +90,7 @@ def _line(label: str, reading: Reading) -> str:
 
 
 def _layers(report: Report) -> Iterator[str]:
-    """One column for each layer, as many side by side as fit."""
+    """Write one column for each layer, as many side by side as fit."""
     rows: dict[str, Sequence[float | None]] = {
         "‖h_l‖": report.residual_norms,
         "‖g_l‖ per sample": report.bp_grad_norms,
@@ -125,13 +125,13 @@ def _cell(value: float | None) -> str:
 
 
 def _robustness(report: Report) -> Iterator[str]:
-    yield "The verdict is the same for any one threshold moved within:"
+    yield "The verdict keeps its word while one threshold moves within this range:"
     for stable in report.sensitivity:
-        yield f"  {stable.threshold:{LABEL - 2}}{in_words(stable)}"
+        yield f"  {stable.threshold:{LABEL - 2}}{write_range(stable)}"
 
 
-def in_words(stable: StableRange) -> str:
-    """A range of thresholds as words."""
+def write_range(stable: StableRange) -> str:
+    """Write the stable range of a threshold."""
     low = "0" if stable.low is None else f"{stable.low:.3g}"
     high = "any value" if stable.high is None else f"{stable.high:.3g}"
     return f"{low} to {high} (used: {stable.used:g})"

@@ -1,4 +1,4 @@
-"""`watch`: the diagnostics that training records, in a user's own training loop."""
+"""`watch`: the diagnostics that training records, in the user's own training loop."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ log = logging.getLogger("depthgauge")
 
 @dataclass(frozen=True)
 class Watched:
-    """What was read at one step.
+    """The readings of one step.
 
     Attributes:
-        step: of training, as it was counted or given.
-        readings: what the diagnostics need of it, by name: growth, gradient, error_share.
-        residual_norms: medians of ‖h_l‖; empty where the weights are not finite.
-        bp_grad_norms: medians of ‖g_l‖; empty where the weights are not finite, or autograd's
+        step: the number of the step, as counted or given.
+        readings: the readings of the diagnostics by name: growth, gradient, error_share.
+        residual_norms: the medians of ‖h_l‖; empty if the weights are not finite.
+        bp_grad_norms: the medians of ‖g_l‖; empty if the weights are not finite, or if autograd's
             gradient is not the true one.
     """
 
@@ -54,8 +54,8 @@ class Watched:
 class Watch:
     """Reads a network whenever it is called; `history` keeps every reading.
 
-    The first call checks whether autograd's gradient is the true one (`reference_check`). Where it
-    is not, gradients are not read.
+    The first call checks whether autograd's gradient is the true one (`reference_check`). If it is
+    not, gradients are not read.
     """
 
     def __init__(
@@ -65,14 +65,14 @@ class Watch:
         log_dir: str | Path | None,
         convention: Convention = "depthgauge",
     ) -> None:
-        open_net()  # a wrong path is found before training, not after an epoch of it
+        open_net()  # a wrong path raises here, before training, and not after an epoch
         self._open, self._thresholds, self._convention = open_net, thresholds, convention
         self.history: list[Watched] = []
         self.reference_check: ReferenceCheckReading | None = None
         self._writer = _writer(log_dir)
 
     def __call__(self, inputs: Any, labels: Tensor, step: int | None = None) -> Watched:
-        """Read the network on one batch; steps are counted 0, 1, … unless they are given."""
+        """Read the network on one batch; without `step`, steps are counted from 0."""
         step = len(self.history) if step is None else step
         watched = self._read(inputs, labels, step)
         self.history.append(watched)
@@ -80,7 +80,7 @@ class Watch:
         return watched
 
     def _read(self, inputs: Any, labels: Tensor, step: int) -> Watched:
-        """Read what training records; weights that are not finite are reported, not refused."""
+        """Read what training records; weights that are not finite count as diverged."""
         line: EpochMetrics = {"epoch": step, "train_loss": None, "diverged": False}
         try:
             net, _ = in_float32(self._open())
@@ -103,21 +103,21 @@ class Watch:
         return Watched(step, epoch_readings(line), h.residual_norms, gradients)
 
     def _check(self, net: StreamReader, inputs: Any, labels: Tensor) -> None:
-        """Check the gradient, again while it is zero: then nothing can be said of it yet."""
+        """Check the gradient once; a gradient of zero says nothing and is checked again."""
         if self.reference_check is not None and not self.reference_check.is_vacuous:
             return
         inputs, labels = split_batch((inputs, labels))
         self.reference_check = check_reference(net, inputs, len(labels))
         if not self.reference_check.is_true:
             log.warning(
-                "watch reads no gradients: %s. To read them, watch a twin that has the same "
-                "parameters and an ordinary backward pass.",
+                "watch reads no gradients: %s. To read them, watch a twin with the same parameters "
+                "and an ordinary backward pass.",
                 self.reference_check.complaint,
             )
 
     @property
     def first_fired(self) -> dict[str, int | None]:
-        """The step at which each first fired, None where it never has; empty at first."""
+        """Return the first step at which each diagnostic fired, or None; empty at first."""
         readings = (EpochReadings(watched.step, watched.readings) for watched in self.history)
         return first_fired(readings, self._thresholds)
 
@@ -125,9 +125,9 @@ class Watch:
         if self._writer is None:
             return
         scalars = {
-            f"{one.id} {quantity.name.replace('_', ' ')}": value
-            for one in diagnostics()
-            for quantity in one.recorded
+            f"{diagnostic.id} {quantity.name.replace('_', ' ')}": value
+            for diagnostic in diagnostics()
+            for quantity in diagnostic.recorded
             if (value := watched.readings[quantity.name]) is not None
         }
         for layer, norm in enumerate(watched.residual_norms):
@@ -140,12 +140,12 @@ class Watch:
 
 
 def _finite(value: float | None) -> float | None:
-    """Return the value as metrics have it: None where it is not finite."""
+    """Return a value as metrics store it: None if it is not finite."""
     return value if value is not None and math.isfinite(value) else None
 
 
 def _writer(log_dir: str | Path | None) -> Any:
-    """A TensorBoard writer, None where that is not wanted or not installed."""
+    """Return a TensorBoard writer; None without `log_dir`, or if TensorBoard is not installed."""
     if log_dir is None:
         return None
     try:
@@ -166,14 +166,14 @@ def watch(
     log_dir: str | Path | None = "runs/depthgauge-watch",
     convention: Convention = "depthgauge",
 ) -> Watch:
-    """Watch what the diagnostics read in your own training loop, in two lines.
+    """Watch the diagnostics in your own training loop, in two lines.
 
         watching = watch(model, blocks="transformer.h")
         ...
         watching(inputs, labels)        # after each epoch, on a held-out batch
 
-    The network is left as it was. Readings are kept in `watching.history`, and logged to
-    TensorBoard under `log_dir` where that is installed (`None`: not logged). The arguments are
+    The network is left as it was. `watching.history` keeps the readings. If TensorBoard is
+    installed, they are logged under `log_dir`; `None` turns this off. The other arguments are
     those of `diagnose`.
     """
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from depthgauge.diagnosis.report_text import in_words
+from depthgauge.diagnosis.report_text import write_range
 from depthgauge.report.depth_words import depth_sentences
 from depthgauge.report.floor_words import floor_words, not_above
 from depthgauge.report.recipe_words import recipe_words, tuning_words
@@ -52,7 +52,7 @@ def audit_words(study: StudyResult) -> list[str]:
         words += depth_sentences(label, entry.used_depth)
         words += [f"{label} {d.id} {d.outcome}: {d.sentence}." for d in entry.findings]
         words += [f"{label} {entry.access}."] if entry.access else []
-        ranges = [f"{stable.threshold} {in_words(stable)}" for stable in entry.sensitivity]
+        ranges = [f"{stable.threshold} {write_range(stable)}" for stable in entry.sensitivity]
         if ranges:
             words.append(
                 f"{label} keeps its verdict for any one threshold within: {'; '.join(ranges)}."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from depthgauge.diagnosis.report import lift_finding
+from depthgauge.diagnosis.report_version_1 import lift_finding
 from depthgauge.results.audit_parts import AuditedNetwork, RuleVerdict, Selection, ShallowRule
 
 
