@@ -198,7 +198,7 @@ def test_the_network_is_left_as_it_was(dtype):
 def test_the_network_is_left_as_it_was_after_an_error():
     net = disarranged(make_net())
     before = fields(net)
-    with pytest.raises(UserError, match="labels go from 9 to 9"):
+    with pytest.raises(UserError, match="labels are from 9 to 9"):
         diagnose(net, [*shown(1), (torch.zeros(2, 6), torch.full((2,), 9))])
     assert fields(net) == before
 

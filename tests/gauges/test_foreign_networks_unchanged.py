@@ -63,7 +63,7 @@ def with_bad_labels(network: Foreign) -> list[Any]:
 def test_after_labels_out_of_range_midway(make: Make):
     network = build(make)
     before = fields(disarrange(network.model))
-    with pytest.raises(UserError, match="labels go from 1000 to 1000, but the network has"):
+    with pytest.raises(UserError, match="labels are from 1000 to 1000, but the network has"):
         measure(network.reader(), with_bad_labels(network), [ScaleGauge(), LesionGauge()])
     assert fields(network.model) == before
 

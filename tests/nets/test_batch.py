@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from depthgauge.errors import UserError
 from depthgauge.gauges.measure import measure
 from depthgauge.gauges.scale import ScaleGauge
-from depthgauge.nets.batch import call, placed, split_batch
+from depthgauge.nets.batch import call_network, copy_inputs, split_batch
 from depthgauge.nets.stream_reader import StreamReader
 
 X, Y = batch()
@@ -87,7 +87,7 @@ def test_one_pair_instead_of_a_list_of_pairs_is_refused():
 
 def test_an_empty_batch_is_refused():
     for labels in [Y[:0], [], np.zeros(0, dtype=int)]:
-        with pytest.raises(UserError, match=r"^a batch has no samples in it$"):
+        with pytest.raises(UserError, match=r"^a batch is empty;"):
             split_batch((X[:0], labels))
 
 
@@ -105,7 +105,7 @@ def test_labels_that_are_not_one_for_each_sample_are_refused():
 def test_inputs_are_copied_and_only_numbers_change_their_precision():
     ids, mask = torch.arange(3), torch.tensor([True, False])
     given = {"x": X, "nested": (ids, [mask, None, "word", 3])}
-    found = placed(given, torch.device("cpu"), torch.float32)
+    found = copy_inputs(given, torch.device("cpu"), torch.float32)
     assert found["x"].dtype == torch.float32
     assert torch.equal(found["x"], X.float())
     assert torch.equal(found["nested"][0], ids)
@@ -131,9 +131,9 @@ def test_inputs_that_want_gradients_get_none():
 def test_a_network_without_logits_is_refused():
     for answer in [lambda z: None, lambda z: {"scores": z}, lambda z: ("word", z), lambda z: 3.0]:
         with pytest.raises(UserError, match=r"^the network returns \w+; it must return logits"):
-            call(stack(answer=answer), X)
+            call_network(stack(answer=answer), X)
 
 
 def test_the_answer_of_a_plain_network():
     net = stack(answer=as_it_is)
-    assert torch.equal(call(net, X), net(X))
+    assert torch.equal(call_network(net, X), net(X))

@@ -128,7 +128,7 @@ class Between(Stack):
 
 def test_a_stream_that_is_changed_between_blocks_must_be_explained():
     net = Between().double()
-    with pytest.raises(UserError, match="say returns='stream' or returns='branch'"):
+    with pytest.raises(UserError, match="give returns='stream' or returns='branch'"):
         see(net)
     assert len(see(net, returns="stream").states) == 4
 
@@ -136,7 +136,7 @@ def test_a_stream_that_is_changed_between_blocks_must_be_explained():
 def test_blocks_of_both_kinds_must_be_explained():
     net = stack()
     net.layers[0].returns = "branch"
-    with pytest.raises(UserError, match="say returns='stream' or returns='branch'"):
+    with pytest.raises(UserError, match="give returns='stream' or returns='branch'"):
         see(net)
 
 

@@ -34,7 +34,7 @@ def test_a_block_that_changes_the_shape_is_named():
 def test_a_last_block_that_does_not_run_is_named():
     net = stack()
     without_a_run(net, 2)
-    with pytest.raises(UserError, match=r"^block 2 of 3 did not run in the forward pass$"):
+    with pytest.raises(UserError, match=r"^block 2 of 3 did not run in the forward pass;"):
         see(net)
 
 
@@ -66,7 +66,7 @@ def test_a_block_that_runs_twice_is_named():
 
 def test_a_stream_of_whole_numbers_is_not_a_stream():
     net = nn.Sequential(nn.Embedding(5, 6), nn.Linear(6, 5))
-    with pytest.raises(UserError, match=r"^block 0 is given whole numbers"):
+    with pytest.raises(UserError, match=r"^block 0 gets whole numbers"):
         StreamReader(net, list(net)).see(torch.arange(5), torch.arange(5))
 
 
@@ -81,7 +81,7 @@ def test_a_block_without_a_tensor_is_named():
 
 def test_a_block_that_is_given_no_tensor_is_named():
     net = stack(call=lambda block, h: block((h,)))
-    with pytest.raises(UserError, match="block 0 is given no tensor"):
+    with pytest.raises(UserError, match="block 0 gets no tensor"):
         see(net)
 
 

@@ -8,7 +8,7 @@ from gauges.small_networks import make_net, random
 from torch import Tensor, nn
 
 from depthgauge.errors import UserError
-from depthgauge.nets.from_state_dict import residual_mlp_from
+from depthgauge.nets.from_state_dict import build_residual_mlp
 from depthgauge.nets.residual_mlp import ResidualMLP
 
 FEATURES, WIDTH, CLASSES, BLOCKS = 6, 8, 4, 3
@@ -23,7 +23,7 @@ def test_sizes_are_in_the_shapes():
     for terminal_norm in [True, False]:
         for sizes in [(6, 8, 4, 3), (9, 5, 2, 1), (3, 4, 7, 12), (6, 8, 4, 0)]:
             net = make_net(*sizes, terminal_norm=terminal_norm)
-            found = residual_mlp_from(net.state_dict(), "mine.pt")
+            found = build_residual_mlp(net.state_dict(), "mine.pt")
             x = random(5, sizes[0])
             assert found.num_blocks == len(found.blocks) == sizes[-1]
             assert torch.equal(found(x), net(x))
@@ -32,7 +32,7 @@ def test_sizes_are_in_the_shapes():
 def test_the_width_inside_the_blocks_is_in_the_shapes():
     for hidden in [1, 3, 20]:
         net = ResidualMLP(FEATURES, WIDTH, CLASSES, BLOCKS, hidden=hidden)
-        found, x = residual_mlp_from(net.state_dict(), "mine.pt"), random(5, FEATURES)
+        found, x = build_residual_mlp(net.state_dict(), "mine.pt"), random(5, FEATURES)
         assert {block.fc1.out_features for block in found.blocks} == {hidden}
         assert torch.equal(found(x), net(x))
 
@@ -42,7 +42,7 @@ def test_the_order_of_the_names_of_blocks_does_not_matter():
     mixed = dict(sorted(net.state_dict().items()))
     assert list(mixed).index("blocks.10.fc1.weight") < list(mixed).index("blocks.2.fc1.weight")
     x = random(5, FEATURES)
-    assert torch.equal(residual_mlp_from(mixed, "mine.pt")(x), net(x))
+    assert torch.equal(build_residual_mlp(mixed, "mine.pt")(x), net(x))
 
 
 class SequentialBlock(nn.Module):
@@ -98,7 +98,7 @@ def test_other_names_inside_the_blocks(block):
         for parameter in theirs.parameters():
             nn.init.normal_(parameter)
     x = random(5, FEATURES)
-    found = residual_mlp_from(theirs.state_dict(), "mine.pt")
+    found = build_residual_mlp(theirs.state_dict(), "mine.pt")
     torch.testing.assert_close(found(x), theirs(x))
 
 
@@ -148,16 +148,16 @@ WRONG = {
     ),
     "no second Linear": (
         lambda: without("blocks.1.fc2.weight", "blocks.1.fc2.bias"),
-        "block 1 of mine.pt is not LayerNorm, Linear, GELU, Linear: it has ln, fc1",
+        "block 1 of mine.pt is not LayerNorm, Linear, GELU, Linear; its parts are ln, fc1",
     ),
     "no LayerNorm": (
         lambda: without("blocks.0.ln.weight", "blocks.0.ln.bias"),
-        "block 0 of mine.pt is not LayerNorm, Linear, GELU, Linear: it has fc1, fc2",
+        "block 0 of mine.pt is not LayerNorm, Linear, GELU, Linear; its parts are fc1, fc2",
     ),
     "a third Linear": (a_third_linear, "block 0 of mine.pt is not LayerNorm, Linear, GELU"),
     "a block left out": (
         lambda: {n: t for n, t in weights().items() if not n.startswith("blocks.1.")},
-        "block 1 of mine.pt is not LayerNorm, Linear, GELU, Linear: it has no parameters",
+        "block 1 of mine.pt is not LayerNorm, Linear, GELU, Linear; its parts are no parameters",
     ),
     "no embedding": (lambda: without("embed.weight"), "mine.pt is not a ResidualMLP"),
     "no head": (lambda: without("out_head.weight"), "mine.pt is not a ResidualMLP"),
@@ -167,7 +167,7 @@ WRONG = {
     ),
     "another network": (
         lambda: {"conv1.weight": torch.ones(2, 3, 3, 3)},
-        "mine.pt is not a ResidualMLP: it needs embed, blocks, out_ln and out_head",
+        "mine.pt is not a ResidualMLP, whose parts are embed, blocks, out_ln and out_head",
     ),
 }
 
@@ -175,7 +175,7 @@ WRONG = {
 def test_what_does_not_fit_is_said_in_one_sentence():
     for make, expected in WRONG.values():
         with pytest.raises(UserError) as caught:
-            residual_mlp_from(make(), "mine.pt")
+            build_residual_mlp(make(), "mine.pt")
         told = str(caught.value)
         assert expected in told
         assert "mine.pt" in told

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from depthgauge.errors import UserError
-from depthgauge.nets.sample_loss import cross_entropy, losses_and_error, per_sample
+from depthgauge.nets.sample_loss import cross_entropy, losses_and_error, make_sample_loss
 
 N, T, C = 4, 3, 5
 LABELS = torch.tensor([0, 4, 2, 2])
@@ -61,7 +61,7 @@ def test_labels_out_of_range_are_named():
     for label, span in [(5, "0 to 5"), (-1, "-1 to 4"), (1000, "0 to 1000")]:
         labels = torch.tensor([0, 4, 2, label])
         sentence = (
-            rf"^labels go from {span}, but the network has 5 classes, so they .* from 0 to 4$"
+            rf"^the labels are from {span}, but the network has 5 classes; give labels from 0 to 4$"
         )
         with pytest.raises(UserError, match=sentence):
             cross_entropy(logits(N, C), labels)
@@ -81,7 +81,7 @@ def test_labels_that_do_not_fit_are_described():
         assert str(raised.value).startswith(
             f"labels of shape {tuple(labels.shape)} and type torch."
         )
-        assert f"logits of shape {shape}; one class number is needed" in str(raised.value)
+        assert f"logits of shape {shape}; give one class number" in str(raised.value)
 
 
 SMOOTHED = nn.CrossEntropyLoss(label_smoothing=0.1)
@@ -102,11 +102,11 @@ def test_the_batch_does_not_come_into_a_loss_of_torch():
             + smoothing / C * math.fsum(of_one(row, other) for other in range(C))
             for row, label in zip(z, LABELS, strict=True)
         ]
-        assert per_sample(loss)(z, LABELS).tolist() == pytest.approx(expected, rel=1e-12)
+        assert make_sample_loss(loss)(z, LABELS).tolist() == pytest.approx(expected, rel=1e-12)
 
 
 def test_a_loss_of_torch_is_not_changed_for_its_owner():
-    per_sample(SMOOTHED)
+    make_sample_loss(SMOOTHED)
     assert SMOOTHED.reduction == "mean"
     assert SMOOTHED(logits(N, C), LABELS).dim() == 0
 
@@ -120,7 +120,7 @@ def test_the_weight_of_a_class_cancels_in_the_mean_of_one_sample_and_counts_in_a
         ("sum", [float(weight[label]) * one for label, one in zip(LABELS, own, strict=True)]),
     ]:
         loss = nn.CrossEntropyLoss(weight=weight, reduction=reduction)
-        found, _ = losses_and_error(per_sample(loss), z, LABELS)
+        found, _ = losses_and_error(make_sample_loss(loss), z, LABELS)
         assert found.tolist() == pytest.approx(expected, rel=1e-9)
 
 
@@ -130,42 +130,48 @@ def test_the_cross_entropy_of_torch_takes_labels_per_token():
         z, labels = logits(N, tokens, C), torch.arange(N * tokens).view(N, tokens) % C
         ours = cross_entropy(z, labels)
         mean, total = functional.cross_entropy, partial(functional.cross_entropy, reduction="sum")
-        torch.testing.assert_close(per_sample(mean)(z, labels), ours / tokens)
-        torch.testing.assert_close(per_sample(total)(z, labels), ours)
+        torch.testing.assert_close(make_sample_loss(mean)(z, labels), ours / tokens)
+        torch.testing.assert_close(make_sample_loss(total)(z, labels), ours)
     z, labels = logits(N, C, T, 2), torch.arange(N * T * 2).view(N, T, 2) % C
     expected = [functional.cross_entropy(a[None], b[None]) for a, b in zip(z, labels, strict=True)]
-    torch.testing.assert_close(per_sample(nn.CrossEntropyLoss())(z, labels), torch.stack(expected))
+    torch.testing.assert_close(
+        make_sample_loss(nn.CrossEntropyLoss())(z, labels), torch.stack(expected)
+    )
 
 
 def test_regression_has_the_scale_of_torch():
     z, targets = logits(N, C), torch.ones(N, C)
-    losses, error = losses_and_error(per_sample(functional.mse_loss), z, targets)
+    losses, error = losses_and_error(make_sample_loss(functional.mse_loss), z, targets)
     torch.testing.assert_close(losses, (z - 1).square().mean(1))
     torch.testing.assert_close(error, 2 * (z - 1) / C)
-    total = per_sample(nn.MSELoss(reduction="sum"))
+    total = make_sample_loss(nn.MSELoss(reduction="sum"))
     torch.testing.assert_close(total(z, targets), (z - 1).square().sum(1))
 
 
 def test_a_sample_whose_labels_do_not_count_has_no_loss_where_torch_has_none_either():
     labels = torch.tensor([-100, 1, -100, 2])
     for loss in [nn.CrossEntropyLoss(), SMOOTHED, functional.cross_entropy, nn.NLLLoss()]:
-        losses, error = losses_and_error(per_sample(loss), logits(N, C), labels)
+        losses, error = losses_and_error(make_sample_loss(loss), logits(N, C), labels)
         assert (losses != 0).tolist() == error.any(1).tolist() == [False, True, False, True]
-    losses, error = losses_and_error(per_sample(SMOOTHED), logits(N, C), torch.full((N,), -100))
+    losses, error = losses_and_error(
+        make_sample_loss(SMOOTHED), logits(N, C), torch.full((N,), -100)
+    )
     assert not losses.any()
     assert not error.any()
 
 
 def test_a_loss_that_is_no_number_is_named_with_its_sample():
-    loss = per_sample(nn.CrossEntropyLoss(weight=torch.tensor([1.0, 1.0, 0.0, 1.0, 1.0])))
-    with pytest.raises(UserError, match=r"^the loss of sample 2 alone is not a number; .* −100$"):
+    loss = make_sample_loss(nn.CrossEntropyLoss(weight=torch.tensor([1.0, 1.0, 0.0, 1.0, 1.0])))
+    with pytest.raises(
+        UserError, match=r"^the loss of sample 2 alone is NaN; give the label −100 to"
+    ):
         loss(logits(N, C), LABELS)
 
 
 def test_a_users_loss_with_one_number_for_each_sample():
     z = logits(N, C)
-    assert torch.equal(per_sample(lambda a, b: a[:, 0] * b)(z, LABELS), z[:, 0] * LABELS)
-    summed = per_sample(lambda a, b: a * b[:, None])(z, LABELS)
+    assert torch.equal(make_sample_loss(lambda a, b: a[:, 0] * b)(z, LABELS), z[:, 0] * LABELS)
+    summed = make_sample_loss(lambda a, b: a * b[:, None])(z, LABELS)
     torch.testing.assert_close(summed, z.sum(1) * LABELS)
 
 
@@ -181,8 +187,8 @@ def test_a_loss_with_one_number_for_the_batch_is_refused():
         (lambda z, y: functional.cross_entropy(z, y).view(1), r"\(1,\)"),
         (lambda z, y: functional.cross_entropy(z, y).item(), ""),
     ]:
-        with pytest.raises(UserError, match=f"^the loss must return one number for each .*{shape}"):
-            per_sample(loss)(logits(N, C), LABELS)
+        with pytest.raises(UserError, match=f"^the loss returned the shape .*{shape}"):
+            make_sample_loss(loss)(logits(N, C), LABELS)
 
 
 def test_the_error_is_softmax_less_onehot_in_float64():

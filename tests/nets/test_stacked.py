@@ -229,7 +229,7 @@ def test_buffers_are_only_as_large_as_the_runs_that_train():
 
 
 def test_runs_must_come_in_falling_order():
-    with pytest.raises(ValueError, match="falling order"):
+    with pytest.raises(ValueError, match="largest first"):
         StackedResidualMLP(make_example().nets[:2], [0, 0], [1, 2])
 
 

@@ -219,5 +219,5 @@ def test_a_buffer_that_is_not_finite_is_named():
 
 def test_an_axis_that_is_not_the_samples_is_named():
     for axis in [1, 2, -3]:
-        with pytest.raises(UserError, match=rf"axis {axis} is not its 7 samples; say which one is"):
+        with pytest.raises(UserError, match=rf"axis {axis} should have 7 samples"):
             see(stack(), layout=Layout(sample_axis=axis))

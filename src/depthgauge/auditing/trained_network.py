@@ -15,10 +15,10 @@ from torch import Tensor, nn
 from depthgauge.config import NetConfig, RuleConfig
 from depthgauge.errors import UserError, one_line
 from depthgauge.gauges.norms import BATCH_READ, BATCHES_READ
-from depthgauge.nets.factory import build_from, load_weights
-from depthgauge.nets.from_state_dict import residual_mlp_from
+from depthgauge.nets.from_state_dict import build_residual_mlp
 from depthgauge.nets.registry import build_net, initial_net
 from depthgauge.nets.residual_mlp import ResidualMLP
+from depthgauge.nets.user_network import build_network, load_weights
 from depthgauge.registry import RULES
 from depthgauge.rules.choice import choose_rule
 from depthgauge.rules.contract import Rule
@@ -134,7 +134,7 @@ def load_residual_mlp(path: Path, rule: Rule | None = None) -> TrainedNetwork:
     The shapes tell which: (d, classes) project the error, (d, d) hand a gradient down.
     """
     plain = read_plain_checkpoint(path)
-    net = residual_mlp_from(plain.state_dict, str(path))
+    net = build_residual_mlp(plain.state_dict, str(path))
     if plain.matrices is None:
         return _checked(TrainedNetwork(net, rule, None, str(path), path.name))
     classes, width = net.out_head.weight.shape
@@ -158,7 +158,7 @@ def load_module(path: Path, factory: str, blocks: str | None, seed: int) -> Trai
     weights = read_plain_checkpoint(path).state_dict
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        net = build_from(factory, seed=seed)
+        net = build_network(factory, seed=seed)
     load_weights(net, weights, str(path))
     return _checked(TrainedNetwork(net, None, None, str(path), path.name, blocks=blocks))
 

@@ -108,7 +108,7 @@ class _Subject:
 
 def _load(args: argparse.Namespace, config: StudyConfig) -> _Subject:
     from depthgauge.auditing.load_trained import load_trained, named_task
-    from depthgauge.nets.factory import build_from, load_weights
+    from depthgauge.nets.user_network import build_network, load_weights
     from depthgauge.rules.credit_function import rule_credit
     from depthgauge.store.plain_checkpoint import read_plain_checkpoint
 
@@ -117,8 +117,8 @@ def _load(args: argparse.Namespace, config: StudyConfig) -> _Subject:
         if args.rule is not None:
             raise UserError("--rule does not go with --net: its credit is not known")
         weights = read_plain_checkpoint(path).state_dict
-        net = load_weights(build_from(args.net), weights, str(path))
-        plain = build_from(args.plain, "--plain") if args.plain is not None else None
+        net = load_weights(build_network(args.net), weights, str(path))
+        plain = build_network(args.plain, "--plain") if args.plain is not None else None
         task = named_task(path, task_named, config.validation)
         return _Subject(net, task, path.name, plain=plain)
     if args.plain is not None:

@@ -11,7 +11,7 @@ from depthgauge.diagnosis.precision import in_float32
 from depthgauge.errors import UserError
 from depthgauge.gauges.reference_check import ReferenceCheckReading, check_reference
 from depthgauge.nets.batch import split_batch
-from depthgauge.nets.plain_twin import plain_twin
+from depthgauge.nets.plain_twin import make_plain_twin
 from depthgauge.nets.stream_reader import StreamReader
 
 SAME_ANSWER = 1e-3
@@ -51,7 +51,7 @@ def check_network(native: StreamReader, plain: nn.Module | None, batch: Any) -> 
     check = check_reference(net, inputs, len(labels))
     plain_check = None
     if plain is not None:
-        given, native = net, plain_twin(native, plain)
+        given, native = net, make_plain_twin(native, plain)
         net, remarks = in_float32(native)
         _check_answers(given, net, inputs)
         plain_check = check_reference(net, inputs, len(labels))

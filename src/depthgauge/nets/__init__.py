@@ -1,1 +1,1 @@
-"""What learns: one file for each network, the contract, and many networks stacked into one."""
+"""Networks, the contract they keep, and the tools that read any network at its block boundaries."""

@@ -1,4 +1,4 @@
-"""A batch as a user hands it over: inputs for the network, and labels."""
+"""Split a user's batch into inputs and labels, and call a network with the inputs."""
 
 from __future__ import annotations
 
@@ -15,11 +15,14 @@ PAIR = 2
 
 
 class ForwardError(UserError):
-    """The network itself failed on its inputs."""
+    """The network raised an error on its inputs."""
 
 
 def split_batch(batch: Any) -> tuple[Any, Tensor]:
-    """`(inputs, labels)`, or a mapping that has `labels` beside the network's arguments."""
+    """Return the inputs and the labels of a batch.
+
+    A batch is a pair (inputs, labels), or a mapping with `labels` and the network's arguments.
+    """
     if isinstance(batch, Mapping) and "labels" in batch:
         inputs: Any = {name: value for name, value in batch.items() if name != "labels"}
         labels = batch["labels"]
@@ -30,18 +33,18 @@ def split_batch(batch: Any) -> tuple[Any, Tensor]:
     try:
         labels = torch.as_tensor(labels)
     except (TypeError, ValueError, RuntimeError) as error:
-        raise UserError("the labels are not numbers") from error
+        raise UserError("the labels of a batch are not numbers; give class numbers") from error
     if not labels.dim():
-        raise UserError("one label for each sample is needed, not one number")
+        raise UserError("the labels of a batch are one number; give one label for each sample")
     if not len(labels):
-        raise UserError("a batch has no samples in it")
+        raise UserError("a batch is empty; give at least one sample")
     return inputs, labels
 
 
-def placed(inputs: Any, device: torch.device, dtype: torch.dtype) -> Any:
-    """A copy of the inputs, on the network's device, numbers in its precision."""
+def copy_inputs(inputs: Any, device: torch.device, dtype: torch.dtype) -> Any:
+    """Copy the inputs to a device; convert floating-point numbers to `dtype`."""
 
-    def place(value: Any) -> Any:
+    def copy(value: Any) -> Any:
         if not isinstance(value, Tensor):
             return value
         wanted = dtype if value.is_floating_point() else value.dtype
@@ -49,11 +52,11 @@ def placed(inputs: Any, device: torch.device, dtype: torch.dtype) -> Any:
 
     if isinstance(inputs, Mapping):
         inputs = dict(inputs)
-    return tree_map(place, inputs)
+    return tree_map(copy, inputs)
 
 
-def call(model: nn.Module, inputs: Any) -> Tensor:
-    """The logits: mappings are given as keywords, tuples as arguments."""
+def call_network(model: nn.Module, inputs: Any) -> Tensor:
+    """Return the logits; a mapping is passed as keyword arguments, a tuple as arguments."""
     try:
         if isinstance(inputs, Mapping):
             output = model(**inputs)

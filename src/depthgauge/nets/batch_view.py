@@ -1,4 +1,4 @@
-"""One batch through a network, as gauges see it."""
+"""What gauges see of one batch: the network's states, logits, losses and gradients."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BatchView:
-    """One batch through a network.
+    """One batch and what a network computed on it.
 
     Attributes:
         net: the network, which can be run again on `inputs`.
-        inputs: as the network was given them.
+        inputs: the network's inputs.
         labels: (samples,), or (samples, tokens).
         states: h_0 … h_L, in the network's own shape.
-        logits: what it answered.
+        logits: the network's output.
         losses: each sample's own loss, float64.
         error: e = ∂loss_i/∂logits, float64.
-        unit_gradients: g_l/‖e‖ for l = 0 … L: gradients of a loss whose error is a unit vector.
-            Unlike g_l they do not underflow where a sample is answered with confidence. Empty where
-            autograd's are not true.
+        unit_gradients: g_l/‖e‖ for l = 0 … L, the gradients of a loss whose error is a unit
+            vector. Unlike g_l they do not underflow for a confident sample. Empty if autograd's
+            gradients are not true (see the reference check).
     """
 
     net: StreamReader
@@ -46,19 +46,19 @@ class BatchView:
 
     @property
     def counted(self) -> Tensor:
-        """Which samples have a label at all: one whose labels are all −100 has no loss to read."""
+        """Which samples have a loss: those with at least one label that is not −100."""
         return has_label(self.labels)
 
     @property
     def class_axis(self) -> int:
-        """Where the logits and the error have their classes."""
+        """The axis of the classes in the logits and the error."""
         return class_axis(self.logits, self.labels)
 
     @property
     def labels_summed(self) -> Tensor:
-        """How many labels each sample's loss is the sum of; 1 where it is their mean.
+        """The number of labels that each sample's loss sums over; 1 if the loss is their mean.
 
-        Numbers that are no classes count as one label at each position of the output.
+        Targets that are not class numbers count as one label at each position of the output.
         """
         outputs = self.logits.select(self.class_axis, 0)
         if self.net.loss.averages or outputs.dim() <= 1:
@@ -69,12 +69,12 @@ class BatchView:
 
     @cached_property
     def error_size(self) -> Tensor:
-        """‖e‖ of each sample, over all its logits."""
+        """‖e‖ of each sample over all its logits."""
         return size_of_samples(self.error)
 
     @property
     def gradients(self) -> tuple[Tensor, ...]:
-        """g_0 … g_L in float64: the gradients of each sample's own loss."""
+        """g_0 … g_L in float64, the gradients of each sample's own loss."""
         axis = self.net.layout.sample_axis
         return tuple(
             along_axis(self.error_size, unit, axis) * unit.double() for unit in self.unit_gradients
@@ -82,7 +82,7 @@ class BatchView:
 
 
 def size_of_samples(vectors: Tensor) -> Tensor:
-    """The norm of each sample (first axis), over all its numbers; squares do not underflow."""
+    """Return the norm of each sample (first axis) over all its entries, without underflow."""
     flat = vectors.reshape(len(vectors), -1)
     largest = flat.abs().amax(1, keepdim=True)
     scaled = flat / torch.where(largest > 0, largest, 1.0)
@@ -91,7 +91,7 @@ def size_of_samples(vectors: Tensor) -> Tensor:
 
 
 def along_axis(values: Tensor, like: Tensor, axis: int) -> Tensor:
-    """One value for each sample, shaped so that it multiplies a stream."""
+    """Reshape one value per sample so that it can multiply `like`, whose samples are on `axis`."""
     shape = [1] * like.dim()
     shape[axis] = len(values)
     return values.view(shape)

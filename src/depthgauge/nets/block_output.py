@@ -1,4 +1,4 @@
-"""Does a block return the stream, or only the branch that the network adds to it?"""
+"""Detect whether blocks return the whole stream, or only a branch that the network adds to it."""
 
 from __future__ import annotations
 
@@ -10,32 +10,39 @@ import torch
 from torch import Tensor, nn
 
 from depthgauge.errors import UserError
-from depthgauge.nets.batch import call
+from depthgauge.nets.batch import call_network
 from depthgauge.nets.boundaries import Tape, hooked, overwriting
 
 CLOSE = 1e-3
-"""Relative distance up to which two streams count as the same, whatever the precision."""
+"""Two streams whose relative distance is at most this count as equal, in any precision."""
 
 
-def returns_branch(tape: Tape, is_read_past_last_block: Callable[[], bool]) -> bool:
-    """Seen from the next block's input; past the last where there is none, or it cannot tell."""
+def do_blocks_return_branch(tape: Tape, is_last_output_added: Callable[[], bool]) -> bool:
+    """Return whether the blocks return branches that the network adds to the stream.
+
+    The input of the next block shows it. With a single block, or if the inputs do not decide,
+    `is_last_output_added` is called.
+    """
     seen = [
         _kind(tape.inputs[index], tape.outputs[index], tape.inputs[index + 1])
         for index in range(len(tape.blocks) - 1)
     ]
     kinds = set(seen) - {"either"}
     if not kinds:
-        return is_read_past_last_block()
+        return is_last_output_added()
     if kinds not in ({"stream"}, {"branch"}):
         raise UserError(
-            "it cannot be seen whether the blocks return the stream or a branch of it; say "
-            "returns='stream' or returns='branch'"
+            "cannot detect whether the blocks return the stream or a branch that is added to it; "
+            "give returns='stream' or returns='branch'"
         )
     return kinds == {"branch"}
 
 
 def _kind(before: Tensor, output: Tensor, after: Tensor) -> str:
-    """What the next block's input says; "either" where the branch drowns the stream, or NaN."""
+    """Classify a block's output by the next block's input: "stream", "branch" or "neither".
+
+    Returns "either" if both fit equally: the branch is much larger than the stream, or is NaN.
+    """
     if after.shape != output.shape:
         return "neither"
     as_stream, as_branch = _distance(output, after), _distance(before + output, after)
@@ -47,10 +54,11 @@ def _kind(before: Tensor, output: Tensor, after: Tensor) -> str:
 
 
 @torch.no_grad()
-def is_read_past_last_block(model: nn.Module, tape: Tape, inputs: Any, logits: Tensor) -> bool:
-    """Run the network again, the last block's output as it was and its input another.
+def is_last_output_added(model: nn.Module, tape: Tape, inputs: Any, logits: Tensor) -> bool:
+    """Return whether the network adds the last block's output to the block's input.
 
-    Only a network that adds them answers something else. The other input is as large as both.
+    The network runs again with noise added to the last block's input and with the same output of
+    that block. Only a network that adds the two gives other logits.
     """
     last, stream, output = len(tape.blocks) - 1, tape.inputs[-1], tape.outputs[-1]
     noise = torch.randn(stream.shape, generator=torch.Generator().manual_seed(0))
@@ -65,7 +73,7 @@ def is_read_past_last_block(model: nn.Module, tape: Tape, inputs: Any, logits: T
         return output if index == last else None
 
     with overwriting(model) as overwrite, hooked(tape.blocks, before=before, after=after):
-        return not torch.equal(call(model, inputs), logits)
+        return not torch.equal(call_network(model, inputs), logits)
 
 
 def _distance(a: Tensor, b: Tensor) -> float:

@@ -1,4 +1,4 @@
-"""Hooks at the block boundaries: catch the stream and its gradient, shift it, skip a block."""
+"""Hook into the block boundaries: record the stream and its gradients, shift it, skip a block."""
 
 from __future__ import annotations
 
@@ -14,50 +14,54 @@ from depthgauge.errors import UserError
 
 
 class Tape:
-    """What went into and came out of every block in one forward pass, and where gradients are.
+    """A recording of one forward pass: every block's input and output, and their graph edges.
 
-    A place in the graph is that of the tensor as it was when it passed the boundary, also if the
-    network changes it in place afterwards; for the same reason its values are copied. As a context
-    it leaves `requires_grad` as it was: a stream may be a parameter or a buffer itself.
+    Values are copied, and a graph edge is taken when the tensor passes the boundary, so the tape
+    stays right if the network changes the tensor in place afterwards. The stream may itself be a
+    parameter or a buffer; at the end of `with tape:` its `requires_grad` is what it was.
 
-    `places` are those of h_0 … h_{L−1} and of the last block's output; None where the output has
-    no gradient.
+    Attributes:
+        blocks: the blocks in their order.
+        inputs, outputs: of each block.
+        edges: the graph edges of h_0 … h_{L−1} and of the last block's output; None if that output
+            has no gradient.
     """
 
     def __init__(self, blocks: Sequence[nn.Module]) -> None:
         self.blocks = blocks
         self.inputs: list[Tensor] = []
         self.outputs: list[Tensor] = []
-        self.places: list[GradientEdge | None] = []
-        self._borrowed: list[Tensor] = []
+        self.edges: list[GradientEdge | None] = []
+        self._changed: list[Tensor] = []
 
     def __enter__(self) -> Tape:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for tensor in self._borrowed:
+        for tensor in self._changed:
             tensor.requires_grad_(False)
 
     @contextmanager
     def recording(self) -> Iterator[None]:
-        """Hooks on every block, for one forward pass."""
+        """Record one forward pass inside the `with` block."""
         with hooked(self.blocks, before=self._before, after=self._after):
             yield
         if len(self.outputs) < len(self.blocks):
             raise UserError(
-                f"block {len(self.outputs)} of {len(self.blocks)} did not run in the forward pass"
+                f"block {len(self.outputs)} of {len(self.blocks)} did not run in the forward pass; "
+                "give blocks that all run"
             )
 
     def gradients(self, logits: Tensor, unit: Tensor) -> list[Tensor | None]:
-        """Hand `unit` back from the logits to every place; None where it does not arrive."""
-        found: list[Tensor | None] = [None] * len(self.places)
-        known = [(index, place) for index, place in enumerate(self.places) if place is not None]
+        """Return the gradients of ⟨unit, logits⟩ at every edge; None where none arrives."""
+        gradients: list[Tensor | None] = [None] * len(self.edges)
+        known = [(index, edge) for index, edge in enumerate(self.edges) if edge is not None]
         if logits.requires_grad:
-            places = [place for _, place in known]
-            reached = torch.autograd.grad(logits, places, unit, allow_unused=True)
-            for (index, _), gradient in zip(known, reached, strict=True):
-                found[index] = gradient
-        return found
+            edges = [edge for _, edge in known]
+            arrived = torch.autograd.grad(logits, edges, unit, allow_unused=True)
+            for (index, _), gradient in zip(known, arrived, strict=True):
+                gradients[index] = gradient
+        return gradients
 
     def _before(self, index: int, stream: Tensor) -> None:
         if index != len(self.inputs):
@@ -66,12 +70,15 @@ class Tape:
                 "once each, in order"
             )
         if not stream.is_floating_point():
-            raise UserError(f"block {index} is given whole numbers, so it is not on the stream")
+            raise UserError(
+                f"block {index} gets whole numbers, which have no gradient; give the blocks after "
+                "the embedding"
+            )
         if not stream.requires_grad:
             stream.requires_grad_()
             if index == 0:
-                self._borrowed.append(stream)
-        self.places.append(get_gradient_edge(stream))
+                self._changed.append(stream)
+        self.edges.append(get_gradient_edge(stream))
         self.inputs.append(stream.detach().clone())
 
     def _after(self, index: int, output: Tensor) -> None:
@@ -83,7 +90,7 @@ class Tape:
             )
         self.outputs.append(output.detach().clone())
         if index == len(self.blocks) - 1:
-            self.places.append(get_gradient_edge(output) if output.requires_grad else None)
+            self.edges.append(get_gradient_edge(output) if output.requires_grad else None)
 
 
 Before = Callable[[int, Tensor], Tensor | None]
@@ -94,7 +101,10 @@ After = Callable[[int, Tensor], Tensor | None]
 def hooked(
     blocks: Sequence[nn.Module], before: Before | None = None, after: After | None = None
 ) -> Iterator[None]:
-    """Call `before(index, input)` and `after(index, output)`; what they return replaces it."""
+    """Call `before(index, input)` and `after(index, output)` around every block.
+
+    A tensor that they return replaces the input or the output.
+    """
     handles: list[Any] = []
     try:
         for index, block in enumerate(blocks):
@@ -109,19 +119,19 @@ def _hook(index: int, block: nn.Module, before: Before | None, after: After | No
     def on_input(_: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if before is None:
             return None
-        old = _stream_among(index, args, kwargs)
+        old = _find_stream(index, args, kwargs)
         new = before(index, old)
         if new is None:
             return None
-        swapped = {name: new if value is old else value for name, value in kwargs.items()}
-        return tuple(new if value is old else value for value in args), swapped
+        new_kwargs = {name: new if value is old else value for name, value in kwargs.items()}
+        return tuple(new if value is old else value for value in args), new_kwargs
 
     def on_output(_: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any) -> Any:
         if after is None:
             return None
         old = _first_tensor(index, output)
         new = after(index, old)
-        return None if new is None else _replaced(output, old, new)
+        return None if new is None else _replace_tensor(output, old, new)
 
     return [
         block.register_forward_pre_hook(on_input, with_kwargs=True),
@@ -129,11 +139,12 @@ def _hook(index: int, block: nn.Module, before: Before | None, after: After | No
     ]
 
 
-def _stream_among(index: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
+def _find_stream(index: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
+    """Return the first tensor among a block's arguments."""
     for value in (*args, *kwargs.values()):
         if isinstance(value, Tensor):
             return value
-    raise UserError(f"block {index} is given no tensor, so the stream cannot be seen there")
+    raise UserError(f"block {index} gets no tensor; give blocks whose first tensor is the stream")
 
 
 def _first_tensor(index: int, output: Any) -> Tensor:
@@ -144,10 +155,14 @@ def _first_tensor(index: int, output: Any) -> Tensor:
         for value in values:
             if isinstance(value, Tensor):
                 return value
-    raise UserError(f"block {index} returns {type(output).__name__} without a tensor in it")
+    raise UserError(
+        f"block {index} returns {type(output).__name__} without a tensor in it; give blocks that "
+        "return the stream"
+    )
 
 
-def _replaced(output: Any, old: Tensor, new: Tensor) -> Any:
+def _replace_tensor(output: Any, old: Tensor, new: Tensor) -> Any:
+    """Return a copy of a block's output with the tensor `old` replaced by `new`."""
     if isinstance(output, Tensor):
         return new
     if isinstance(output, Mapping):
@@ -159,10 +174,11 @@ def _replaced(output: Any, old: Tensor, new: Tensor) -> Any:
 
 @contextmanager
 def overwriting(model: nn.Module) -> Iterator[Callable[[Tensor, Tensor], None]]:
-    """Give a function that writes new values into a tensor of a forward pass.
+    """Yield a function `overwrite(tensor, value)` for tensors inside a forward pass.
 
-    The network's own tensor is written to, so whatever reads it again reads the new values. A
-    parameter or buffer, and a tensor that lies over itself, gets new memory until the end instead.
+    The function writes into the tensor's own memory, so every later reader reads the new values.
+    A parameter, a buffer, or a tensor whose entries share memory gets new memory instead, and its
+    old memory back at the end.
     """
     owned = {t.untyped_storage().data_ptr() for t in (*model.parameters(), *model.buffers())}
     replaced: list[tuple[Tensor, Tensor]] = []
@@ -186,11 +202,12 @@ def overwriting(model: nn.Module) -> Iterator[Callable[[Tensor, Tensor], None]]:
 def shifted(
     blocks: Sequence[nn.Module], boundary: int, shift: Tensor, adds: bool
 ) -> Iterator[None]:
-    """h_boundary ← h_boundary + shift, for every forward pass inside.
+    """Add `shift` to the stream at a boundary, in every forward pass inside.
 
-    A block's output shifts the stream after it by the same amount, whether it is the stream or a
-    branch that is added to it. The first block is given a shifted input; a network that `adds`
-    its branch to the unshifted h_0 gets the shift through that branch.
+    The output of the block before the boundary is shifted: that shifts the stream by the same
+    amount if the output is a branch. At boundary 0 there is no such block, so the first block's
+    input is shifted; if the network `adds` the block's branch to h_0, which stays, the branch is
+    shifted too.
     """
 
     def before(index: int, stream: Tensor) -> Tensor | None:
@@ -206,7 +223,7 @@ def shifted(
 
 @contextmanager
 def skipped(blocks: Sequence[nn.Module], index: int, adds: bool) -> Iterator[None]:
-    """Block `index` does nothing: its branch is zero, or its output is its input."""
+    """Skip block `index` in every forward pass inside: return its input, or zero as its branch."""
     kept: list[Tensor] = []
 
     def before(number: int, stream: Tensor) -> None:

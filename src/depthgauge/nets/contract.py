@@ -1,4 +1,4 @@
-"""What rules and gauges may rely on in a network."""
+"""The contract of a network that can be trained: what rules and gauges may use of it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from torch import Tensor, nn
 
 @dataclass(frozen=True)
 class Trace:
-    """One forward pass, opened up.
+    """One forward pass with everything that it computed.
 
-    `states` are h_0 … h_L (L+1 tensors), `branches` are f_0 … f_{L−1}, and
-    `logits = out_head(out_ln(h_L))`.
+    Attributes:
+        states: h_0 … h_L, L + 1 tensors.
+        branches: f_0 … f_{L−1}.
+        logits: out_head(out_ln(h_L)).
     """
 
     states: tuple[Tensor, ...]
@@ -37,9 +39,9 @@ class ResidualNet(Protocol):
     residual_add: bool
 
     def readout(self, stream: Tensor) -> Tensor:
-        """Logits from the last state of the stream."""
+        """Return the logits for the last state of the stream."""
         ...
 
     def trace(self, x: Tensor) -> Trace:
-        """The forward pass with everything a rule or gauge may want to see."""
+        """Run the forward pass and return everything that rules and gauges may see."""
         ...

@@ -1,4 +1,4 @@
-"""Cross-entropy of many networks at once, and the error it sends back."""
+"""Compute the cross-entropy of many networks at once, and its gradient at the logits."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from torch import Tensor
 
 
 def cross_entropy_and_error(logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
-    """Each sample's loss, (runs, samples), and e = softmax(logits) − onehot(labels)."""
+    """Return each sample's loss, (runs, samples), and e = softmax(logits) − onehot(labels)."""
     log_p = torch.log_softmax(logits, -1)
     index = labels.unsqueeze(-1)
     loss = -log_p.gather(-1, index).squeeze(-1)
@@ -16,9 +16,10 @@ def cross_entropy_and_error(logits: Tensor, labels: Tensor) -> tuple[Tensor, Ten
 
 
 def exact_error(logits: Tensor, labels: Tensor) -> Tensor:
-    """The error in float64, its own class as minus the sum of the others.
+    """Return the error e = softmax(logits) − onehot(labels) in float64, without cancellation.
 
-    For a confident sample p − 1 cancels to zero; the sum of what is left does not.
+    The entry of the sample's own class, p − 1, would round to zero for a confident sample. It is
+    computed as minus the sum of the other entries.
     """
     index = labels.unsqueeze(-1)
     others = torch.softmax(logits.double(), -1).scatter(-1, index, 0.0)

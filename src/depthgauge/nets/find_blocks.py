@@ -1,4 +1,4 @@
-"""The block modules of anybody's network."""
+"""Find the block modules of any network."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ Blocks = str | Sequence[nn.Module] | None
 
 
 def find_blocks(model: nn.Module, blocks: Blocks = None) -> list[nn.Module]:
-    """The blocks that `blocks` names: a dotted path such as "transformer.h", or the modules.
+    """Return the blocks of a network.
 
-    Without it the network must keep its blocks as `model.blocks`.
+    Args:
+        model: the network.
+        blocks: a dotted path such as "transformer.h", or the modules; by default `model.blocks`.
     """
     if blocks is not None and not isinstance(blocks, str):
         chosen = list(blocks)
@@ -26,13 +28,17 @@ def find_blocks(model: nn.Module, blocks: Blocks = None) -> list[nn.Module]:
             chosen = []
         if not chosen:
             raise UserError(_no_blocks(model, blocks))
-    strangers = [block for block in chosen if all(block is not own for own in model.modules())]
-    if not chosen or strangers:
-        raise UserError("the blocks that were given are not modules of the network")
+    foreign = [block for block in chosen if all(block is not own for own in model.modules())]
+    if not chosen or foreign:
+        raise UserError(
+            "the blocks that were given are not modules of the network; give its own modules, or "
+            "the path to them"
+        )
     return chosen
 
 
 def _no_blocks(model: nn.Module, blocks: str | None) -> str:
+    """Return why no blocks were found, and where blocks may be."""
     if isinstance(own := getattr(model, "blocks", None), nn.ModuleList) and not len(own):
         return f"{type(model).__name__} has no blocks in it, so there is no depth to diagnose"
     problem = (

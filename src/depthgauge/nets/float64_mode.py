@@ -1,4 +1,4 @@
-"""Run a network in float64 throughout, also where its own code asks for less."""
+"""Run a network wholly in float64, even if its own code casts to another precision."""
 
 from __future__ import annotations
 
@@ -13,29 +13,30 @@ SMALLER = (torch.float16, torch.bfloat16, torch.float32)
 
 
 class Float64Mode(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Inside, every smaller floating type is float64: what is asked for, given, and made.
+    """Inside this mode every operation uses float64 instead of a smaller floating-point type.
 
-    Language models cast to float32 on the way, whatever their parameters are; what is lost there
-    would be taken for a derivative that is not true. Tensors that an operation writes to keep their
-    type.
+    Its arguments, its results and the types that it asks for are replaced. Language models cast to
+    float32 inside; the digits lost there would look like a false derivative to the reference
+    check. Only a tensor that an operation writes into keeps its type.
     """
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        """Leave torch's compiler alone: asking it to skip this class imports it, for seconds."""
+        """Return False: True would make torch import its compiler, which takes seconds."""
         return False
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
-        """Run an operation with what it is given lifted, and lift what it makes."""
+        """Run an operation with its arguments and results converted to float64."""
         if func._schema.is_mutable:
             return func(*args, **(kwargs or {}))
-        args, kwargs = tree_map(_lifted, (args, kwargs or {}))
-        return tree_map(_lifted, func(*args, **kwargs))
+        args, kwargs = tree_map(_to_float64, (args, kwargs or {}))
+        return tree_map(_to_float64, func(*args, **kwargs))
 
 
-def _lifted(value: Any) -> Any:
+def _to_float64(value: Any) -> Any:
+    """Convert a smaller floating-point tensor or type; return other values as they are."""
     if isinstance(value, Tensor):
         return value.double() if value.dtype in SMALLER else value
     return torch.float64 if value in SMALLER else value

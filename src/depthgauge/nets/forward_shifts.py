@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from depthgauge.nets.batch import call, placed
+from depthgauge.nets.batch import call_network, copy_inputs
 from depthgauge.nets.boundaries import Tape, hooked, overwriting
 from depthgauge.nets.float64_mode import Float64Mode
 from depthgauge.nets.preserve_state import preserve_state
@@ -44,7 +44,7 @@ def run_backward(net: StreamReader, inputs: Any) -> BackwardPass:
     tape, generator = Tape(net.blocks), torch.Generator().manual_seed(0)
     with _uncompiled_float64(net), tape:
         with tape.recording():
-            logits = call(net.model, placed(inputs, net.device, torch.float64))
+            logits = call_network(net.model, copy_inputs(inputs, net.device, torch.float64))
         random = torch.randn(logits.shape, generator=generator, dtype=torch.float64)
         cotangent = random.to(logits.device).where(logits.detach().isfinite(), 0.0)
         found = tape.gradients(logits, cotangent)
@@ -96,7 +96,7 @@ def run_with_states(
         overwriting(net.model) as overwrite,
         hooked(net.blocks, before=before, after=after),
     ):
-        logits = call(net.model, placed(inputs, net.device, torch.float64))
+        logits = call_network(net.model, copy_inputs(inputs, net.device, torch.float64))
     return (*found, logits)
 
 

@@ -1,4 +1,4 @@
-"""A ResidualMLP from a state dict alone: its sizes are in the shapes."""
+"""Build a ResidualMLP from a state dict alone, whose shapes give the network's sizes."""
 
 from __future__ import annotations
 
@@ -8,25 +8,26 @@ from collections.abc import Mapping
 from torch import Tensor
 
 from depthgauge.errors import UserError
-from depthgauge.nets.factory import load_weights
 from depthgauge.nets.residual_mlp import ResidualMLP
+from depthgauge.nets.user_network import load_weights
 
 LINEARS = 2
 
 
-def residual_mlp_from(state_dict: Mapping[str, Tensor], name: str) -> ResidualMLP:
-    """The network that `state_dict` belongs to; `name` is for error messages.
+def build_residual_mlp(state_dict: Mapping[str, Tensor], name: str) -> ResidualMLP:
+    """Build the network that has this state dict; error messages call the dict `name`.
 
-    The parts must be called embed, blocks, out_ln and out_head. Inside a block names do not
-    matter: its LayerNorm is the part with a weight vector, its Linears come in their order.
+    The parts must be called embed, blocks, out_ln and out_head. Names inside a block do not
+    matter: the part whose weight is a vector is its LayerNorm, the others are its two Linears in
+    their order.
     """
     try:
         width, input_dim = state_dict["embed.weight"].shape
         classes, _ = state_dict["out_head.weight"].shape
     except (KeyError, ValueError) as error:
         raise UserError(
-            f"{name} is not a ResidualMLP: it needs embed, blocks, out_ln and out_head; for "
-            "another network `depthgauge diagnose` and `audit --checkpoints` take --net"
+            f"{name} is not a ResidualMLP, whose parts are embed, blocks, out_ln and out_head; for "
+            "another network give --net to `depthgauge diagnose` or `audit --checkpoints`"
         ) from error
     blocks = {int(m[1]) for key in state_dict if (m := re.match(r"blocks\.(\d+)\.", key))}
     inside = [_block(state_dict, index, name) for index in range(len(blocks))]
@@ -58,7 +59,7 @@ def _block(state_dict: Mapping[str, Tensor], index: int, name: str) -> dict[str,
     linears = [p for p in parts.values() if "weight" in p and p["weight"].dim() == LINEARS]
     if len(norms) != 1 or len(linears) != LINEARS or len(parts) != 1 + LINEARS:
         raise UserError(
-            f"block {index} of {name} is not LayerNorm, Linear, GELU, Linear: it has "
+            f"block {index} of {name} is not LayerNorm, Linear, GELU, Linear; its parts are "
             f"{', '.join(parts) or 'no parameters'}"
         )
     named = {"ln": norms[0], "fc1": linears[0], "fc2": linears[1]}

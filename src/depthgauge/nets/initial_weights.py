@@ -1,4 +1,4 @@
-"""The weights that a network had before training, and its blocks with them."""
+"""Give blocks of a trained network the weights that they had before training."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ Initial = nn.Module | Mapping[str, Tensor]
 
 
 class InitialWeights:
-    """Initial values of a network's tensors, by name.
+    """The initial values of a network's parameters and buffers.
 
     Args:
         given: the untrained network, or its state dict.
-        net: the trained network, whose blocks all must be found in it.
+        net: the trained network; `given` must have all parameters of its blocks.
 
     Raises:
-        UserError: a parameter of a block is missing, or has another shape or the trained values'
-            own memory.
+        UserError: a block's parameter is missing in `given`, has another shape there, or shares
+            its memory with the trained network.
     """
 
     def __init__(self, given: Initial, net: StreamReader) -> None:
         self._initial = dict(_tensors(given) if isinstance(given, nn.Module) else given.items())
-        self._initial = {_plain(name): tensor for name, tensor in self._initial.items()}
+        self._initial = {_strip_wrappers(name): tensor for name, tensor in self._initial.items()}
         for index in range(net.num_blocks):
             self._check(net, index)
 
     @contextmanager
     def in_block(self, net: StreamReader, index: int) -> Iterator[None]:
-        """Inside, one block has its initial parameters and buffers; after, its own memory again.
+        """Give one block its initial parameters and buffers inside the `with` block.
 
-        Not a number of the trained network is written to: its tensors look elsewhere meanwhile.
+        The trained values are not overwritten: the block's tensors point to other memory inside.
         """
         with torch.inference_mode(False), torch.no_grad():
             found = self._of_block(net, index)
@@ -52,9 +52,9 @@ class InitialWeights:
                     tensor.data = values
 
     def _of_block(self, net: StreamReader, index: int) -> list[tuple[str, Tensor, Tensor]]:
-        """Return name, tensor and initial value of all that the initial network has."""
+        """List name, tensor and initial value of a block's tensors that have an initial value."""
         own = {id(tensor) for _, tensor in _tensors(net.blocks[index])}
-        names = ((_plain(name), tensor) for name, tensor in _tensors(net.model))
+        names = ((_strip_wrappers(name), tensor) for name, tensor in _tensors(net.model))
         return [
             (name, tensor, self._initial[name])
             for name, tensor in names
@@ -62,14 +62,15 @@ class InitialWeights:
         ]
 
     def _check(self, net: StreamReader, index: int) -> None:
+        """Refuse initial weights that do not fit a block."""
         found = self._of_block(net, index)
         known = {id(tensor) for _, tensor, _ in found}
-        missing = {id(one) for one in net.blocks[index].parameters()} - known
+        missing = {id(parameter) for parameter in net.blocks[index].parameters()} - known
         for name, tensor in _tensors(net.model):
             if id(tensor) in missing:
                 raise UserError(
-                    f"the initial weights have no {_plain(name)}; give the untrained network "
-                    "itself, or its whole state dict"
+                    f"the initial weights have no {_strip_wrappers(name)}; give the untrained "
+                    "network itself, or its whole state dict"
                 )
         for name, tensor, initial in found:
             if tensor.shape != initial.shape:
@@ -79,19 +80,19 @@ class InitialWeights:
                 )
             if tensor.numel() and tensor.data_ptr() == initial.data_ptr():
                 raise UserError(
-                    f"the initial {name} is the trained one itself: a state dict does not copy; "
-                    "keep copy.deepcopy(net.state_dict()) before training"
+                    f"the initial {name} shares its memory with the trained one, since a state "
+                    "dict is no copy; keep copy.deepcopy(net.state_dict()) before training"
                 )
 
 
 def _tensors(module: nn.Module) -> Iterator[tuple[str, Tensor]]:
-    """Return parameters and buffers with every name that they have."""
+    """Iterate over parameters and buffers; a tensor with several names comes once for each."""
     return chain(
         module.named_parameters(remove_duplicate=False),
         module.named_buffers(remove_duplicate=False),
     )
 
 
-def _plain(name: str) -> str:
-    """Return a name without what compiling or spreading the network put before it."""
+def _strip_wrappers(name: str) -> str:
+    """Return a parameter's name without the prefixes of torch.compile and DataParallel."""
     return name.replace("_orig_mod.", "").removeprefix("module.")

@@ -1,4 +1,4 @@
-"""A twin with the same weights and an ordinary backward pass."""
+"""Make a plain twin: a module with the network's weights and an ordinary backward pass."""
 
 from __future__ import annotations
 
@@ -7,35 +7,37 @@ import copy
 from torch import nn
 
 from depthgauge.errors import UserError, one_line
-from depthgauge.nets.factory import first_complaint
 from depthgauge.nets.preserve_state import device_of, dtype_of
 from depthgauge.nets.stream_reader import StreamReader
+from depthgauge.nets.user_network import first_misfit
 
 
-def plain_twin(net: StreamReader, plain: nn.Module) -> StreamReader:
-    """Open a copy of `plain` with the network's weights, at the blocks of the same names.
+def make_plain_twin(net: StreamReader, plain: nn.Module) -> StreamReader:
+    """Return a reader of a copy of `plain` that has the network's weights.
 
-    What the network has besides, as feedback matrices, is left out.
+    Its blocks are the modules with the names of the network's blocks. Parameters that only the
+    network has, such as feedback matrices, are left out.
     """
     weights = net.model.state_dict()
     try:
         twin = copy.deepcopy(plain)
     except Exception as error:
         raise UserError(
-            f"the module given as plain= cannot be copied ({one_line(error)})"
+            f"the module given as plain= cannot be copied ({one_line(error)}); give one that "
+            "copy.deepcopy can copy"
         ) from error
     wanted = twin.state_dict().keys()
     unknown = [name for name in wanted if name not in weights]
     if unknown:
         raise UserError(
-            f"the module given as plain= has {unknown[0]}, which the network does not have; it "
-            "needs parameters and buffers of the same names"
+            f"the module given as plain= has {unknown[0]}, which the network does not have; give "
+            "a module whose parameters and buffers have the network's names"
         )
     try:
         twin.load_state_dict({name: weights[name] for name in wanted}, assign=True)
     except RuntimeError as error:
         raise UserError(
-            f"the network's weights do not fit the module given as plain=: {first_complaint(error)}"
+            f"the network's weights do not fit the module given as plain=: {first_misfit(error)}"
         ) from error
     reader = copy.copy(net)
     reader.model, reader.blocks = twin, [_same_place(block, net, twin) for block in net.blocks]
@@ -49,6 +51,6 @@ def _same_place(block: nn.Module, net: StreamReader, twin: nn.Module) -> nn.Modu
         return twin.get_submodule(names[0])
     except AttributeError as error:
         raise UserError(
-            f"the module given as plain= has no block {names[0]!r}; its blocks need the names that "
-            "those of the network have"
+            f"the module given as plain= has no block {names[0]!r}; give a module whose blocks "
+            "have the names of the network's blocks"
         ) from error

@@ -1,4 +1,4 @@
-"""Measure a module and leave it exactly as it was."""
+"""Leave a module exactly as it was after measuring it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from torch import Tensor, nn
 
 @contextmanager
 def preserve_state(model: nn.Module) -> Iterator[None]:
-    """Inside: eval mode, gradients on, autocast off. After: everything as it was found.
+    """Prepare a module for a measurement, and restore it afterwards.
 
-    Modes, buffers, `requires_grad` and random states are put back, whatever happened; parameters
-    and their `.grad` are never written to by a measurement. Fused attention is off inside: it hands
-    nested tensors to the blocks.
+    Inside the `with` block: eval mode, gradients on, autocast off, and no fused attention (it
+    passes nested tensors to the blocks). Afterwards, also after an exception, modes, buffers,
+    `requires_grad` and random states are what they were. Measurements do not write to parameters
+    or to `.grad`.
     """
     modes = [(module, module.training) for module in model.modules()]
-    wanted = [(parameter, parameter.requires_grad) for parameter in model.parameters()]
+    required = [(parameter, parameter.requires_grad) for parameter in model.parameters()]
     buffers = [
         (module, dict(module._buffers), {n: b.detach().clone() for n, b in _filled(module)})
         for module in model.modules()
@@ -35,7 +36,7 @@ def preserve_state(model: nn.Module) -> Iterator[None]:
         try:
             model.eval()
             torch.backends.mha.set_fastpath_enabled(False)
-            for parameter, _ in wanted:
+            for parameter, _ in required:
                 if parameter.is_floating_point():
                     parameter.requires_grad_()
             yield
@@ -43,7 +44,7 @@ def preserve_state(model: nn.Module) -> Iterator[None]:
             torch.backends.mha.set_fastpath_enabled(fast)
             for module, training in modes:
                 module.training = training
-            for parameter, requires_grad in wanted:
+            for parameter, requires_grad in required:
                 parameter.requires_grad_(requires_grad)
             with torch.no_grad():
                 for module, own, values in buffers:
@@ -58,13 +59,13 @@ def _filled(module: nn.Module) -> list[tuple[str, Tensor]]:
 
 
 def device_of(model: nn.Module) -> torch.device:
-    """Where the network lives: its first parameter or buffer."""
+    """Return the device of the network's first parameter or buffer."""
     for tensor in [*model.parameters(), *model.buffers()]:
         return tensor.device
     return torch.device("cpu")
 
 
 def dtype_of(model: nn.Module) -> torch.dtype:
-    """The least precise floating type among the parameters; float32 if there are none."""
+    """Return the least precise floating-point type of the parameters; float32 without any."""
     types = {p.dtype for p in model.parameters() if p.is_floating_point()}
     return max(types, key=lambda dtype: torch.finfo(dtype).eps, default=torch.float32)

@@ -1,4 +1,4 @@
-"""A network by the name in its configuration, as its seed makes it."""
+"""Build the network of a configuration."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ def validate_net(candidate: object, reference: str) -> type[ResidualMLP]:
     """Return the candidate if it can be trained; `reference` is how the user named it."""
     if candidate is not ResidualMLP:
         raise UserError(
-            f"the net {reference} cannot be trained: training knows residual_mlp alone; "
-            "`depthgauge diagnose` and `depthgauge audit --checkpoints` read any network with --net"
+            f"the net {reference} cannot be trained: only residual_mlp can; to measure a network "
+            "that is trained, give --net to `depthgauge diagnose` or `depthgauge audit "
+            "--checkpoints`"
         )
     return ResidualMLP
 
 
 def build_net(config: NetConfig, task: Task) -> ResidualMLP:
-    """A network for `task`, drawn from torch's global random state."""
+    """Build a network for `task`; its weights are drawn from torch's global random state."""
     net_class, _ = NETS.find(config.name)
     return net_class(
         task.input_dim,
@@ -37,7 +38,7 @@ def build_net(config: NetConfig, task: Task) -> ResidualMLP:
 
 
 def initial_net(config: NetConfig, task: Task, seed: int) -> ResidualMLP:
-    """The network that `torch.manual_seed(seed)` gives; the global random state is put back."""
+    """Build the network of a seed, and restore torch's global random state."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return build_net(config, task)

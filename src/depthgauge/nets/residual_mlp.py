@@ -8,10 +8,10 @@ from depthgauge.nets.contract import Trace
 
 
 class Block(nn.Module):
-    """One branch: LayerNorm → Linear → GELU → Linear, the last one small at the start.
+    """One branch: LayerNorm → Linear → GELU → Linear.
 
-    The second Linear starts at N(0, `w2_std`²) with zero bias, so that an untrained stack is close
-    to the identity.
+    The second Linear starts at N(0, `w2_std`²) with zero bias, so that the blocks of an untrained
+    network are close to the identity.
     """
 
     def __init__(self, width: int, w2_std: float = 0.01, hidden: int | None = None) -> None:
@@ -25,7 +25,7 @@ class Block(nn.Module):
         nn.init.zeros_(self.fc2.bias)
 
     def forward(self, stream: Tensor) -> Tensor:
-        """The branch f(h); adding it to the stream is the network's job."""
+        """Return the branch f(h), which the network adds to the stream."""
         branch: Tensor = self.fc2(self.activation(self.fc1(self.ln(stream))))
         return branch
 
@@ -33,18 +33,18 @@ class Block(nn.Module):
 class ResidualMLP(nn.Module):
     """h_0 = embed(x), h_{l+1} = h_l + block_l(h_l), logits = out_head(out_ln(h_L)).
 
-    Its parts are created in the order embed, blocks, out_ln, out_head, so that
+    The parts are created in the order embed, blocks, out_ln, out_head. So a call of
     `torch.manual_seed(seed)` directly before gives the published initialisation.
 
     Args:
-        input_dim: features of a sample.
-        d_hidden: width d of the stream.
-        num_classes: number of logits.
-        num_blocks: L; with 0 the network is shallow.
-        residual_add: with False, h_{l+1} = block_l(h_l): no skip connection.
-        w2_std: standard deviation of the second Linear's weights at the start.
-        terminal_norm: with False there is no LayerNorm before the readout.
-        hidden: width between a block's two Linears; d if it is not given.
+        input_dim: the number of features of a sample.
+        d_hidden: the width d of the stream.
+        num_classes: the number of logits.
+        num_blocks: the number of blocks L, which may be 0.
+        residual_add: if False, there is no skip connection: h_{l+1} = block_l(h_l).
+        w2_std: the standard deviation of each block's second Linear at the start.
+        terminal_norm: if False, there is no LayerNorm before the readout.
+        hidden: the width between a block's two Linears; by default d.
     """
 
     summary = "h_0 = embed(x), h_{l+1} = h_l + block_l(h_l), logits = out_head(out_ln(h_L))."
@@ -70,12 +70,12 @@ class ResidualMLP(nn.Module):
         self.residual_add = residual_add
 
     def readout(self, stream: Tensor) -> Tensor:
-        """Logits from the last state of the stream."""
+        """Return the logits for the last state of the stream."""
         logits: Tensor = self.out_head(self.out_ln(stream))
         return logits
 
     def trace(self, x: Tensor) -> Trace:
-        """The forward pass with every state and branch kept."""
+        """Run the forward pass and return every state and branch."""
         states, branches = [self.embed(x)], []
         for block in self.blocks:
             branch = block(states[-1])
@@ -84,5 +84,5 @@ class ResidualMLP(nn.Module):
         return Trace(tuple(states), tuple(branches), self.readout(states[-1]))
 
     def forward(self, x: Tensor) -> Tensor:
-        """Logits."""
+        """Return the logits."""
         return self.trace(x).logits

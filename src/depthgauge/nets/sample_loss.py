@@ -1,4 +1,4 @@
-"""Each sample's own loss: what gradients are taken of, so that no batch size comes in."""
+"""Compute each sample's own loss, whose gradients do not depend on the batch size."""
 
 from __future__ import annotations
 
@@ -16,55 +16,55 @@ from depthgauge.errors import UserError
 
 Loss = Callable[..., Tensor]
 IGNORED = -100
-"""The label of a token that does not count."""
+"""The label of a token or sample that does not count."""
 
 SAME_AS_LINEAR = 40
-"""softplus(x) = x in float64 from here on."""
+"""From this x on, softplus(x) = x in float64."""
 
 
 def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
-    """Cross-entropy of each sample, (samples,).
+    """Return the cross-entropy of each sample, (samples,).
 
-    For labels per token, (samples, tokens) beside logits (samples, tokens, classes), it is the sum
-    over the sample's tokens: like a sample's loss, a token's does not shrink with its company.
-    Labels of −100 do not count. With the lead z_c − z_own of every other class,
+    With one label per token, labels are (samples, tokens) and logits (samples, tokens, classes).
+    A sample's loss is then the sum over its tokens, so a token's gradient does not depend on the
+    number of tokens. Labels of −100 do not count.
 
-        loss = softplus(logsumexp of the leads),
+        loss = softplus(logsumexp over the other classes c of z_c − z_own)
 
-    whose gradient is exact also where p − 1 would cancel to zero: confident samples.
+    The gradient of this form is exact for confident samples too, where p − 1 would round to zero.
     """
     _check(logits, labels)
     counted = labels != IGNORED
     own = labels.long().where(counted, 0).unsqueeze(-1)
-    lead = (logits - logits.gather(-1, own)).scatter(-1, own, -torch.inf)
-    flat = nn.functional.softplus(lead.logsumexp(-1), threshold=SAME_AS_LINEAR)
-    flat = flat.where(counted, 0.0)
-    return flat.flatten(1).sum(1) if labels.dim() > 1 else flat
+    others = (logits - logits.gather(-1, own)).scatter(-1, own, -torch.inf)
+    losses = nn.functional.softplus(others.logsumexp(-1), threshold=SAME_AS_LINEAR)
+    losses = losses.where(counted, 0.0)
+    return losses.flatten(1).sum(1) if labels.dim() > 1 else losses
 
 
 def _check(logits: Tensor, labels: Tensor) -> None:
     if labels.is_floating_point() or labels.shape != logits.shape[:-1]:
         raise UserError(
             f"labels of shape {tuple(labels.shape)} and type {labels.dtype} do not fit logits of "
-            f"shape {tuple(logits.shape)}; one class number is needed for each sample or token"
+            f"shape {tuple(logits.shape)}; give one class number for each sample or token"
         )
     counted = labels[labels != IGNORED]
     classes = logits.shape[-1]
     if counted.numel() and not 0 <= int(counted.min()) <= int(counted.max()) < classes:
         raise UserError(
-            f"labels go from {int(counted.min())} to {int(counted.max())}, but the network has "
-            f"{classes} classes, so they must be from 0 to {classes - 1}"
+            f"the labels are from {int(counted.min())} to {int(counted.max())}, but the network "
+            f"has {classes} classes; give labels from 0 to {classes - 1}"
         )
 
 
 @dataclass(frozen=True)
 class SampleLoss:
-    """A loss that gives one number for each sample, (samples,).
+    """A loss that returns one number for each sample, (samples,).
 
     Attributes:
-        of_samples: the losses of the samples of a batch.
-        averages: whether a sample with several labels has their mean; else it has their sum.
-        ignored: the label that does not count, as its owner writes it.
+        of_samples: computes the losses of a batch's samples from logits and labels.
+        averages: whether a sample's loss is the mean over its labels; otherwise it is the sum.
+        ignored: the label that does not count in this loss.
     """
 
     of_samples: Loss
@@ -75,52 +75,56 @@ class SampleLoss:
         """Return each sample's loss."""
         return self.of_samples(logits, labels)
 
-    def with_our_mark(self, labels: Tensor) -> Tensor:
-        """Return the labels with −100 where they do not count."""
+    def mark_ignored(self, labels: Tensor) -> Tensor:
+        """Return the labels with −100 in place of this loss's own ignored label."""
         if labels.is_floating_point() or self.ignored == IGNORED:
             return labels
         return labels.long().masked_fill(labels == self.ignored, IGNORED)
 
 
-def per_sample(loss: Loss) -> SampleLoss:
-    """Return `loss` as a function that gives one number for each sample.
+def make_sample_loss(loss: Loss) -> SampleLoss:
+    """Return a loss that returns one number for each sample.
 
-    A loss with a `reduction`, as torch's own have, is applied to every sample alone, as a batch of
-    one: this is what "mean" and "sum" then mean. What "none" leaves is summed. Any other loss must
-    give one number for each sample by itself; if it gives several, they are summed.
+    A loss with a `reduction` (all of torch's have one) is applied to every sample alone, as a
+    batch of one, so "mean" and "sum" are over the sample's labels. With "none" the sample's numbers
+    are summed. A loss without a `reduction` must itself return one number, or several that are
+    summed, for each sample.
     """
-    reduction = _setting(loss, "reduction")
+    reduction = _read_setting(loss, "reduction")
     if reduction is None:
-        return SampleLoss(partial(_checked, loss))
-    ignored = _setting(loss, "ignore_index")
-    alone = partial(_one_by_one, _in_float64(loss), _is_torch_cross_entropy(loss))
+        return SampleLoss(partial(_checked_losses, loss))
+    ignored = _read_setting(loss, "ignore_index")
+    alone = partial(_losses_one_by_one, _in_float64(loss), _is_torch_cross_entropy(loss))
     return SampleLoss(alone, reduction == "mean", IGNORED if ignored is None else ignored)
 
 
 def class_axis(logits: Tensor, labels: Tensor) -> int:
-    """Return where the classes are: last, or second where only that fits the labels, as in torch.
+    """Return the axis of the classes: the last, or the second if only that fits the labels.
 
-    Outputs without classes have their features there.
+    torch's own losses want the second. An output without classes has its features on this axis.
     """
     second = logits.dim() > 2 and labels.shape == logits.shape[:1] + logits.shape[2:]  # noqa: PLR2004
     return 1 if second and labels.shape != logits.shape[:-1] else -1
 
 
-def _checked(loss: Loss, logits: Tensor, labels: Tensor) -> Tensor:
+def _checked_losses(loss: Loss, logits: Tensor, labels: Tensor) -> Tensor:
+    """Return a loss's numbers, one for each sample; refuse one number for the whole batch."""
     losses = loss(logits, labels)
     shape = tuple(losses.shape) if isinstance(losses, Tensor) else ()
     if not shape or shape[0] != len(labels):
         raise UserError(
-            "the loss must return one number for each sample, not one for the batch "
-            f"(it returned the shape {shape} for {len(labels)} samples)"
+            f"the loss returned the shape {shape} for {len(labels)} samples; it must return one "
+            "number for each sample, not one for the batch"
         )
     return losses.flatten(1).sum(1) if losses.dim() > 1 else losses
 
 
-def _one_by_one(loss: Loss, is_cross_entropy: bool, logits: Tensor, labels: Tensor) -> Tensor:
-    """Apply the loss to every sample alone; one without any label that counts has the loss 0.
+def _losses_one_by_one(
+    loss: Loss, is_cross_entropy: bool, logits: Tensor, labels: Tensor
+) -> Tensor:
+    """Apply a loss to every sample alone; a sample without a label that counts has the loss 0.
 
-    torch wants classes on the second axis, where logits per token have them on the last.
+    torch's cross-entropy wants classes on the second axis, so logits per token are transposed.
     """
     if labels.is_floating_point():
         labels = labels.to(logits.dtype)
@@ -140,21 +144,21 @@ def _one_by_one(loss: Loss, is_cross_entropy: bool, logits: Tensor, labels: Tens
     )
     if bool(losses.isnan().any()) and bool(logits.isfinite().all()):
         raise UserError(
-            f"the loss of sample {int(losses.isnan().nonzero()[0])} alone is not a number; a "
-            "sample that is not to count needs the label −100"
+            f"the loss of sample {int(losses.isnan().nonzero()[0])} alone is NaN; give the label "
+            "−100 to samples that must not count"
         )
     return losses
 
 
 def has_label(labels: Tensor) -> Tensor:
-    """Return which samples have a label at all: one whose labels are all −100 has no loss."""
+    """Return which samples have at least one label that is not −100."""
     if labels.is_floating_point():
         return torch.ones(len(labels), dtype=torch.bool, device=labels.device)
     return (labels != IGNORED).reshape(len(labels), -1).any(1)
 
 
-def _setting(loss: Loss, name: str) -> Any:
-    """Return what a loss has under this name: as an attribute, or as the default of an argument."""
+def _read_setting(loss: Loss, name: str) -> Any:
+    """Return a loss's setting: the attribute of a module, or the default of an argument."""
     if isinstance(loss, nn.Module):
         return getattr(loss, name, None)
     try:
@@ -165,8 +169,8 @@ def _setting(loss: Loss, name: str) -> Any:
 
 
 def _in_float64(loss: Loss) -> Loss:
-    """Return a copy whose weights are float64, and for which −100 is the label not to count."""
-    marks = {} if _setting(loss, "ignore_index") is None else {"ignore_index": IGNORED}
+    """Return a copy of a loss with float64 weights and −100 as its ignored label."""
+    marks = {} if _read_setting(loss, "ignore_index") is None else {"ignore_index": IGNORED}
     if isinstance(loss, nn.Module):
         module = copy.deepcopy(loss).double()
         vars(module).update(marks)
@@ -189,7 +193,7 @@ def _is_torch_cross_entropy(loss: Loss) -> bool:
 
 
 def losses_and_error(loss: Loss, logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
-    """Each sample's loss and e = ∂loss/∂logits, in float64 whatever the logits are."""
+    """Return each sample's loss and e = ∂loss/∂logits, both in float64."""
     logits = logits.detach().double().requires_grad_()
     losses = loss(logits, labels)
     (error,) = torch.autograd.grad(losses.sum(), logits)

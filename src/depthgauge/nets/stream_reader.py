@@ -1,4 +1,4 @@
-"""Read any network at its block boundaries: the stream, its gradients, the error."""
+"""Read the stream, its gradients and the error of any network at its block boundaries."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ import torch
 from torch import Tensor, nn
 
 from depthgauge.errors import UserError
-from depthgauge.nets.batch import call, placed
+from depthgauge.nets.batch import call_network, copy_inputs
 from depthgauge.nets.batch_view import BatchView, along_axis, size_of_samples
-from depthgauge.nets.block_output import is_read_past_last_block, returns_branch
+from depthgauge.nets.block_output import do_blocks_return_branch, is_last_output_added
 from depthgauge.nets.boundaries import Tape, shifted, skipped
 from depthgauge.nets.find_blocks import Blocks, find_blocks
 from depthgauge.nets.layout import Layout
 from depthgauge.nets.preserve_state import device_of, dtype_of, preserve_state
 from depthgauge.nets.residual_mlp import ResidualMLP
-from depthgauge.nets.sample_loss import Loss, cross_entropy, losses_and_error, per_sample
+from depthgauge.nets.sample_loss import Loss, cross_entropy, losses_and_error, make_sample_loss
 
 Returns = Literal["auto", "stream", "branch"]
 
 
 class NotFiniteError(UserError):
-    """The network's weights are not finite: nothing can be read off it."""
+    """The network has weights that are infinite or NaN, so it cannot be measured."""
 
 
 class StreamReader:
     """A network with its blocks, its loss and the layout of its stream.
 
     Args:
-        model: any module; it is measured in eval mode and left as it was found.
-        blocks: dotted path to the blocks, or the modules; by default `model.blocks`.
-        loss: each sample's own loss from logits and labels.
-        layout: which axes of the stream are what.
-        returns: whether a block returns the stream or only its branch, which the network adds;
-            "auto" sees it in the first forward pass.
+        model: any module; it is measured in eval mode and left as it was.
+        blocks: the dotted path to the blocks, or the modules; by default `model.blocks`.
+        loss: computes each sample's own loss from logits and labels.
+        layout: the axes of samples and features in the stream.
+        returns: "stream" if a block returns the whole stream, "branch" if it returns a branch that
+            the network adds; "auto" detects it in the first forward pass.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class StreamReader:
         returns: Returns = "auto",
     ) -> None:
         self.model, self.blocks = model, find_blocks(model, blocks)
-        self.loss, self.layout = per_sample(loss), layout or Layout()
+        self.loss, self.layout = make_sample_loss(loss), layout or Layout()
         if returns == "auto" and isinstance(model, ResidualMLP):
             returns = "branch" if model.residual_add else "stream"
         self.adds = None if returns == "auto" else returns == "branch"
@@ -59,11 +59,11 @@ class StreamReader:
 
     @property
     def num_blocks(self) -> int:
-        """L."""
+        """The number of blocks, L."""
         return len(self.blocks)
 
     def in_precision(self, dtype: torch.dtype) -> StreamReader:
-        """A copy of the network in another precision; the original is not touched."""
+        """Return a reader of a copy of the network in another precision."""
         with torch.inference_mode(False):
             model, blocks = copy.deepcopy((self.model, self.blocks))
             model.to(dtype)
@@ -72,18 +72,21 @@ class StreamReader:
         return reader
 
     def without_gradients(self) -> StreamReader:
-        """The same network, of which `see` takes no gradients: those of autograd are not true."""
+        """Return a reader of the same network whose `see` takes no gradients.
+
+        It is for networks whose autograd gradients are not true (see the reference check).
+        """
         reader = copy.copy(self)
         reader.has_gradients = False
         return reader
 
     def see(self, inputs: Any, labels: Tensor) -> BatchView:
-        """One forward pass, and one backward pass of every sample's unit error."""
+        """Run one forward pass, and one backward pass from every sample's unit error."""
         tape = Tape(self.blocks)
         with preserve_state(self.model), tape:
-            inputs, labels = self._placed(inputs, labels)
+            inputs, labels = self._copy_batch(inputs, labels)
             with tape.recording():
-                logits = call(self.model, inputs)
+                logits = call_network(self.model, inputs)
             self._check_samples(tape.inputs[0], labels)
             losses, error = losses_and_error(self.loss, logits, labels)
             size = along_axis(size_of_samples(error), error, 0)
@@ -103,22 +106,22 @@ class StreamReader:
         )
 
     def _gradients(self, tape: Tape, logits: Tensor, unit: Tensor) -> tuple[Tensor, ...]:
-        """Those at every boundary; no parameter's `.grad` is touched."""
+        """Return the gradients at every boundary, without touching any parameter's `.grad`."""
         found = tape.gradients(logits, unit)
         arrived = [gradient.detach() for gradient in found if gradient is not None]
         if len(arrived) <= self.num_blocks:
             raise UserError(
-                "no gradient reaches the stream: the blocks are not on the way to the logits, or "
-                "the network detaches or changes the stream in place between them"
+                "no gradient reaches the stream: the logits do not depend on the blocks, or the "
+                "network detaches the stream or changes it in place between blocks"
             )
         return tuple(arrived)
 
     def detect_block_output(self, tape: Tape, inputs: Any, logits: Tensor) -> None:
         """Set `adds` from the first forward pass: whether the network adds what blocks return."""
         if self.adds is None:
-            inputs = placed(inputs, self.device, self.dtype)
-            self.adds = returns_branch(
-                tape, lambda: is_read_past_last_block(self.model, tape, inputs, logits)
+            inputs = copy_inputs(inputs, self.device, self.dtype)
+            self.adds = do_blocks_return_branch(
+                tape, lambda: is_last_output_added(self.model, tape, inputs, logits)
             )
 
     def logits(
@@ -128,11 +131,17 @@ class StreamReader:
         shift: tuple[int, Tensor] | None = None,
         skip: int | None = None,
     ) -> Tensor:
-        """The answer without gradients; with h_l shifted, or with one block left out."""
+        """Return the logits without gradients.
+
+        Args:
+            inputs: the network's inputs.
+            shift: (l, shift) adds a tensor to h_l.
+            skip: skips the block of this number.
+        """
         with preserve_state(self.model), torch.no_grad():
-            inputs = placed(inputs, self.device, self.dtype)
+            inputs = copy_inputs(inputs, self.device, self.dtype)
             with self._changed(shift, skip):
-                return call(self.model, inputs)
+                return call_network(self.model, inputs)
 
     def _changed(
         self, shift: tuple[int, Tensor] | None, skip: int | None
@@ -140,7 +149,9 @@ class StreamReader:
         if shift is None and skip is None:
             return nullcontext()
         if self.adds is None:
-            raise UserError("whether the blocks return the stream is not known: see a batch first")
+            raise UserError(
+                "it is unknown whether the blocks return the stream; show the network a batch first"
+            )
         if shift is not None:
             return shifted(self.blocks, *shift, adds=self.adds)
         return skipped(self.blocks, skip or 0, adds=self.adds)
@@ -148,20 +159,20 @@ class StreamReader:
     def losses(
         self, inputs: Any, labels: Tensor, *, shift: tuple[int, Tensor] | None = None
     ) -> Tensor:
-        """Each sample's own loss in float64, with h_l shifted if that is asked for."""
+        """Return each sample's own loss in float64; `shift` is as in `logits`."""
         logits = self.logits(inputs, shift=shift).double()
         return self.loss(logits, labels.to(self.device))
 
-    def _placed(self, inputs: Any, labels: Tensor) -> tuple[Any, Tensor]:
-        labels = self.loss.with_our_mark(labels.detach().to(self.device, copy=True))
-        return placed(inputs, self.device, self.dtype), labels
+    def _copy_batch(self, inputs: Any, labels: Tensor) -> tuple[Any, Tensor]:
+        labels = self.loss.mark_ignored(labels.detach().to(self.device, copy=True))
+        return copy_inputs(inputs, self.device, self.dtype), labels
 
     def _check_samples(self, stream: Tensor, labels: Tensor) -> None:
         axis = self.layout.sample_axis
         if not (-stream.dim() <= axis < stream.dim()) or stream.shape[axis] != len(labels):
             raise UserError(
-                f"the stream has the shape {tuple(stream.shape)}, so axis {axis} is not its "
-                f"{len(labels)} samples; say which one is with Layout(sample_axis=…)"
+                f"the stream has the shape {tuple(stream.shape)}, but axis {axis} should have "
+                f"{len(labels)} samples; give the right axis with Layout(sample_axis=…)"
             )
 
 
@@ -169,8 +180,8 @@ def _check_tensors(model: nn.Module) -> None:
     for name, tensor in [*model.named_parameters(), *model.named_buffers()]:
         if tensor.is_inference():
             raise UserError(
-                f"the network's {name} was made inside torch.inference_mode(), so no gradient can "
-                "be taken; make the network outside of it"
+                f"the network's {name} was made inside torch.inference_mode(), so it has no "
+                "gradient; make the network outside torch.inference_mode()"
             )
         if tensor.is_floating_point() and not bool(tensor.isfinite().all()):
             raise NotFiniteError(

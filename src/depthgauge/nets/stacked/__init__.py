@@ -1,1 +1,1 @@
-"""Many residual networks of one shape, held and run as one."""
+"""Many residual networks of one shape, stacked and run as one network."""

@@ -1,7 +1,7 @@
-"""A block of many networks at once: forward and backward, written by hand with a run axis first.
+"""Run a block of many networks at once, forward and backward, without autograd.
 
-Every tensor has the runs as its leading axis: streams are (runs, samples, d), weights
-(runs, d, d). Rows of different runs never meet, so one run cannot disturb another.
+The first axis of every tensor is the run: streams are (runs, samples, d), weights (runs, d, d). No
+operation mixes runs, so one run cannot change another.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PARAMETERS = ("ln.weight", "ln.bias", "fc1.weight", "fc1.bias", "fc2.weight", "f
 
 @dataclass(frozen=True)
 class Normed:
-    """A LayerNorm's input and output without its affine part: x̂ = (h − mean)·rstd."""
+    """A LayerNorm's input h and its output before weight and bias: x̂ = (h − mean)·rstd."""
 
     stream: Tensor
     normed: Tensor
@@ -29,7 +29,7 @@ class Normed:
     rstd: Tensor
 
     def input_gradient(self, upstream: Tensor) -> Tensor:
-        """∂/∂h of ⟨x̂(h), upstream⟩."""
+        """Return the gradient of ⟨x̂(h), upstream⟩ at h."""
         width = [self.stream.shape[-1]]
         dh, _, _ = torch.ops.aten.native_layer_norm_backward(
             upstream, self.stream, width, self.mean, self.rstd, None, None, [True, False, False]
@@ -47,7 +47,7 @@ def layer_norm(stream: Tensor) -> Normed:
 
 @dataclass(frozen=True)
 class BlockTape:
-    """What a block's backward pass needs of its forward pass."""
+    """The tensors of a block's forward pass that its backward pass needs."""
 
     norm: Normed
     scaled: Tensor
@@ -56,7 +56,7 @@ class BlockTape:
 
 
 def block_branch(p: Parameters, stream: Tensor, products: Products) -> Tensor:
-    """The branch W₂·gelu(W₁·LN(h) + b₁) + b₂, of which nothing else is kept."""
+    """Return the branch W₂·gelu(W₁·LN(h) + b₁) + b₂, without a tape."""
     scaled = layer_norm(stream).normed
     torch.addcmul(p["ln.bias"].unsqueeze(1), scaled, p["ln.weight"].unsqueeze(1), out=scaled)
     hidden = products.linear(scaled, p["fc1.weight"], p["fc1.bias"])
@@ -64,7 +64,7 @@ def block_branch(p: Parameters, stream: Tensor, products: Products) -> Tensor:
 
 
 def block_forward(p: Parameters, stream: Tensor, products: Products) -> tuple[Tensor, BlockTape]:
-    """The same branch, and its tape."""
+    """Return the branch and the tape for its backward pass."""
     norm = layer_norm(stream)
     scaled = torch.addcmul(p["ln.bias"].unsqueeze(1), norm.normed, p["ln.weight"].unsqueeze(1))
     hidden = products.linear(scaled, p["fc1.weight"], p["fc1.bias"])
@@ -76,11 +76,10 @@ def block_forward(p: Parameters, stream: Tensor, products: Products) -> tuple[Te
 def block_backward(
     p: Parameters, tape: BlockTape, upstream: Tensor, out: Parameters, products: Products
 ) -> Tensor:
-    """Gradients of Σ ⟨f, upstream⟩ with respect to the parameters; returns the one at LN's output.
+    """Return the gradient of Σ ⟨f, upstream⟩ at LN's output; write parameter gradients into `out`.
 
-    Parameter gradients are written into `out` for its first runs only, as many as its tensors
-    have: the runs in which this block is trained. With an empty `out` no weight gradient is
-    computed.
+    The tensors of `out` hold the first runs only, those that train this block. If `out` is empty,
+    no parameter gradient is computed.
     """
     runs = len(upstream)
     d_activated = products.through(upstream, p["fc2.weight"][:runs])
@@ -107,10 +106,11 @@ def block_local_backward(
     products: Products,
     scale: float,
 ) -> None:
-    """Gradients of scale·Σ ⟨f, upstream⟩ with respect to the parameters, written into `out`.
+    """Write the parameter gradients of scale·Σ ⟨f, upstream⟩ into `out`.
 
-    No gradient at LN's output is formed. With x̂ the normalised stream, W₁'s input is γ⊙x̂ + β, so
-    M = (∂/∂z)ᵀ x̂ gives ∂/∂W₁ = M⊙γ + (∂/∂b₁)βᵀ, ∂/∂γ = Σ_rows M⊙W₁ and ∂/∂β = W₁ᵀ ∂/∂b₁.
+    The gradient at LN's output is not needed. With the normalised stream x̂, W₁'s input is γ⊙x̂ + β
+    and z is its output. Then M = (∂/∂z)ᵀ x̂ gives ∂/∂W₁ = M⊙γ + (∂/∂b₁)βᵀ, ∂/∂γ = Σ_rows M⊙W₁ and
+    ∂/∂β = W₁ᵀ ∂/∂b₁.
     """
     runs = len(upstream)
     d_activated = products.through(upstream, p["fc2.weight"][:runs])
@@ -126,5 +126,5 @@ def block_local_backward(
 
 
 def block_input_gradient(p: Parameters, tape: BlockTape, d_scaled: Tensor) -> Tensor:
-    """The gradient at h from the one at LN's output, which it overwrites."""
+    """Return the gradient at h; `d_scaled`, the gradient at LN's output, is overwritten."""
     return tape.norm.input_gradient(d_scaled.mul_(p["ln.weight"].unsqueeze(1)))

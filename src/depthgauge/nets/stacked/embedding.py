@@ -1,4 +1,4 @@
-"""The embeddings of many runs, multiplied together where they see the same samples."""
+"""The embeddings of many runs; runs with the same samples share one matrix product."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from depthgauge.nets.stacked.products import FULL_PRECISION, Products
 class StackedEmbedding:
     """One Linear(input → d) for each run; runs of one group share their input batch.
 
-    The weights of a group lie side by side, (runs of the group · d, input), so that a group costs
-    one large matrix product instead of one small one for each run.
+    The weights of a group are adjacent in memory, (runs of the group · d, input), so a group costs
+    one large matrix product instead of one small product for each run.
 
     Args:
         weights: (runs, d, input).
         biases: (runs, d).
-        groups: for each run, which input batch it sees, as 0, 1, ….
+        groups: the number of each run's input batch, as 0, 1, ….
         products: how matrices are multiplied.
     """
 
@@ -45,7 +45,7 @@ class StackedEmbedding:
         self._slices = [slice(a, a + n) for a, n in zip(starts, sizes, strict=True)]
 
     def forward(self, inputs: Sequence[Tensor]) -> Tensor:
-        """h_0 of every run, (runs, samples, d), from one (samples, input) batch for each group."""
+        """Return h_0 of every run, (runs, samples, d), for one (samples, input) batch per group."""
         runs, width, _ = self.weight.shape
         stream = self.weight.new_empty(runs, len(inputs[0]), width)
         for x, members, part in zip(inputs, self._members, self._slices, strict=True):
@@ -55,7 +55,7 @@ class StackedEmbedding:
         return stream
 
     def forward_shared(self, x: Tensor) -> Tensor:
-        """h_0 of every run for one batch that all of them see."""
+        """Return h_0 of every run for one batch that all runs share."""
         runs, width, _ = self.weight.shape
         weight, bias = self.weight.view(-1, x.shape[1]), self.bias.view(-1)
         flat = self._products.linear(x, weight, bias)
@@ -72,7 +72,10 @@ class StackedEmbedding:
         bias_out: Tensor,
         scale: float = 1.0,
     ) -> None:
-        """Gradients of scale·Σ ⟨h_0, upstream⟩, written in this object's own order of runs."""
+        """Write the gradients of scale·Σ ⟨h_0, upstream⟩ into `weight_out` and `bias_out`.
+
+        Both are in the embedding's own order of runs, in which the runs of a group are adjacent.
+        """
         for x, members, part in zip(inputs, self._members, self._slices, strict=True):
             flat = upstream[members].transpose(1, 2).reshape(-1, len(x))
             out = weight_out[part].view(-1, x.shape[1])
@@ -81,7 +84,7 @@ class StackedEmbedding:
 
 
 def as_slice(numbers: Tensor) -> slice | Tensor:
-    """Equally spaced numbers as a slice, which selects without a copy; others as they are."""
+    """Return equally spaced numbers as a slice (which selects without a copy), others unchanged."""
     first, *rest = numbers.tolist()
     step = rest[0] - first if rest else 1
     evenly = range(first, first + len(numbers) * step, step)

@@ -1,4 +1,4 @@
-"""Many residual networks of one shape, held and run as one: the engine's network."""
+"""The network of the fast engine: many residual networks of one shape, run as one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,12 @@ Gradients = dict[str, Tensor]
 
 @dataclass(frozen=True)
 class StackedTrace:
-    """A forward pass of every run: states h_0 … h_L, f_0 … f_{L−1}, logits, what backward needs."""
+    """A forward pass of every run.
+
+    Attributes:
+        states, branches, logits: h_0 … h_L, f_0 … f_{L−1} and the logits.
+        block_tapes, out_norm, read: what the backward pass needs; `read` is the head's input.
+    """
 
     states: tuple[Tensor, ...]
     branches: tuple[Tensor, ...]
@@ -39,25 +44,28 @@ class StackedTrace:
 
 
 class StackedResidualMLP:
-    """Networks with a leading run axis, ordered so that frozen blocks cost nothing.
+    """Networks whose tensors have a leading run axis.
 
-    Run r trains its last `trained_blocks[r]` blocks, but none of the `frozen` ones. Runs come in
-    falling order of that number, so the runs that train block l are always the first ones, and a
-    slice selects them.
+    Run r trains its last `trained_blocks[r]` blocks, except the `frozen` ones. Runs are sorted by
+    that number, largest first. So the runs that train a block are always the first ones, a slice
+    selects them, and frozen blocks cost nothing.
 
-    `template` is one of the networks, for its structure. `parameters` maps the names of
-    `ResidualMLP.state_dict()` to stacked tensors; `trained_runs` says for each name how many runs
-    train it. The embedding keeps an order of its own (see `StackedEmbedding`); `of_run` hides that.
+    Attributes:
+        template: one of the networks, for its structure.
+        parameters: stacked tensors by their names in `ResidualMLP.state_dict()`.
+        trained_runs: for each name, how many runs train the tensor.
+
+    The embedding has its own order of runs (see `StackedEmbedding`); `of_run` translates.
 
     Args:
         nets: one initialised network for each run.
-        groups: for each run, which input batch it sees (runs of one seed share theirs).
-        trained_blocks: for each run its k, falling.
+        groups: the number of each run's input batch; runs of one seed share a batch.
+        trained_blocks: k of each run, largest first.
         frozen: blocks that no run trains, whatever its k.
-        dtype: of parameters and arithmetic.
-        device: where they live.
-        products: how the embedding's and the blocks' matrices are multiplied; the readout's, which
-            are small, are in full precision.
+        dtype: the precision of parameters and arithmetic.
+        device: the device of all tensors.
+        products: how the matrices of embedding and blocks are multiplied. The readout's matrices,
+            which are small, are multiplied in full precision.
     """
 
     def __init__(
@@ -72,7 +80,7 @@ class StackedResidualMLP:
         products: Products = FULL_PRECISION,
     ) -> None:
         if list(trained_blocks) != sorted(trained_blocks, reverse=True):
-            raise ValueError("runs must come in falling order of their number of trained blocks")
+            raise ValueError("runs must be sorted by their number of trained blocks, largest first")
         self.num_runs, self.num_blocks = len(nets), nets[0].num_blocks
         self.residual_add = nets[0].residual_add
         self.template, self.device = nets[0], device
@@ -107,15 +115,15 @@ class StackedResidualMLP:
         return 0 if block in frozen else sum(k >= needed for k in trained_blocks)
 
     def of_run(self, name: str, stacked: Tensor, run: int) -> Tensor:
-        """The part of a stacked tensor (a parameter, its gradient or moment) that is `run`'s."""
+        """Return one run's part of a stacked tensor: a parameter, its gradient or its moment."""
         return stacked[self.embedding.position[run] if name.startswith("embed.") else run]
 
     def state_of_run(self, run: int) -> dict[str, Tensor]:
-        """`state_dict` of one run, as views."""
+        """Return the `state_dict` of one run, as views."""
         return {name: self.of_run(name, p, run) for name, p in self.parameters.items()}
 
     def new_gradients(self) -> Gradients:
-        """Buffers for the gradients of everything that is trained in at least one run."""
+        """Make gradient buffers for all parameters that at least one run trains."""
         return {
             name: torch.zeros_like(self.parameters[name][:runs])
             for name, runs in self.trained_runs.items()
@@ -123,11 +131,11 @@ class StackedResidualMLP:
         }
 
     def forward(self, inputs: Sequence[Tensor]) -> StackedTrace:
-        """Every run on its group's batch."""
+        """Run every network on its group's batch."""
         return self._forward_from(self.embedding.forward(inputs))
 
     def forward_shared(self, x: Tensor) -> StackedTrace:
-        """Every run on one and the same batch."""
+        """Run every network on one shared batch."""
         return self._forward_from(self.embedding.forward_shared(x))
 
     def _forward_from(self, stream: Tensor) -> StackedTrace:
@@ -142,7 +150,7 @@ class StackedResidualMLP:
         return StackedTrace(tuple(states), tuple(branches), logits, tuple(tapes), norm, read)
 
     def logits_shared(self, x: Tensor) -> Tensor:
-        """The logits of every run on one and the same batch, nothing kept on the way."""
+        """Return every run's logits on one shared batch, without a trace."""
         stream = self.embedding.forward_shared(x)
         for block in self._blocks:
             branch = block_branch(block, stream, self._products)
@@ -150,7 +158,7 @@ class StackedResidualMLP:
         return self._readout(stream)[2]
 
     def _readout(self, stream: Tensor) -> tuple[Normed | None, Tensor, Tensor]:
-        """The terminal LayerNorm, what the head reads, and the logits."""
+        """Return the terminal LayerNorm, the head's input, and the logits."""
         norm = layer_norm(stream) if self.terminal_norm else None
         read = stream
         if norm is not None:
@@ -162,7 +170,7 @@ class StackedResidualMLP:
     def readout_local_backward(
         self, trace: StackedTrace, d_logits: Tensor, out: Gradients
     ) -> Tensor:
-        """The readout's gradients of Σ ⟨logits, d_logits⟩; returns the one at the head's input."""
+        """Write the readout's gradients of Σ ⟨logits, d_logits⟩; return the one at its input."""
         d_read = torch.bmm(d_logits, self.parameters["out_head.weight"])
         torch.bmm(d_logits.transpose(1, 2), trace.read, out=out["out_head.weight"])
         torch.sum(d_logits, 1, out=out["out_head.bias"])
@@ -174,7 +182,7 @@ class StackedResidualMLP:
     def _readout_backward(
         self, trace: StackedTrace, d_logits: Tensor, out: Gradients | None
     ) -> Tensor:
-        """Gradient at h_L of Σ ⟨logits, d_logits⟩; with `out`, the readout's own gradients too."""
+        """Return the gradient of Σ ⟨logits, d_logits⟩ at h_L; write the readout's into `out`."""
         if out is not None:
             d_read = self.readout_local_backward(trace, d_logits, out)
         else:
@@ -186,7 +194,7 @@ class StackedResidualMLP:
     def block_local_backward(
         self, trace: StackedTrace, index: int, upstream: Tensor, out: Gradients, scale: float = 1.0
     ) -> None:
-        """Parameter gradients of scale·Σ ⟨f_l, upstream⟩ in the runs that train block `index`."""
+        """Write a block's gradients of scale·Σ ⟨f_l, upstream⟩ for the runs that train it."""
         wanted = self._block_gradients(index, out)
         if wanted:
             block, tape = self._blocks[index], trace.block_tapes[index]
@@ -202,12 +210,16 @@ class StackedResidualMLP:
         out: Gradients | None = None,
         d_branches: Sequence[Tensor] | None = None,
     ) -> tuple[Tensor, ...]:
-        """g_0 … g_L by the chain rule; with `out`, parameter gradients too, but the embedding's.
+        """Return g_0 … g_L by the chain rule.
 
-        `d_branches` are gradients of a loss that sees the branches themselves.
+        Args:
+            trace: the forward pass.
+            d_logits: the gradient at the logits.
+            out: buffers for all parameter gradients except the embedding's, if they are needed.
+            d_branches: gradients at the branches, added there, of a loss that depends on them.
         """
         gradient = self._readout_backward(trace, d_logits, out)
-        along = [gradient]
+        gradients = [gradient]
         for index in reversed(range(self.num_blocks)):
             wanted = self._block_gradients(index, out) if out is not None else {}
             block, tape = self._blocks[index], trace.block_tapes[index]
@@ -216,8 +228,8 @@ class StackedResidualMLP:
                 block, tape, block_backward(block, tape, upstream, wanted, self._products)
             )
             gradient = through.add_(gradient) if self.residual_add else through
-            along.append(gradient)
-        return tuple(reversed(along))
+            gradients.append(gradient)
+        return tuple(reversed(gradients))
 
     def _block_gradients(self, index: int, out: Gradients) -> Gradients:
         prefix = f"blocks.{index}."

@@ -1,4 +1,4 @@
-"""The engine's matrix products: in the precision of their factors, or in bfloat16."""
+"""Multiply the matrices of the fast engine: in the factors' own precision, or in bfloat16."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ MATRIX = 2
 
 
 class Products:
-    """The three products of a Linear layer, of one or, with a leading axis, of each of many runs.
+    """The three matrix products of a Linear layer, in the precision of their factors.
 
-    They are in the precision of their factors.
+    Factors are matrices, or have a leading axis with one matrix for each run.
     """
 
     def linear(self, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-        """x·weightᵀ + bias."""
+        """Return x·weightᵀ + bias."""
         if x.dim() == MATRIX:
             return torch.addmm(bias, x, weight.mT)
         return torch.baddbmm(bias.unsqueeze(-2), x, weight.mT)
 
     def through(self, upstream: Tensor, weight: Tensor) -> Tensor:
-        """upstream·weight: the gradient at the input."""
+        """Return upstream·weight, the gradient at the layer's input."""
         return torch.matmul(upstream, weight)
 
     def weight_gradient(
         self, upstream: Tensor, inputs: Tensor, out: Tensor, scale: float = 1.0
     ) -> None:
-        """scale·upstreamᵀ·inputs, written into `out`."""
+        """Write scale·upstreamᵀ·inputs into `out`."""
         add = torch.addmm if inputs.dim() == MATRIX else torch.baddbmm
         add(out, upstream.mT, inputs, beta=0, alpha=scale, out=out)
 
@@ -36,14 +36,15 @@ FULL_PRECISION = Products()
 
 
 class OneDnnProducts(Products):
-    """The same, of single matrices x·weightᵀ by oneDNN.
+    """Products in which oneDNN computes x·weightᵀ of single matrices.
 
-    On processors with AVX-512 that are not Intel's, PyTorch's usual library does without it. Of
-    many small matrices neither is faster, and into given memory oneDNN does not write.
+    PyTorch's usual library does not use AVX-512 on processors of other makers than Intel; oneDNN
+    does. oneDNN is not used for the other products: it is no faster for many small matrices, and it
+    cannot write into a given tensor.
     """
 
     def linear(self, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-        """x·weightᵀ + bias."""
+        """Return x·weightᵀ + bias."""
         if x.dim() != MATRIX:
             return super().linear(x, weight, bias)
         product: Tensor = torch.ops.mkldnn._linear_pointwise(x, weight, bias, "none", [], "")
@@ -51,30 +52,30 @@ class OneDnnProducts(Products):
 
 
 class Bf16Products(Products):
-    """Factors and product rounded to bfloat16, sums in float32.
+    """Products of factors rounded to bfloat16, summed in float32 and rounded to bfloat16.
 
-    Where the device cannot multiply bfloat16, the factors are rounded and multiplied in float32:
-    the same numbers but for the order of summation, at no gain in speed.
+    If the device cannot multiply bfloat16, the rounded factors are multiplied in float32. The
+    results are the same except for the order of summation, and it is no faster than float32.
 
     Args:
-        device: where the factors are.
+        device: the device of the factors.
     """
 
     def __init__(self, device: torch.device | str) -> None:
         self._native = multiplies_bf16(torch.device(device))
 
     def linear(self, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-        """x·weightᵀ + bias, the bias in full."""
+        """Return x·weightᵀ + bias; the bias is not rounded."""
         return self._product(x, weight.mT).add_(bias.unsqueeze(-2))
 
     def through(self, upstream: Tensor, weight: Tensor) -> Tensor:
-        """upstream·weight: the gradient at the input."""
+        """Return upstream·weight, the gradient at the layer's input."""
         return self._product(upstream, weight)
 
     def weight_gradient(
         self, upstream: Tensor, inputs: Tensor, out: Tensor, scale: float = 1.0
     ) -> None:
-        """scale·upstreamᵀ·inputs, written into `out`."""
+        """Write scale·upstreamᵀ·inputs into `out`."""
         torch.mul(self._product(upstream.mT, inputs), scale, out=out)
 
     def _product(self, a: Tensor, b: Tensor) -> Tensor:
@@ -84,7 +85,7 @@ class Bf16Products(Products):
 
 
 def products_for(precision: str, device: torch.device | str) -> Products:
-    """As fast as this machine has them: float32, float64, or bf16 in float32."""
+    """Return this machine's fastest products for a precision: float32, float64 or bf16."""
     if precision == "bf16":
         return Bf16Products(device)
     if precision == "float32" and torch.device(device).type == "cpu" and _has_onednn_avx512():
@@ -101,7 +102,7 @@ def _has_onednn_avx512() -> bool:
 
 
 def multiplies_bf16(device: torch.device) -> bool:
-    """Whether the device has instructions for products of bfloat16."""
+    """Return whether the device has instructions to multiply bfloat16."""
     if device.type == "cpu":
         return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
     return device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)

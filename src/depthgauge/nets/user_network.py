@@ -1,4 +1,4 @@
-"""A network from a user's own code."""
+"""Build a network with a user's own function, and load weights into it."""
 
 from __future__ import annotations
 
@@ -16,24 +16,26 @@ from torch import Tensor, nn
 from depthgauge.errors import UserError, one_line
 from depthgauge.sources.python_file import import_file
 
-LONGEST = 200
-"""Of a complaint that lists every parameter, this much is enough."""
+MOST_CHARACTERS = 200
+"""Of torch's message about weights that do not fit, which can list every parameter."""
 
 
-def build_from(reference: str, option: str = "--net", seed: int | None = None) -> nn.Module:
-    """The network that `module:function` or `file.py:function` makes, called without arguments.
+def build_network(reference: str, option: str = "--net", seed: int | None = None) -> nn.Module:
+    """Call a user's function, and return the network that it makes.
 
-    One that takes a `seed` is given it where there is one. `option` is what the user typed the
-    reference after.
+    Args:
+        reference: `module:function` or `file.py:function`.
+        option: the command-line option that names the function, for error messages.
+        seed: passed to the function if it has an argument of that name.
     """
     module_name, _, function_name = reference.rpartition(":")
     if not module_name or not function_name:
         raise UserError(
             f"{option} {reference!r} must be written module:function or file.py:function"
         )
-    module = _module(module_name)
+    module = _import_module(module_name)
     if not hasattr(module, function_name):
-        raise UserError(f"{module_name} has no {function_name}")
+        raise UserError(f"{module_name} has no function {function_name}; check {option}")
     function = getattr(module, function_name)
     try:
         net = function(seed=seed) if seed is not None and _takes_seed(function) else function()
@@ -47,15 +49,15 @@ def build_from(reference: str, option: str = "--net", seed: int | None = None) -
 def _takes_seed(function: Callable[..., object]) -> bool:
     try:
         return "seed" in inspect.signature(function).parameters
-    except ValueError:  # some that are written in C do not say
+    except ValueError:  # some functions written in C have no signature
         return False
 
 
-def _module(name: str) -> ModuleType:
-    """A module by its name, looked for in the working folder too, or by its file."""
+def _import_module(name: str) -> ModuleType:
+    """Import a module by its name (also from the working folder), or by its file."""
     try:
         if name.endswith(".py"):
-            return _from_file(Path(name))
+            return _import_file(Path(name))
         with _on_path(Path.cwd()):
             return importlib.import_module(name)
     except UserError:
@@ -64,9 +66,9 @@ def _module(name: str) -> ModuleType:
         raise UserError(f"{name} cannot be imported: {one_line(error)}") from error
 
 
-def _from_file(path: Path) -> ModuleType:
+def _import_file(path: Path) -> ModuleType:
     if not path.is_file():
-        raise UserError(f"there is no file {path} to take the network from")
+        raise UserError(f"there is no file {path}; give the file that builds the network")
     identity = hashlib.sha256(bytes(path.resolve()) + path.read_bytes()).hexdigest()
     with _on_path(path.parent.resolve()):
         return import_file(f"depthgauge_net_{identity}", path)
@@ -74,7 +76,7 @@ def _from_file(path: Path) -> ModuleType:
 
 @contextmanager
 def _on_path(folder: Path) -> Iterator[None]:
-    """What is imported inside may lie in that folder."""
+    """Let Python import modules from this folder inside the `with` block."""
     sys.path.insert(0, str(folder))
     try:
         yield
@@ -83,16 +85,16 @@ def _on_path(folder: Path) -> Iterator[None]:
 
 
 def load_weights(net: nn.Module, state_dict: Mapping[str, Tensor], name: str) -> nn.Module:
-    """The network with these weights; what does not fit is said in one sentence."""
+    """Load weights into a network and return it; raise a UserError if they do not fit."""
     try:
         net.load_state_dict(state_dict)
     except RuntimeError as error:
-        raise UserError(f"{name} does not fit the network: {first_complaint(error)}") from error
+        raise UserError(f"{name} does not fit the network: {first_misfit(error)}") from error
     return net
 
 
-def first_complaint(error: RuntimeError) -> str:
-    """The first thing that torch says does not fit."""
+def first_misfit(error: RuntimeError) -> str:
+    """Return the first line of torch's message about weights that do not fit."""
     lines = [line.strip() for line in str(error).splitlines()[1:] if line.strip()]
     first = lines[0].rstrip(".") if lines else str(error)
-    return first if len(first) <= LONGEST else f"{first[:LONGEST]} …"
+    return first if len(first) <= MOST_CHARACTERS else f"{first[:MOST_CHARACTERS]} …"

@@ -11,7 +11,7 @@ from gauges.small_networks import make_net
 from torch import nn
 
 from depthgauge.errors import UserError
-from depthgauge.nets.factory import build_from, load_weights
+from depthgauge.nets.user_network import build_network, load_weights
 
 CODE = """
 from torch import nn
@@ -64,7 +64,7 @@ def folder(tmp_path, monkeypatch) -> Path:
 )
 def test_by_module_or_file_from_the_working_folder(folder, reference, inputs):
     path = list(sys.path)
-    net = build_from(reference)
+    net = build_network(reference)
     assert isinstance(net, nn.Linear)
     assert net.in_features == inputs
     assert sys.path == path
@@ -72,17 +72,17 @@ def test_by_module_or_file_from_the_working_folder(folder, reference, inputs):
 
 def test_by_the_whole_path_of_a_file(folder, tmp_path_factory, monkeypatch):
     monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
-    assert build_from(f"{folder / 'users_nets.py'}:make").in_features == 3
+    assert build_network(f"{folder / 'users_nets.py'}:make").in_features == 3
 
 
 def test_by_an_installed_module(folder):
-    assert type(build_from("torch.nn:Identity")) is nn.Identity
+    assert type(build_network("torch.nn:Identity")) is nn.Identity
 
 
 def test_an_edited_file_is_read_again(folder):
-    assert build_from("users_nets.py:make").in_features == 3
+    assert build_network("users_nets.py:make").in_features == 3
     (folder / "users_nets.py").write_text(CODE.replace("number = 3", "number = 11"))
-    assert build_from("users_nets.py:make").in_features == 11
+    assert build_network("users_nets.py:make").in_features == 11
 
 
 def test_a_file_may_have_dataclasses(folder):
@@ -96,13 +96,13 @@ def test_a_file_may_have_dataclasses(folder):
         "def make():\n"
         "    return nn.Linear(Config().width, 2)\n"
     )
-    assert build_from("users_config.py:make").in_features == 5
+    assert build_network("users_config.py:make").in_features == 5
 
 
 def test_a_file_may_import_its_neighbours(folder, tmp_path_factory, monkeypatch):
     (folder / "users_main.py").write_text("from users_nets import make\n")
     monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
-    assert build_from(f"{folder / 'users_main.py'}:make").in_features == 3
+    assert build_network(f"{folder / 'users_main.py'}:make").in_features == 3
 
 
 @pytest.mark.parametrize(
@@ -113,8 +113,8 @@ def test_a_file_may_import_its_neighbours(folder, tmp_path_factory, monkeypatch)
         ("users_nets:", "'users_nets:' must be written module:function or file.py:function"),
         ("nowhere.py:make", "there is no file nowhere.py"),
         ("users_nowhere:make", "users_nowhere cannot be imported: ModuleNotFoundError"),
-        ("users_nets:create", "users_nets has no create"),
-        ("users_nets.py:create", "users_nets.py has no create"),
+        ("users_nets:create", "users_nets has no function create"),
+        ("users_nets.py:create", "users_nets.py has no function create"),
         ("users_nets:fail", "users_nets:fail cannot make its network: ValueError: no such width"),
         ("users_nets:demand", "users_nets:demand cannot make its network: TypeError"),
         ("users_nets:number", "users_nets:number cannot make its network: TypeError"),
@@ -124,7 +124,7 @@ def test_a_file_may_import_its_neighbours(folder, tmp_path_factory, monkeypatch)
 def test_what_cannot_be_made_is_said_in_one_sentence(folder, reference, expected):
     path = list(sys.path)
     with pytest.raises(UserError) as caught:
-        build_from(reference)
+        build_network(reference)
     assert expected in str(caught.value)
     assert "\n" not in str(caught.value)
     assert sys.path == path
@@ -142,7 +142,7 @@ def test_what_cannot_be_made_is_said_in_one_sentence(folder, reference, expected
 def test_code_that_cannot_be_imported_is_named_with_its_error(folder, code, expected, name):
     (folder / "users_broken.py").write_text(code)
     with pytest.raises(UserError) as caught:
-        build_from(f"{name}:make")
+        build_network(f"{name}:make")
     assert f"{name} cannot be imported: " in str(caught.value)
     assert expected in str(caught.value)
     assert "\n" not in str(caught.value)
