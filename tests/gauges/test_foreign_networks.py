@@ -16,7 +16,7 @@ from depthgauge.gauges.accuracy import AccuracyGauge
 from depthgauge.gauges.lesion import LesionGauge
 from depthgauge.gauges.measure import measure
 from depthgauge.gauges.scale import ScaleGauge
-from depthgauge.nets.batch import call, split_batch
+from depthgauge.nets.batch import call_network, split_batch
 from depthgauge.nets.layout import Layout
 from depthgauge.nets.stream_reader import StreamReader
 
@@ -101,7 +101,9 @@ def test_frozen_parameters_do_not_matter(make: Make):
 def test_networks_are_measured_in_eval_mode_whatever_mode_they_are_in(make: Make):
     training, evaluated = build(make), build(make)
     inputs, _ = split_batch(training.batches[0])
-    assert not torch.equal(call(training.model, inputs), call(training.model, inputs))
+    assert not torch.equal(
+        call_network(training.model, inputs), call_network(training.model, inputs)
+    )
     evaluated.model.eval()
     assert measured(evaluated) == readings(make)
 

@@ -20,7 +20,7 @@ from depthgauge import diagnose
 from depthgauge.errors import UserError
 from depthgauge.gauges.measure import measure
 from depthgauge.gauges.rewind import RewindGauge
-from depthgauge.nets.batch import call, split_batch
+from depthgauge.nets.batch import call_network, split_batch
 from depthgauge.nets.find_blocks import find_blocks
 from depthgauge.nets.initial_weights import InitialWeights
 from depthgauge.nets.stream_reader import StreamReader
@@ -56,7 +56,7 @@ def by_hand(network: Foreign, initial: nn.Module) -> list[float]:
         for batch in network.batches:
             inputs, labels = split_batch(batch)
             with torch.no_grad():
-                named += int((call(other, inputs).argmax(-1) == labels).sum())
+                named += int((call_network(other, inputs).argmax(-1) == labels).sum())
             counted += int((labels != -100).sum())
         return named, counted
 
