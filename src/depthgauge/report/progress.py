@@ -45,8 +45,8 @@ class ProgressLine:
         done: int,
         status: Status,
         show: Callable[[str], None],
-        clock: Clock,
         *,
+        clock: Clock,
         every: float,
         first: float = 0.0,
     ) -> None:
@@ -101,13 +101,13 @@ def show_progress(
     console = Console(stderr=True)
     arguments = (total, doing, done, status)
     if console.is_jupyter:
-        yield ProgressLine(*arguments, _notebook_line(doing), clock, every=NOTEBOOK_EVERY)
+        yield ProgressLine(*arguments, _notebook_line(doing), clock=clock, every=NOTEBOOK_EVERY)
     elif not console.is_terminal:
-        yield ProgressLine(*arguments, _log, clock, every=LOG_EVERY, first=LOG_FIRST)
+        yield ProgressLine(*arguments, _log, clock=clock, every=LOG_EVERY, first=LOG_FIRST)
     else:
         with Live(console=console, auto_refresh=False) as live:
             move = _moving_line(live)
-            line = ProgressLine(*arguments, move, clock, every=MOVE_EVERY)
+            line = ProgressLine(*arguments, move, clock=clock, every=MOVE_EVERY)
             line.show()
             try:
                 yield line
