@@ -10,7 +10,6 @@ from cli.commands import assert_bad_input, run
 from cli.stopped_studies import EPOCHS, command, run_raising
 from store.claiming import elsewhere, put_claim
 
-from depthgauge.report.durations import in_words
 from depthgauge.store.claims import ClaimFile
 from depthgauge.store.plan_files import PlanFiles
 
@@ -78,17 +77,6 @@ def test_what_failed_with_its_reason_and_how_to_try_again(stopping_rules, tmp_pa
 @pytest.mark.parametrize("name", ["nothing", "runs"])
 def test_not_a_study(study, name):
     assert_bad_input(run("status", study / name), str(study / name), "study.json")
-
-
-def test_times_in_words():
-    for seconds, words in [
-        (0.4, "0 s"),
-        (119, "119 s"),
-        (121, "2 min"),
-        (7199, "120 min"),
-        (9000, "2.5 h"),
-    ]:
-        assert in_words(seconds) == words
 
 
 def test_a_damaged_study_is_not_said_to_be_well(study):

@@ -113,7 +113,7 @@ def test_a_finding_in_words_for_a_newcomer():
         (
             REFERENCE,
             {"gradient": 1e-8, "error_share": 1e-8},
-            "the gradient has vanished: 1e-8 at the top",
+            "the gradient has vanished: 1×10⁻⁸ at the top",
         ),
         (
             REFERENCE,
@@ -168,7 +168,7 @@ def test_how_a_networks_value_is_shown():
         (GROWTH, math.inf, "∞"),
         (GROWTH, 694.2, "694"),
         (GROWTH, 12_345.0, "12,300"),
-        (GRADIENT, 5.4e-7, "5.4e-7"),
+        (GRADIENT, 5.4e-7, "5.4×10⁻⁷"),
         (GAIN, 0.226, "+22.6"),
         (GAIN, -0.043, "−4.3"),
     ]:

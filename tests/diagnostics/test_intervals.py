@@ -154,7 +154,7 @@ def test_too_wide_an_interval_is_written_as_too_few_seeds():
     for quantity, center, half, shown in [
         (GROWTH, 10.0, 99.0, "10 [0.101, 990]"),
         (GROWTH, 10.0, 101.0, "10 [too few seeds]"),
-        (GRADIENT, 1e-3, 99.0, "0.001 [1.01e-5, 0.099]"),
+        (GRADIENT, 1e-3, 99.0, "0.001 [1.01×10⁻⁵, 0.099]"),
         (GRADIENT, 1e-3, 101.0, "0.001 [too few seeds]"),
     ]:
         found = Interval(center / half, center, center * half, 3)

@@ -28,7 +28,7 @@ def audit(tmp_path_factory):
     with registered():
         done = run(
             *("audit", *SMALL, "--rules", "bp", "dfa", "--seeds", 1, 2),
-            *("--thresholds", f"lesion_lost={LIMIT}", "--out", folder),
+            *("--thresholds", f"lesion_lost={LIMIT}", "--out", folder, "--verbose"),
         )
         assert done.status == 0, done.err
         yield done.out, folder, load(folder)

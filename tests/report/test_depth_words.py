@@ -48,8 +48,8 @@ def test_training_more_than_one_block_is_said_to_be_worse_first():
     assert depth_sentences("fa", fa) == [
         "Training all 4 blocks with fa is shown to be worse than training the last 1 block. "
         "fa trains 1 of 4 blocks (block 3).",
-        "fa: block 2 does harm (-1.5 points); block 1 does harm (-3.9 points); block 0 does harm "
-        "(-9.0 points).",
+        "fa: block 2 does harm (−1.5 points); block 1 does harm (−3.9 points); block 0 does harm "
+        "(−9.0 points).",
     ]
 
 
@@ -87,14 +87,14 @@ def test_a_gain_that_seeds_do_not_show_is_open():
 def test_a_gain_of_next_to_nothing_is_neither_use_nor_harm():
     _, why = depth_sentences("bp", depth_of((27, 56, 56.2, 55.8, 56.3), {1: 29.0}))
     assert why == (
-        "bp: block 2 adds nothing (+0.2 points); block 1 adds nothing (-0.4 points); block 0 adds "
+        "bp: block 2 adds nothing (+0.2 points); block 1 adds nothing (−0.4 points); block 0 adds "
         "nothing (+0.1 points)."
     )
 
 
 def test_a_rung_that_adds_several_blocks_names_them():
     skipped = depth_of((27, 56, 50), {1: 29.0}, ks=(0, 1, 4))
-    assert depth_sentences("fa", skipped)[1] == "fa: blocks 0, 1, 2 do harm (-6.0 points)."
+    assert depth_sentences("fa", skipped)[1] == "fa: blocks 0, 1, 2 do harm (−6.0 points)."
 
 
 def test_two_seeds_are_said_to_be_too_few_and_no_block_is_accused():

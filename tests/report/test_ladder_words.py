@@ -25,7 +25,7 @@ def test_a_gain():
 
 
 def test_less_than_two_points_either_way_is_no_gain():
-    for last, points in [(0.41, "+1.0"), (0.40, "+0.0"), (0.385, "-1.5")]:
+    for last, points in [(0.41, "+1.0"), (0.40, "(0.0"), (0.385, "−1.5")]:
         words = sentence(0.40, last)
         assert "does not gain from depth" in words
         assert points in words

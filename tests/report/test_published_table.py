@@ -36,7 +36,7 @@ def test_a_row_inside():
 
 def test_a_row_outside_catches_the_eye():
     (row,) = figure_rows([compare_figure("bp k=4", [0.5], [0.617, 0.002])])
-    assert row == ["bp k=4", "50.0", "1", "61.7 ± 0.2", "-11.7", "± 1.0", "OUTSIDE"]
+    assert row == ["bp k=4", "50.0", "1", "61.7 ± 0.2", "−11.7", "± 1.0", "OUTSIDE"]
 
 
 def test_a_row_that_was_not_measured_alike():

@@ -10,7 +10,6 @@ from results.written_studies import compared, write_study
 from depthgauge.report.side_by_side_table import (
     against_table,
     by_first_column,
-    points,
     rule_table,
     same_rule_table,
 )
@@ -93,7 +92,7 @@ def test_rungs_that_are_the_full_run_or_the_frozen_one_are_not_repeated(short, l
 
 @pytest.mark.parametrize(
     ("seeds", "change", "reading"),
-    [({1: 0.5}, "-10.00", "single seed"), ({7: 0.5, 8: 0.6}, "62.0 → 55.0", "no common seed")],
+    [({1: 0.5}, "−10.00", "single seed"), ({7: 0.5, 8: 0.6}, "62.0 → 55.0", "no common seed")],
 )
 def test_fewer_than_two_common_seeds_have_no_interval(short, tmp_path, seeds, change, reading):
     other = write_study(tmp_path / "other", {"bp": {2: seeds}})
@@ -115,8 +114,3 @@ def test_one_table_for_each_value_of_the_first_column():
         "a": (["rule", "of"], [["bp", "x"], ["", "y"], ["fa", "x"]]),
         "b": (["rule", "of"], [["bp", "x"]]),
     }
-
-
-def test_points_have_a_sign_and_zero_is_not_negative():
-    for share, text in [(0.105, "+10.50"), (-0.00001, "+0.00"), (-0.0126, "-1.26")]:
-        assert points(share) == text

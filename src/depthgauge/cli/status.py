@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from depthgauge.cli.output import add_json_option, print_json
-from depthgauge.report.durations import in_words
+from depthgauge.number_format import duration
 
 if TYPE_CHECKING:
     from depthgauge.scheduling.status import RunningCohort, StudyStatus
@@ -51,15 +51,15 @@ def _lines(status: StudyStatus) -> list[str]:
     if status.failed:
         lines.append(f"depthgauge retry {status.study} --failed tries them again")
     if status.seconds_left is not None:
-        lines.append(f"about {in_words(status.seconds_left)} left at the present speed")
+        lines.append(f"about {duration(status.seconds_left)} left at the present speed")
     return lines
 
 
 def _running_line(cohort: RunningCohort) -> str:
-    left = f", {in_words(cohort.seconds_left)} left" if cohort.seconds_left is not None else ""
+    left = f", {duration(cohort.seconds_left)} left" if cohort.seconds_left is not None else ""
     silent = ""
     if cohort.silent_for > SILENCE:
-        silent = f", no sign of life for {in_words(cohort.silent_for)}"
+        silent = f", no sign of life for {duration(cohort.silent_for)}"
     return (
         f"running  {cohort.label} ({cohort.runs} runs) on {cohort.where}: epoch {cohort.epoch} of "
         f"{cohort.epochs}{left}{silent}"

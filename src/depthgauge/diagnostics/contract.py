@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from depthgauge.diagnostics.finding import Finding
-from depthgauge.diagnostics.intervals import TOO_FEW_SEEDS, Interval
+from depthgauge.diagnostics.intervals import Interval
+from depthgauge.number_format import TOO_FEW_SEEDS, in_form
 
 if TYPE_CHECKING:
     from depthgauge.diagnostics.case import Case
@@ -19,10 +20,6 @@ Readings = Mapping[str, float | None]
 """The readings of one trained network, by name. A reading not taken is None or missing."""
 
 Side = Literal["above", "below"]
-
-UNKNOWN = "–"
-THOUSAND, MILLION = 1e3, 1e6
-"""Numbers from a thousand to a million are written in full: 12,300 and not 1.23e4."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,16 +53,7 @@ class Quantity:
 
     def show(self, value: float | None) -> str:
         """Write a value for a reader, without its unit."""
-        if value is None or math.isnan(value):
-            return UNKNOWN
-        scaled = self.factor * value
-        if math.isinf(scaled):
-            return "∞" if scaled > 0 else "−∞"
-        text = self.form.format(scaled)
-        if THOUSAND <= abs(scaled) < MILLION:
-            text = f"{float(text):,.0f}"
-        mantissa, e, exponent = text.partition("e")
-        return mantissa.replace("-", "−") + (f"e{int(exponent)}" if e else "")
+        return in_form(None if value is None else self.factor * value, self.form)
 
     def is_too_wide(self, interval: Interval, limit: float | None = None) -> bool:
         """Return whether an interval is wider than `widest`, and contains the `limit` if given.

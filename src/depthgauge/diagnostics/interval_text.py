@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from depthgauge.diagnostics.contract import Quantity
-from depthgauge.diagnostics.intervals import TOO_FEW_SEEDS, Interval
+from depthgauge.diagnostics.intervals import Interval
+from depthgauge.number_format import TOO_FEW_SEEDS
 
 
 def write_interval(quantity: Quantity, interval: Interval, limit: float) -> str:

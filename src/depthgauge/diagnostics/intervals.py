@@ -17,9 +17,6 @@ WIDEST_FACTOR = 1e4
 WIDEST_SHARE = 1.0
 """The width of the widest interval that says something, of shares or cosines: 100 points."""
 
-TOO_FEW_SEEDS = "[too few seeds]"
-"""The text that replaces an interval that is too wide to say anything."""
-
 
 @dataclass(frozen=True)
 class Interval:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from depthgauge.diagnostics.used_depth import UsedDepth
+from depthgauge.number_format import count_of, percent, percent_spread, signed, significant
 from depthgauge.report.diagnostic_columns import columns, epoch_words, shown_readings, watched
 from depthgauge.results.floors import LINEAR
 from depthgauge.results.network import NetworkResult
-from depthgauge.results.spread import Spread
 from depthgauge.results.study import StudyResult
 from depthgauge.scheduling.variations import SHALLOW
 
@@ -35,7 +35,7 @@ def _run_row(network: NetworkResult) -> list[str]:
         str(network.seed),
         percent(network.accuracy),
         percent(network.frozen),
-        _short(report.residual_norms[-1] if report else None),
+        significant(report.residual_norms[-1] if report else None),
         *shown_readings(network),
         "diverged" if report is None else ", ".join(report.judgement.fired) or "none",
     ]
@@ -65,15 +65,15 @@ def rule_table(study: StudyResult) -> Table:
             rule.label,
             depth_cell(rule.used_depth),
             str(rule.verdict) + _diverged(rule.diverged_seeds),
-            with_spread(rule.accuracy),
-            with_spread(rule.frozen),
+            percent_spread(rule.accuracy),
+            percent_spread(rule.frozen),
         ]
         for rule in study.rules.values()
         if rule.basis == "audit"
     ]
     shallow = study.audit.shallow if study.audit else {}
     rows += [
-        [label, "–", _without_blocks(label), with_spread(entry.accuracy), "–"]
+        [label, "–", _without_blocks(label), percent_spread(entry.accuracy), "–"]
         for label, entry in shallow.items()
     ]
     linear = study.floors.linear if study.floors else None
@@ -87,7 +87,7 @@ def selection_table(study: StudyResult) -> Table:
     """Every setting that was tried, with its accuracy on held-out samples; the best is marked."""
     selections = study.audit.selection.values() if study.audit else ()
     rows = [
-        [label, with_spread(found.accuracy), "yes" if label == entry.chosen else ""]
+        [label, percent_spread(found.accuracy), "yes" if label == entry.chosen else ""]
         for entry in selections
         for label, found in entry.candidates.items()
     ]
@@ -99,7 +99,7 @@ def utility_table(study: StudyResult) -> Table:
     labels = list(study.audit.verdicts) if study.audit else []
     header = ["what is reported", *(f"{label} walked back" for label in labels)]
     rows = [
-        [strategy, *(_count(counts.get(label)) for label in labels)]
+        [strategy, *(count_of(counts.get(label)) for label in labels)]
         for strategy, counts in (study.audit.decision_utility if study.audit else {}).items()
     ]
     return header, rows
@@ -118,25 +118,13 @@ def layer_table(study: StudyResult) -> Table:
         [
             network.label,
             str(network.seed),
-            *("–" if value is None else f"{value:+.3f}" for value in values),
+            *map(signed, values),
             *["–"] * (depth - len(values)),
             report.null.deep.word if report.null else "n/a",
         ]
         for network, report, values in read
     ]
     return header, rows
-
-
-def percent(share: float | None) -> str:
-    """A share in per cent."""
-    return "–" if share is None else f"{100 * share:.1f}"
-
-
-def with_spread(entry: Spread) -> str:
-    """Mean ± standard deviation of shares, in per cent."""
-    if entry.mean is None:
-        return "–"
-    return percent(entry.mean) + ("" if entry.std is None else f" ± {percent(entry.std)}")
 
 
 def depth_cell(depth: UsedDepth | None) -> str:
@@ -150,14 +138,6 @@ def _diverged(lost: list[int]) -> str:
 
 def _without_blocks(label: str) -> str:
     return "floor: no blocks" if label == SHALLOW else "no blocks: nothing to judge"
-
-
-def _short(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2g}"
-
-
-def _count(counts: tuple[int, int] | None) -> str:
-    return "–" if not counts or not counts[1] else f"{counts[0]} of {counts[1]}"
 
 
 TABLES = (rule_table, run_table, training_table, layer_table, utility_table, selection_table)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from depthgauge.diagnosis.report_text import write_range
+from depthgauge.number_format import counted
 from depthgauge.report.depth_words import depth_sentences
 from depthgauge.report.floor_words import floor_words, not_above
 from depthgauge.report.recipe_words import recipe_words, tuning_words
@@ -10,7 +11,6 @@ from depthgauge.report.texts.verdict_sentence import verdict_sentence
 from depthgauge.results.audit import Audit
 from depthgauge.results.audit_parts import EarlierVerdict
 from depthgauge.results.study import StudyResult
-from depthgauge.scheduling.execution import counted
 
 
 def question(study: StudyResult) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from depthgauge.diagnostics.used_depth import LEAST_SEEDS, RungFinding, UsedDepth, in_words
-from depthgauge.scheduling.execution import counted
+from depthgauge.number_format import counted, points
 
 
 def depth_sentences(label: str, depth: UsedDepth | None) -> list[str]:
@@ -29,7 +29,7 @@ def _of_rung(rung: RungFinding, depth: UsedDepth) -> str | None:
         return None
     blocks, is_one = ", ".join(map(str, rung.blocks)), len(rung.blocks) == 1
     what, adds = (f"block {blocks}", "adds") if is_one else (f"blocks {blocks}", "add")
-    gain = f"{100 * rung.gain:+.1f} points"
+    gain = f"{points(rung.gain)} points"
     if rung.gain < -depth.delta:
         return f"{what} {'does' if is_one else 'do'} harm ({gain})"
     if rung.gain < depth.delta:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from depthgauge.report.audit_table import percent, with_spread
+from depthgauge.number_format import counted, percent, percent_spread
 from depthgauge.results.floors import LINEAR, MARGIN, Floors
-from depthgauge.scheduling.execution import counted
 from depthgauge.scheduling.variations import SHALLOW
 
 POINTS = f"{100 * MARGIN:g} points"
@@ -38,6 +37,6 @@ def floor_words(floors: Floors | None) -> list[str]:
     if shallow is not None:
         words.append(
             f"Floor: the network without blocks, trained by bp ({SHALLOW}), names "
-            f"{with_spread(shallow.accuracy)} % rightly."
+            f"{percent_spread(shallow.accuracy)} % rightly."
         )
     return words

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from depthgauge.report.audit_table import Table, depth_cell, percent, with_spread
+from depthgauge.number_format import counted, percent, percent_spread
+from depthgauge.report.audit_table import Table, depth_cell
 from depthgauge.report.sparkline import Signs, sparklines
 from depthgauge.results.floors import LINEAR
 from depthgauge.results.ladder import Ladder, Rung
-from depthgauge.scheduling.execution import counted
 
 TWINS = ", added on noise"
 
@@ -58,7 +58,7 @@ def _cell(rung: Rung | None) -> str:
     if rung.mean is None:
         return "diverged"
     note = f" ({len(rung.diverged)} diverged)" if rung.diverged else ""
-    return with_spread(rung.spread) + note
+    return percent_spread(rung.spread) + note
 
 
 def caption(ladder: Ladder) -> str:
@@ -70,5 +70,5 @@ def caption(ladder: Ladder) -> str:
         parts[0] += f", last k of {net.blocks} blocks trained"
         parts.append(f"width {net.width}, {counted(recipe.epochs, 'epoch')}, seeds {seeds}")
     if ladder.chance is not None:
-        parts.append(f"chance {100 * ladder.chance:.1f}")
+        parts.append(f"chance {percent(ladder.chance)}")
     return "; ".join(parts)

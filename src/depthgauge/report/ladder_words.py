@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from depthgauge.controls import control_in
 from depthgauge.diagnostics.depth_utility import LEAST
+from depthgauge.number_format import percent, points
 from depthgauge.report.depth_words import depth_sentences
 from depthgauge.report.floor_words import floor_words, not_above
 from depthgauge.results.ladder import Ladder
@@ -24,11 +25,11 @@ def ladder_words(ladder: Ladder, thresholds: Thresholds | None = None) -> list[s
 
     A rule that gains less than depth utility asks for is not said to use depth.
     """
-    needed = 100 * (thresholds or Thresholds())[LEAST.name]
+    needed = (thresholds or Thresholds())[LEAST.name]
     sentences = []
     for label, rungs in ladder.rules.items():
         sentences += [first] if (first := not_above(ladder.floors, label)) else []
-        means = {rung.k: 100 * rung.mean for rung in rungs if rung.mean is not None}
+        means = {rung.k: rung.mean for rung in rungs if rung.mean is not None}
         sentences += depth_sentences(label, ladder.used_depth.get(label))
         sentences.append(_sentence(label, means, needed))
         for rung in rungs:
@@ -41,29 +42,29 @@ def ladder_words(ladder: Ladder, thresholds: Thresholds | None = None) -> list[s
 def _sentence(rule: str, means: dict[int, float], needed: float) -> str:
     control = control_in(rule)
     if control in WITHOUT_A_LADDER:
-        rungs = ", ".join(f"{mean:.1f} % at k = {k}" for k, mean in means.items())
+        rungs = ", ".join(f"{percent(mean)} % at k = {k}" for k, mean in means.items())
         return f"{rule}, {WITHOUT_A_LADDER[control]}: {rungs or 'not finished'}."
     if len(means) < 2:  # noqa: PLR2004
         return f"{rule}: a ladder needs at least two finished rungs to be read."
     (low, first), (high, last) = next(iter(means.items())), list(means.items())[-1]
-    gain = round(last - first, 9)
+    gain = round(last - first, 11)
     if gain >= needed:
-        verb = f"gains {gain:.1f} points from depth:"
+        verb = f"gains {percent(gain)} points from depth:"
     elif gain > -needed:
-        verb = f"does not gain from depth ({gain:+.1f} points):"
+        verb = f"does not gain from depth ({points(gain)} points):"
     else:
-        verb = f"loses {-gain:.1f} points with depth:"
+        verb = f"loses {percent(-gain)} points with depth:"
     peak = max(means, key=lambda k: means[k])
     return (
-        f"{rule} {verb} {first:.1f} % at k = {low}, {last:.1f} % at k = {high}. "
-        f"It peaks at k = {peak} with {means[peak]:.1f} % and {_shape(means)}."
+        f"{rule} {verb} {percent(first)} % at k = {low}, {percent(last)} % at k = {high}. "
+        f"It peaks at k = {peak} with {percent(means[peak])} % and {_shape(means)}."
     )
 
 
 def _shape(means: dict[int, float]) -> str:
     steps = list(means.items())
     falls = [
-        f"by {before - after:.1f} from k = {a} to {b}"
+        f"by {percent(before - after)} from k = {a} to {b}"
         for (a, before), (b, after) in pairwise(steps)
         if after < before
     ]

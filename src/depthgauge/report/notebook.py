@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from html import escape
 
-from depthgauge.report.audit_table import depth_cell, with_spread
+from depthgauge.number_format import percent_spread
+from depthgauge.report.audit_table import depth_cell
 from depthgauge.report.plot import plot_of
 from depthgauge.results.study import StudyResult
 
@@ -16,8 +17,8 @@ def study_html(study: StudyResult) -> str:
         (
             rule.label,
             depth_cell(rule.used_depth),
-            with_spread(rule.accuracy),
-            with_spread(rule.frozen),
+            percent_spread(rule.accuracy),
+            percent_spread(rule.frozen),
             str(rule.verdict),
         )
         for rule in study.rules.values()

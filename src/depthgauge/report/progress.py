@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from depthgauge.report.durations import in_words
+from depthgauge.number_format import duration
 from depthgauge.report.texts.live_status import live_status
 from depthgauge.scheduling.live import LiveRule
 
@@ -78,11 +78,11 @@ class ProgressLine:
         seconds, own = self._clock() - self._began, self._done - self._before
         doing = f"{self._doing} {self._label}".rstrip()
         if self._done >= self._total:
-            return f"{self._doing}: done in {in_words(seconds)}"
+            return f"{self._doing}: done in {duration(seconds)}"
         share = f"{doing}: {100 * self._done / self._total:.0f} %"
         if own <= 0:
             return share
-        return f"{share}, {in_words(seconds * (self._total - self._done) / own)} left"
+        return f"{share}, {duration(seconds * (self._total - self._done) / own)} left"
 
     def _status_words(self) -> str:
         began = self._clock()

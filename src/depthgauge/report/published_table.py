@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from depthgauge.number_format import MISSING, percent, percent_spread, points, significant
 from depthgauge.published.compare import CROSS_CHECKS, FigureComparison, PublishedComparison
 from depthgauge.report.audit_table import Table
+from depthgauge.results.spread import Spread
 
 HEADER = ["measured", "n", "published", "difference", "95 % interval", ""]
 
@@ -43,11 +45,11 @@ def figure_rows(figures: Sequence[FigureComparison]) -> list[list[str]]:
     return [
         [
             figure.what,
-            _with_spread(figure.measured, figure.measured_std),
+            percent_spread(Spread(figure.measured, figure.measured_std, figure.n)),
             str(figure.n),
-            _with_spread(figure.published, figure.published_std),
-            f"{100 * figure.difference:+.1f}",
-            "–" if figure.half_width is None else f"± {100 * figure.half_width:.1f}",
+            percent_spread(Spread(figure.published, figure.published_std, figure.n)),
+            points(figure.difference),
+            MISSING if figure.half_width is None else f"± {percent(figure.half_width)}",
             {True: "inside", False: "OUTSIDE", None: "not alike"}[figure.inside],
         ]
         for figure in figures
@@ -75,8 +77,4 @@ def published_words(comparison: PublishedComparison) -> list[str]:
 
 
 def _numbers(values: Sequence[float | None]) -> str:
-    return "  ".join("–" if value is None else f"{value:.3g}" for value in values)
-
-
-def _with_spread(mean: float, spread: float | None) -> str:
-    return f"{100 * mean:.1f}" + ("" if spread is None else f" ± {100 * spread:.1f}")
+    return "  ".join(significant(value) for value in values)

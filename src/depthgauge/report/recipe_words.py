@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from depthgauge.report.audit_table import percent
+from depthgauge.number_format import percent
 from depthgauge.results.audit import Audit
 from depthgauge.results.audit_parts import RuleVerdict, Selection, Settings, ShallowRule
 from depthgauge.results.study import StudyResult
@@ -93,10 +93,9 @@ def _beside(label: str, entry: RuleVerdict | ShallowRule, audit: Audit, what: st
     full, mean = whole.accuracy.mean if whole else None, entry.accuracy.mean
     if full is None or mean is None:
         return []
-    difference = 100 * (full - mean)
-    side = "less" if difference >= 0 else "more"
+    side, points = "less" if full >= mean else "more", percent(abs(full - mean))
     return [
-        f"{label}: {what} {percent(mean)} %, {abs(difference):.1f} points {side} than the blocks "
+        f"{label}: {what} {percent(mean)} %, {points} points {side} than the blocks "
         f"of {without_control(label)}."
     ]
 

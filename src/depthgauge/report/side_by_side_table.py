@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from depthgauge.diagnostics.intervals import TOO_FEW_SEEDS, WIDEST_SHARE
-from depthgauge.report.audit_table import Table, percent, with_spread
+from depthgauge.diagnostics.intervals import WIDEST_SHARE
+from depthgauge.number_format import TOO_FEW_SEEDS, percent, percent_spread, points
+from depthgauge.report.audit_table import Table
 from depthgauge.results.comparison import AgainstRule, ComparedRule, Comparison, SameRule
 from depthgauge.results.paired_difference import Difference
 
@@ -66,20 +67,15 @@ def reference_of(one: AgainstRule) -> str:
     return f"{one.study}, against {one.reference} of {one.reference_study}"
 
 
-def points(share: float) -> str:
-    """A difference of shares in percentage points, with its sign."""
-    return f"{round(100 * share, 2) + 0.0:+.2f}"
-
-
 def _rule_row(rule: ComparedRule) -> list[str]:
     seeds = ", ".join(map(str, rule.diverged_seeds))
     return [
         rule.study,
         rule.label,
         str(rule.accuracy.n),
-        with_spread(rule.accuracy),
+        percent_spread(rule.accuracy),
         percent(rule.frozen.mean),
-        "–" if rule.gain.mean is None else f"{100 * rule.gain.mean:+.1f}",
+        points(rule.gain.mean),
         rule.used_depth or "–",
         rule.verdict_in_words
         + BASES.get(rule.basis, "")
@@ -115,11 +111,11 @@ def _ends(one: Difference) -> str:
         return "–"
     if one.high - one.low > WIDEST_SHARE:
         return TOO_FEW_SEEDS
-    return f"[{points(one.low)}, {points(one.high)}]"
+    return f"[{points(one.low, 2)}, {points(one.high, 2)}]"
 
 
 def _change(one: Difference) -> str:
     """The difference; where no seed is common, the means themselves."""
     if one.mean is None:
         return f"{percent(one.first)} → {percent(one.other)}"
-    return "0" if one.identical else points(one.mean)
+    return "0" if one.identical else points(one.mean, 2)

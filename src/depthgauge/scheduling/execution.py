@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from depthgauge.errors import StoppedError, UserError
+from depthgauge.number_format import counted
 from depthgauge.scheduling.cohorts import plan_runs
 from depthgauge.scheduling.grid import Grid, RunList
 from depthgauge.scheduling.interrupt import Interrupt, interruptible
@@ -236,8 +237,3 @@ def start_line(
         where = f"tasks of {counted(threads, 'thread')} for {executor.capitalize()}"
     what = f"{counted(runs, noun)} of {counted(epochs, 'epoch')}"
     return f"{what}: {counted(len(cohorts), 'cohort')}, {where}"
-
-
-def counted(number: int, one: str, many: str = "") -> str:
-    """Return a number with its noun: `1 run`, `2 runs`, `0 processes`."""
-    return f"{number} {one if number == 1 else many or one + 's'}"

@@ -148,7 +148,7 @@ def test_a_gradient_that_cannot_be_told_is_not_said_to_arrive(tmp_path):
     one = load(folder)["dfa"]
     assert one.verdict.word == "not judged"
     assert "too little was recorded" in evidence(one)
-    assert "gradient arrives;" not in evidence(one)
+    assert "; the gradient arrives;" not in evidence(one)
 
 
 def test_nothing_to_go_by():

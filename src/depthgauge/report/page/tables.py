@@ -10,7 +10,8 @@ from functools import cached_property
 from typing import Any
 
 from depthgauge.diagnostics.contract import Quantity
-from depthgauge.report.audit_table import percent, utility_table
+from depthgauge.number_format import MISSING, duration, percent, percent_spread
+from depthgauge.report.audit_table import utility_table
 from depthgauge.report.diagnostic_columns import columns, epoch_words, shown_readings, watched
 from depthgauge.report.ladder_table import TWINS
 from depthgauge.results.floors import LINEAR, Floors
@@ -74,8 +75,7 @@ def _done(rungs: Sequence[Rung]) -> list[Rung]:
 
 
 def _mean(rung: Rung) -> str:
-    spread = "" if rung.std is None else f" ± {percent(rung.std)}"
-    return f"{percent(rung.mean)}{spread}" + (f" ({rung.lost} lost)" if rung.lost else "")
+    return percent_spread(rung.spread) + (f" ({rung.lost} lost)" if rung.lost else "")
 
 
 def network_table(views: Collection[RuleResult]) -> PageTable:
@@ -128,7 +128,7 @@ def _run_cells(run: RunResult, thresholds: Thresholds) -> list[Cell]:
         Cell(percent(shown) + so_far, run.identity, order=_order(shown)),
         *(Cell(q.show(last.get(q.name)), order=_order(last.get(q.name))) for q in read),
         *(Cell(epoch_words(fired, one), order=_order(fired.get(one.id))) for one in watched()),
-        Cell("–" if seconds is None else f"{seconds:.0f} s", order=_order(seconds)),
+        Cell(MISSING if seconds is None else duration(seconds), order=_order(seconds)),
         Cell(commit[:7] or "–"),
     ]
 
@@ -143,12 +143,7 @@ def utility_rows(study: StudyResult) -> PageTable | None:
 
 def plain_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> PageTable:
     """A table of texts."""
-    return PageTable(header, [[Cell(_minus(text)) for text in row] for row in rows])
-
-
-def _minus(text: str) -> str:
-    """With a true minus sign before a number."""
-    return re.sub(r"(^|[\[ ])-(?=[\d∞])", r"\1−", text)
+    return PageTable(header, [[Cell(text) for text in row] for row in rows])
 
 
 def _order(value: Any) -> float | str | None:

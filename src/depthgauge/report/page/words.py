@@ -8,11 +8,10 @@ from typing import Any
 
 from depthgauge.config import Recipe, TaskConfig
 from depthgauge.diagnostics.finding import Outcome
-from depthgauge.report.audit_table import percent
+from depthgauge.number_format import counted, percent
 from depthgauge.report.diagnostic_words import finding_in_words
 from depthgauge.results.rule import RuleResult
 from depthgauge.results.study import StudyResult
-from depthgauge.scheduling.execution import counted
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from depthgauge.diagnostics.intervals import TOO_FEW_SEEDS
-from depthgauge.report.paper.numbers import UNKNOWN
+from depthgauge.number_format import MISSING, TOO_FEW_SEEDS
 
 _NUMBER = re.compile(r"([<>] )?[+−\[]*[\d∞][\d.,∞ +−±×⁰¹²³⁴⁵⁶⁷⁸⁹⁻\[\]]*( of \d+| [a-z]| \(.*\))?")
 """A number, with its spread or interval, out of how many, with a mark or a remark."""
@@ -30,4 +29,4 @@ def right_aligned(rows: Sequence[Sequence[str]], columns: int) -> list[bool]:
 
 def _is_number(cell: str) -> bool:
     number = cell.removesuffix(TOO_FEW_SEEDS).rstrip()
-    return number in ("", UNKNOWN) or _NUMBER.fullmatch(number) is not None
+    return number in ("", MISSING) or _NUMBER.fullmatch(number) is not None

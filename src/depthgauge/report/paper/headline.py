@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from depthgauge.report.audit_table import depth_cell, percent
-from depthgauge.report.paper.numbers import spread
+from depthgauge.number_format import percent, percent_spread
+from depthgauge.report.audit_table import depth_cell
 from depthgauge.report.paper.paper_table import PaperTable
 from depthgauge.report.paper.rule_words import accuracy_words, frozen, gain
 from depthgauge.report.paper.section import Item, Section
@@ -20,7 +20,7 @@ def headline(study: StudyResult) -> Section:
         [
             view.label,
             str(view.accuracy.n),
-            spread(view.accuracy),
+            percent_spread(view.accuracy),
             frozen(view),
             gain(view, study.thresholds),
             depth_cell(view.used_depth),

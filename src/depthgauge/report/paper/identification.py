@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import Any
 
 from depthgauge.controls import CONTROLS
-from depthgauge.report.paper.numbers import UNKNOWN, exact
+from depthgauge.number_format import MISSING, exact
 from depthgauge.report.paper.section import Item, Section
 from depthgauge.results.rule import RuleResult
 from depthgauge.results.study import StudyResult
@@ -19,7 +19,7 @@ def identification(study: StudyResult, date: str | None) -> Section:
     """Task, network, recipe, rules, seeds, runs, software, device, date."""
     items = [
         Item("Study", study.name),
-        Item("Date", date or UNKNOWN),
+        Item("Date", date or MISSING),
         Item("Task", _task(study)),
         Item("Network", _net(study)),
         Item("Recipe", _recipe(study)),
@@ -110,7 +110,7 @@ def _software(study: StudyResult) -> str:
     made = [run.provenance for run in study.runs if run.provenance] + _of_audit(study)
     names = {"version": "depthgauge", "torch": "PyTorch", "python": "Python"}
     found = {called: _values(made, key) for key, called in names.items()}
-    return ", ".join(f"{called} {known}" for called, known in found.items() if known) or UNKNOWN
+    return ", ".join(f"{called} {known}" for called, known in found.items() if known) or MISSING
 
 
 def _commits(study: StudyResult) -> str:
@@ -119,7 +119,7 @@ def _commits(study: StudyResult) -> str:
     audits = _of_audit(study)
     parts = [f"runs {_values(runs, 'commit') or 'not recorded'}"] if runs else []
     parts += [f"audit {_values(audits, 'commit') or 'not recorded'}"] if audits else []
-    return "; ".join(parts) or UNKNOWN
+    return "; ".join(parts) or MISSING
 
 
 def _device(study: StudyResult) -> str:
@@ -129,7 +129,7 @@ def _device(study: StudyResult) -> str:
     words = [name for name in names if name]
     if study.threads is not None:
         words.append(f"{study.threads} {'thread' if study.threads == 1 else 'threads'}")
-    return ", ".join(words) or UNKNOWN
+    return ", ".join(words) or MISSING
 
 
 def _of_audit(study: StudyResult) -> list[Mapping[str, Any]]:

@@ -8,7 +8,7 @@ from typing import TypeVar
 from depthgauge.diagnosis.report import Report
 from depthgauge.gauges.null import NullReading
 from depthgauge.gauges.reading import Reading
-from depthgauge.report.paper.numbers import UNKNOWN, signed
+from depthgauge.number_format import MISSING, signed
 from depthgauge.report.paper.paper_table import PaperTable
 from depthgauge.results.network import NetworkResult
 from depthgauge.results.study import StudyResult
@@ -65,7 +65,7 @@ def _tables(
 def _row(network: NetworkResult, found: Reading, layers: range, with_null: bool) -> list[str]:
     null = network.report.null if with_null and network.report else None
     cells = [_cell(found.per_layer, null, layer) for layer in layers]
-    deep = [null.deep.word if null else UNKNOWN] if with_null else []
+    deep = [null.deep.word if null else MISSING] if with_null else []
     return [network.label, str(network.seed), *cells, *deep]
 
 

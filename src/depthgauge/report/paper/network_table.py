@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from depthgauge.diagnostics.registry import diagnostics
-from depthgauge.report.audit_table import percent
+from depthgauge.number_format import percent, significant, with_powers
 from depthgauge.report.diagnostic_columns import columns, shown_readings
-from depthgauge.report.paper.numbers import powers, significant
 from depthgauge.report.paper.paper_table import PaperTable
 from depthgauge.results.network import NetworkResult
 from depthgauge.results.rule import judge_by_training
@@ -21,7 +20,7 @@ def network_table(study: StudyResult) -> PaperTable:
             str(network.seed),
             percent(network.accuracy),
             significant(_stream(network, streams)),
-            *map(powers, shown_readings(network)),
+            *map(with_powers, shown_readings(network)),
             _fired(network, study),
         ]
         for view in study.rules.values()

@@ -8,10 +8,10 @@ from functools import partial
 
 from depthgauge.diagnostics.contract import Quantity, Threshold
 from depthgauge.diagnostics.registry import diagnostics, verdict_diagnostics
+from depthgauge.number_format import MISSING, bounds, center, with_powers
 from depthgauge.report.diagnostic_columns import measured
 from depthgauge.report.diagnostic_words import when_they_fire
 from depthgauge.report.paper.layer_tables import alignment_tables, perturbation_tables
-from depthgauge.report.paper.numbers import UNKNOWN, bounds, center, powers
 from depthgauge.report.paper.paper_table import PaperTable
 from depthgauge.report.paper.rule_words import level, pairing_words
 from depthgauge.report.paper.section import Item, Section
@@ -42,7 +42,9 @@ def _verdict(view: RuleResult) -> str:
     """In words, with its basis and why something is untested."""
     basis = {"audit": ", by the audit", "training": ", by the metrics of training"}
     reasons = [
-        f"{d.id} untested, {powers(d.sentence)}" for d in view.findings if d.outcome == "untested"
+        f"{d.id} untested, {with_powers(d.sentence)}"
+        for d in view.findings
+        if d.outcome == "untested"
     ]
     return "; ".join([str(view.verdict) + basis.get(view.basis, ""), *reasons])
 
@@ -77,7 +79,7 @@ def _rows(view: RuleResult, used: Thresholds) -> Iterator[list[str]]:
         for threshold in diagnostic.thresholds:
             quantity, limit = threshold.quantity, used[threshold.name]
             start = [view.label, f"{diagnostic.id} {quantity.label}"]
-            fires_if = powers(threshold.fires_if(limit))
+            fires_if = with_powers(threshold.fires_if(limit))
             interval = finding.intervals.get(quantity.name) if finding else None
             values = [measured(network, quantity) for network in view.networks]
             known = [value for value in values if value is not None]
@@ -88,13 +90,13 @@ def _rows(view: RuleResult, used: Thresholds) -> Iterator[list[str]]:
             elif known:
                 worst = max(known) if threshold.fires == "above" else min(known)
                 count = f"{threshold.fires} in {_beyond(known, threshold, limit)} of {len(known)}"
-                yield [*start, _shown(quantity, worst), UNKNOWN, fires_if, count]
+                yield [*start, _shown(quantity, worst), MISSING, fires_if, count]
             elif finding is not None and threshold is diagnostic.thresholds[0]:
-                yield [*start, UNKNOWN, UNKNOWN, fires_if, finding.outcome]
+                yield [*start, MISSING, MISSING, fires_if, finding.outcome]
 
 
 def _shown(quantity: Quantity, value: float | None) -> str:
-    return powers(quantity.show(value))
+    return with_powers(quantity.show(value))
 
 
 def _beyond(values: Sequence[float], threshold: Threshold, limit: float) -> int:

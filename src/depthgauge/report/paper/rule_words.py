@@ -7,7 +7,7 @@ from collections.abc import Collection
 from depthgauge.diagnostics.depth_utility import GAIN
 from depthgauge.diagnostics.intervals import Interval, interval
 from depthgauge.diagnostics.registry import verdict_diagnostics
-from depthgauge.report.paper.numbers import UNKNOWN, points, spread, with_bounds
+from depthgauge.number_format import MISSING, percent_spread, points, with_bounds
 from depthgauge.results.rule import RuleResult
 from depthgauge.results.study import StudyResult
 from depthgauge.verdict.thresholds import Thresholds
@@ -21,7 +21,7 @@ def level(thresholds: Thresholds) -> str:
 def frozen(view: RuleResult) -> str:
     """The frozen baseline; over how many seeds, where those are not the accuracy's."""
     n = view.frozen.n
-    return spread(view.frozen) + (f" (n = {n})" if n and n != view.accuracy.n else "")
+    return percent_spread(view.frozen) + (f" (n = {n})" if n and n != view.accuracy.n else "")
 
 
 def gain(view: RuleResult, thresholds: Thresholds) -> str:
@@ -38,7 +38,7 @@ def gain_interval(view: RuleResult, thresholds: Thresholds) -> Interval | None:
 def findings(view: RuleResult) -> list[str]:
     """Of each diagnostic that counts."""
     found = {finding.id: finding.outcome for finding in view.findings}
-    return [found.get(one.id, UNKNOWN) for one in verdict_diagnostics()]
+    return [found.get(one.id, MISSING) for one in verdict_diagnostics()]
 
 
 def basis_words(views: Collection[RuleResult]) -> str:

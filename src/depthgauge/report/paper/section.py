@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from depthgauge.number_format import MISSING
 from depthgauge.report.paper.cells import plain_text
 from depthgauge.report.paper.latex import latex_text
 from depthgauge.report.paper.markdown import markdown_text
-from depthgauge.report.paper.numbers import UNKNOWN
 from depthgauge.report.paper.paper_table import PaperTable
 
 AVOIDED, APPLIES, NOT_MEASURED = "✓", "✗", "–"
@@ -63,4 +63,4 @@ def _latex_item(item: Item) -> str:
 
 
 def _known(text: str) -> str:
-    return plain_text(text) or UNKNOWN
+    return plain_text(text) or MISSING

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from depthgauge.diagnostics.registry import verdict_diagnostics
-from depthgauge.report.audit_table import percent
+from depthgauge.number_format import MISSING, count_of, percent, percent_spread
 from depthgauge.report.paper.layer_tables import alignment_tables, perturbation_tables
 from depthgauge.report.paper.network_table import network_table
-from depthgauge.report.paper.numbers import UNKNOWN, spread
 from depthgauge.report.paper.paper_table import PaperTable
 from depthgauge.report.paper.rule_words import (
     accuracy_words,
@@ -42,7 +41,7 @@ def verdict_table(study: StudyResult) -> PaperTable:
         [
             view.label,
             str(view.accuracy.n),
-            spread(view.accuracy),
+            percent_spread(view.accuracy),
             frozen(view),
             gain(view, study.thresholds),
             *findings(view),
@@ -81,11 +80,11 @@ def ladder_table(study: StudyResult) -> PaperTable:
 
 def _rung(rung: Rung | None, seeds: int) -> str:
     if rung is None:
-        return UNKNOWN
+        return MISSING
     n = len(rung.accuracies)
     notes = [f"n = {n}"] if 0 < n < seeds else []
     notes += [f"{rung.lost} lost"] if rung.lost else []
-    shown = spread(rung.spread)
+    shown = percent_spread(rung.spread)
     return shown + (f" ({', '.join(notes)})" if notes else "")
 
 
@@ -93,9 +92,9 @@ def utility_table(study: StudyResult) -> PaperTable:
     """For each rule, how many of its networks each way of reporting walks back."""
     utility = study.audit.decision_utility if study.audit else {}
     header = ["rule", *(name.removeprefix("accuracy + ").replace("mean ", "") for name in utility)]
-    methods = list(dict.fromkeys(method for counts in utility.values() for method in counts))
+    labels = list(dict.fromkeys(label for counts in utility.values() for label in counts))
     rows = [
-        [method, *(_count(counts.get(method)) for counts in utility.values())] for method in methods
+        [label, *(count_of(counts.get(label)) for counts in utility.values())] for label in labels
     ]
     caption = (
         "Decision utility: networks of each rule that would be walked back if only this were "
@@ -103,10 +102,6 @@ def utility_table(study: StudyResult) -> PaperTable:
         "0), and with one diagnostic besides; out of those that it can decide."
     )
     return PaperTable("utility", study.name, caption, header, rows)
-
-
-def _count(counts: tuple[int, int] | None) -> str:
-    return f"{counts[0]} of {counts[1]}" if counts and counts[1] else UNKNOWN
 
 
 def run_table(study: StudyResult) -> PaperTable:

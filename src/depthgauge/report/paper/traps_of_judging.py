@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from depthgauge.diagnostics.depth_utility import DEPTH_UTILITY, LEAST
-from depthgauge.report.paper.numbers import exact, points
+from depthgauge.number_format import exact, points
 from depthgauge.report.paper.rule_words import pairing_words
 from depthgauge.report.paper.section import APPLIES, AVOIDED, NOT_MEASURED, Item
 from depthgauge.report.recipe_words import recipe_words, tuning_words

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from depthgauge.diagnosis.report import Report
 from depthgauge.diagnostics.reference import FLOOR, GRADIENT, LEAST_COSINE, REFERENCE
-from depthgauge.report.paper.numbers import exact, significant
+from depthgauge.number_format import exact, significant
 from depthgauge.report.paper.section import APPLIES, AVOIDED, NOT_MEASURED, Item
 from depthgauge.results.network import NetworkResult
 from depthgauge.results.study import StudyResult

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from depthgauge.report.audit_table import percent
+from depthgauge.number_format import percent
 from depthgauge.scheduling.live import LiveRule
 
 MOST = 12

@@ -1,4 +1,4 @@
-"""Numbers as a paper writes them."""
+"""Numbers as a reader sees them."""
 
 from __future__ import annotations
 
@@ -7,18 +7,22 @@ from dataclasses import replace
 
 from depthgauge.diagnostics.intervals import Interval
 from depthgauge.diagnostics.scale import GROWTH
-from depthgauge.report.paper.cells import right_aligned
-from depthgauge.report.paper.numbers import (
+from depthgauge.number_format import (
     bounds,
     center,
+    count_of,
+    counted,
+    duration,
     exact,
+    percent,
+    percent_spread,
     points,
-    powers,
     signed,
     significant,
-    spread,
     with_bounds,
+    with_powers,
 )
+from depthgauge.report.paper.cells import right_aligned
 from depthgauge.results.spread import Spread
 
 
@@ -27,7 +31,7 @@ def test_three_significant_digits():
         (376.2, "376"),
         (0.96, "0.960"),
         (0.0012, "0.00120"),
-        (4490.0, "4.49×10³"),
+        (4490.0, "4,490"),
         (1.28e-5, "1.28×10⁻⁵"),
         (-2e-10, "−2.00×10⁻¹⁰"),
         (0.0, "0"),
@@ -60,9 +64,9 @@ def test_gains_are_in_points():
 
 
 def test_means_with_their_spread():
-    assert spread(Spread(0.7211, 0.0023, 3)) == "72.1 ± 0.2"
-    assert spread(Spread(0.7211, None, 1)) == "72.1"
-    assert spread(Spread(None, None, 0)) == "–"
+    assert percent_spread(Spread(0.7211, 0.0023, 3)) == "72.1 ± 0.2"
+    assert percent_spread(Spread(0.7211, None, 1)) == "72.1"
+    assert percent_spread(Spread(None, None, 0)) == "–"
 
 
 def test_intervals():
@@ -90,6 +94,36 @@ def test_a_bound_may_be_infinite():
 
 
 def test_powers_in_a_sentence():
-    assert powers("is 1.1e-07 (floor 2e+02, 3e8), e-mail") == (
+    assert with_powers("is 1.1e-07 (floor 2e+02, 3e8), e-mail") == (
         "is 1.1×10⁻⁷ (floor 2×10², 3×10⁸), e-mail"
     )
+
+
+def test_shares_in_per_cent():
+    for share, text in [(None, "–"), (0.0, "0.0"), (0.30451, "30.5"), (1.0, "100.0")]:
+        assert percent(share) == text
+
+
+def test_how_many_of_how_many():
+    assert [count_of(counts) for counts in ((2, 3), (0, 3), (0, 0), None)] == [
+        "2 of 3",
+        "0 of 3",
+        "–",
+        "–",
+    ]
+
+
+def test_a_number_with_its_noun():
+    assert [counted(n, "run") for n in (0, 1, 2)] == ["0 runs", "1 run", "2 runs"]
+    assert counted(2, "process", "processes") == "2 processes"
+
+
+def test_times():
+    for seconds, words in [
+        (0.4, "0 s"),
+        (119, "119 s"),
+        (121, "2 min"),
+        (7199, "120 min"),
+        (9000, "2.5 h"),
+    ]:
+        assert duration(seconds) == words
