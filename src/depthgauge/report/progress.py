@@ -38,7 +38,7 @@ class ProgressLine:
     The line is handed to `show` after `first` seconds, then every so many seconds.
     """
 
-    def __init__(  # noqa: PLR0917
+    def __init__(
         self,
         total: int,
         doing: str,
