@@ -187,7 +187,9 @@ def null(
     trained, used = load_trained(Path(network), task, rule, validation)
     if (reason := reason_missing(trained)) is not None:
         raise NotApplicableError(reason)
-    return calibrate_null(trained, first_samples(used, samples), draws, convention, on_draws)
+    return calibrate_null(
+        trained, first_samples(used, samples), draws, convention, on_draws=on_draws
+    )
 
 
 def compare(studies: Sequence[StudyResult | str | Path], to: str | None = None) -> Comparison:

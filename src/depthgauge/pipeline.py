@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from depthgauge.auditing.audit_study import audit_checkpoints, audit_study
-from depthgauge.auditing.ladder_stages import runs_called_for
-from depthgauge.auditing.linear_floor import with_linear_floor
-from depthgauge.auditing.selection import candidates, chosen_settings, selection_grid
+from depthgauge.auditing.ladder_stages import find_next_runs
+from depthgauge.auditing.linear_floor import add_linear_floor
+from depthgauge.auditing.selection import candidates, choose_settings, selection_grid
 from depthgauge.errors import OptionError, UserError
 from depthgauge.report.documents import write_audit, write_ladder
 from depthgauge.report.failures import failure_sentences
@@ -63,7 +63,7 @@ def run_audit(
     if study.submitted is not None:
         return study
     if config.floors:
-        study = with_linear_floor(study, used, _say)
+        study = add_linear_floor(study, used, _say)
     study = audit_study(
         study,
         grid,
@@ -87,7 +87,7 @@ def _select(
     execution = execution_of(config.changed(validation=samples))
     prepared, submitted = train(grid, folder, execution)
     study = replace(load_prepared(prepared, audited=False), submitted=submitted)
-    return study, *chosen_settings(candidates(study, grid), rules, config.variations, samples)
+    return study, *choose_settings(candidates(study, grid), rules, config.variations, samples)
 
 
 def run_ladder(config: StudyConfig, task: Task | None) -> StudyResult:
@@ -101,7 +101,7 @@ def run_ladder(config: StudyConfig, task: Task | None) -> StudyResult:
     if study.submitted is not None:
         return study
     if config.floors:
-        study = with_linear_floor(study, used, _say)
+        study = add_linear_floor(study, used, _say)
     write_ladder(study)
     return study
 
@@ -111,7 +111,7 @@ def _train_called_for(study: StudyResult, grid: Grid, execution: Execution) -> S
 
     Each round may call for more. Slurm trains one round; its command is then given again.
     """
-    while study.submitted is None and (called := runs_called_for(study, grid)) is not None:
+    while study.submitted is None and (called := find_next_runs(study, grid)) is not None:
         prepared, submitted = train(called, study.folder, execution)
         study = replace(load_prepared(prepared, before=study), submitted=submitted)
     return study

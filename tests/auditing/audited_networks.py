@@ -1,4 +1,4 @@
-"""Networks that were read, made by hand: reports of a small network with other numbers put in."""
+"""Handmade reports on networks: the report on a small network with other numbers put in."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def report_of(
     gamma: float | None = None,
     stability: float | None = 0.1,
 ) -> Report:
-    """Healthy, unless it is told otherwise."""
+    """Return the report on a network that is healthy unless the arguments say otherwise."""
     plain = some_report()
     report = replace(
         plain,
@@ -53,7 +53,7 @@ def report_of(
 
 
 def alignment_of(gamma: float, *per_layer: float) -> AlignmentReading:
-    """Γ with this value; `per_layer` has the embedding first."""
+    """Return a reading of Γ with this value; `per_layer` has the embedding first."""
     return AlignmentReading(
         name="Γ alignment",
         value=gamma,
@@ -72,7 +72,7 @@ def under_audit(
     frozen: float | None = None,
     **more: Any,
 ) -> NetworkUnderAudit:
-    """A network that is not there to be read, with what is known of its training."""
+    """Return a network under audit without weights, with the facts of its training."""
     known = {"trained": None, "source": Source(run=f"{label}{seed}")} | more
     return NetworkUnderAudit(label, seed, accuracy=accuracy, frozen=frozen, **known)
 
@@ -80,14 +80,14 @@ def under_audit(
 def audited(
     label: str, seed: int, accuracy: float | None, frozen: float | None, **readings: float | None
 ) -> NetworkReport:
-    """One network; without an accuracy it diverged."""
+    """Return the report on one network; without an accuracy it diverged."""
     report = None if accuracy is None else report_of(accuracy, frozen, **readings)
     fired = {"D1": None, "D2": 3}
     return NetworkReport(under_audit(label, seed, accuracy, frozen), report, fired)
 
 
 def from_runs(networks: list[NetworkReport], runs: dict[int, str]) -> list[NetworkReport]:
-    """The networks, as those of these runs by seed."""
+    """Return the networks with the ids of these runs, by seed."""
     return [
         replace(one, network=replace(one.network, source=Source(run=runs[one.network.seed])))
         for one in networks
@@ -100,7 +100,7 @@ def audit_of(
     config: SharedConfig = CONFIG,
     **more: Any,
 ) -> Audit:
-    """The audit that these networks come to."""
+    """Return the audit of these networks."""
     known = {"chance": CHANCE, "untrained": {}, "provenance": {"version": "1.0"}} | more
     bp_gain = depth_gain_of_bp([one.network for one in networks])
     return conclude(networks, config, thresholds or Thresholds(), bp_gain=bp_gain, **known)

@@ -1,4 +1,4 @@
-"""Small networks with their feedback, as they come from a run, without training."""
+"""Small untrained networks with feedback, in the form in which runs are loaded."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class UnbatchedFA(FA):
 def make_trained(
     rule: Rule | None, *, seed: int = 3, w2_std: float = 0.3, width: int = WIDTH
 ) -> TrainedNetwork:
-    """Branches strong enough that the gradient is another one at every layer."""
+    """Make a network whose branches are strong enough that gradients differ between layers."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         net = ResidualMLP(FEATURES, width, CLASSES, BLOCKS, w2_std=w2_std)

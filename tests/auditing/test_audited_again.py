@@ -1,4 +1,4 @@
-"""A study that is audited again with more seeds says what it said before."""
+"""A study that is audited again with more seeds keeps its earlier verdicts."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> dg.StudyResult:
     return audit(tmp_path_factory.mktemp("again") / "study", 1)
 
 
-def test_the_earlier_word_is_kept_and_said_in_one_sentence(first):
+def test_the_earlier_word_is_kept_and_reported_in_one_sentence(first):
     again = audit(first.folder, 1, 2)
     (earlier,) = again.audit.verdicts["bp"].earlier
     assert (earlier.seeds, earlier.word) == (1, first["bp"].verdict.word)

@@ -1,4 +1,4 @@
-"""Networks in a folder of somebody's checkpoints."""
+"""Networks from a folder of the user's checkpoints."""
 
 from __future__ import annotations
 

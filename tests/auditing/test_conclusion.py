@@ -1,4 +1,4 @@
-"""From readings to verdicts over seeds, and to what each way of reporting would say."""
+"""From readings to verdicts over seeds, and to decision utility."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_a_rule_that_diverged_with_some_seeds_is_not_called_trustworthy():
 
 
 def test_seven_strategies_and_what_each_walks_back():
-    """dfa: above chance, aligned; it is the diagnostics that find it out."""
+    """dfa is above chance and aligned; only the diagnostics walk it back."""
     table = audit_of(*BP, *DFA).decision_utility
     assert all(counts["bp"] == (0, 3) for counts in table.values())
     assert {strategy: counts["dfa"][0] for strategy, counts in table.items()} == {
@@ -113,7 +113,7 @@ def test_accuracy_at_chance_and_no_alignment_are_walked_back_by_the_usual_report
 
 
 def said(*seeds: int, earlier: Audit | None = None, growth: float = 1.5) -> Audit:
-    """An audit of these seeds, which replaces the earlier one."""
+    """Return an audit of these seeds, which replaces the earlier one."""
     networks = [audited("fa", seed, 0.6, 0.3, growth=growth) for seed in seeds]
     return audit_of(*networks, earlier=earlier.verdicts if earlier else None)
 
@@ -123,7 +123,7 @@ def pairs(audit: Audit) -> list[tuple[int, str]]:
 
 
 def test_an_audit_with_other_seeds_keeps_what_the_earlier_ones_said_oldest_first():
-    """Whoever looks until the word is the wanted one is seen to have looked."""
+    """The document shows if somebody added seeds until the word was the wanted one."""
     first = said(1, 2, 3)
     assert pairs(first) == []
     second = said(1, 2, 3, 4, earlier=first, growth=99.0)

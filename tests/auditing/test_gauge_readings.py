@@ -1,4 +1,4 @@
-"""Reading every gauge off trained networks."""
+"""The reports of trained networks: every gauge, credit and null."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from depthgauge.auditing.null import calibrate_null
 from depthgauge.auditing.trained_network import TrainedNetwork, first_samples, load_run
 from depthgauge.nets.registry import initial_net
 from depthgauge.results.load import load
+from depthgauge.training.threads import with_threads
 from depthgauge.verdict.thresholds import Thresholds
 
 
@@ -113,7 +114,7 @@ def test_the_null_is_the_one_of_the_null_study(read):
     assert read[1].report.null == calibrate_null(trained, first_samples(TASK, 2048), 200)
 
 
-def test_a_network_that_diverged_is_heard_of_and_has_no_report():
+def test_a_network_that_diverged_has_no_report():
     heard = []
     diverged = under_audit("broken", 1, None, 0.3)
     (one,) = read_networks([diverged], TASK, Thresholds(), None, heard.append)
@@ -154,8 +155,8 @@ def test_depth_is_judged_by_what_bp_gains_from_it(bp_gain, outcome):
     assert one.report.judgement.published.finding("D3").outcome == outcome
 
 
-def test_a_gain_is_held_against_the_noise_of_the_samples_that_it_was_measured_on():
-    """On a few samples a gain of nothing may be one of two points, and is no alarm."""
+def test_d3_counts_the_noise_of_the_evaluation_samples():
+    """On a few samples a true gain of two points may be measured as zero: that is no alarm."""
     trained = TrainedNetwork(initial_net(NET, TASK, 1), None, None, "")
     dfa = under_audit("dfa", 1, 0.4, 0.4, trained=trained)
     (one,) = read_networks([dfa], TASK, Thresholds(), 0.3)
@@ -164,7 +165,7 @@ def test_a_gain_is_held_against_the_noise_of_the_samples_that_it_was_measured_on
     assert one.report.judgement.finding("D3").straddles
 
 
-def test_of_networks_trained_in_bf16_the_gradient_is_looked_at_in_bf16_too():
+def test_the_gradient_of_networks_trained_in_bf16_is_also_read_in_bf16():
     net = initial_net(NET, TASK, 1)
     for in_bf16, precisions in ((False, []), (True, ["bfloat16"])):
         trained = TrainedNetwork(net, None, None, "", in_bf16=in_bf16)
@@ -188,7 +189,7 @@ def test_untrained_networks_raise_no_alarm():
     assert norms[1][0] == pytest.approx(lower_median(lengths), rel=1e-5)
 
 
-def test_threads_share_the_products_of_large_networks_alone(monkeypatch):
-    monkeypatch.setattr(torch, "get_num_threads", lambda: 8)
+def test_only_large_networks_are_read_with_several_threads():
     small, large = torch.nn.Linear(SMALL // 100, 99), torch.nn.Linear(SMALL // 100, 100)
-    assert (reading_threads(small), reading_threads(large)) == (1, 8)
+    with with_threads(8):
+        assert (reading_threads(small), reading_threads(large)) == (1, 8)

@@ -1,4 +1,4 @@
-"""How close untrained networks are to the identity, over seeds."""
+"""The distance of untrained networks from the identity, over seeds."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Which runs the ladders call for: what is missing would leave a used depth open that need not be.
+"""The runs that used depth needs after the ladders.
 
-What is too much would cost hours of training.
+A missing run would leave used depth open, and a needless one would cost hours of training.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from results.written_ladders import (
     WrittenLadders,
 )
 
-from depthgauge.auditing.ladder_stages import runs_called_for
+from depthgauge.auditing.ladder_stages import find_next_runs
 from depthgauge.config import Intervention
 from depthgauge.scheduling.grid import Grid, PlannedRun, RunList
 
@@ -29,11 +29,11 @@ Call = tuple[str, int, tuple[int, ...], tuple[int, ...]]
 
 
 def called(ladders: WrittenLadders, grid: Grid | None = None) -> RunList | None:
-    return runs_called_for(ladders.load(), grid or ladders.grid)
+    return find_next_runs(ladders.load(), grid or ladders.grid)
 
 
 def who(runs: Sequence[PlannedRun]) -> dict[Call, list[int]]:
-    """The seeds of each kind of run."""
+    """Return the seeds of each kind of run."""
     found: dict[Call, list[int]] = {}
     for run in runs:
         changed = run.config.intervention
@@ -48,7 +48,7 @@ def every_seed(*kinds: Call) -> dict[Call, list[int]]:
 
 @pytest.fixture
 def ladders(tmp_path: Path) -> WrittenLadders:
-    """Of backpropagation, and of a rule of which two blocks in four are worth something."""
+    """Write the ladders of backpropagation and of a rule that uses two blocks of four."""
     made = WrittenLadders(tmp_path / "study", "bp", "dfa")
     made.ladder("bp", BP, {})
     made.ladder("dfa", TWO_BLOCKS, {})
@@ -112,7 +112,7 @@ def test_a_confirming_run_starts_at_the_first_block_that_earns(tmp_path):
 
 @pytest.fixture
 def twinned(ladders: WrittenLadders) -> WrittenLadders:
-    """With every twin that was called for."""
+    """Return the ladders with every swap twin that they need."""
     ladders.end_twins("bp", BP_TWINS)
     ladders.end_twins("dfa", TWO_BLOCKS_TWINS)
     return ladders
@@ -127,7 +127,7 @@ def test_where_the_earning_blocks_alone_are_enough_nothing_more_is_called_for(tw
     assert called(twinned) is None
 
 
-def test_where_they_are_not_the_rest_is_tried_on_noise_and_that_is_the_end(twinned):
+def test_where_the_earning_blocks_are_not_enough_the_rest_is_tried_on_noise(twinned):
     twinned.end(twinned.runs("dfa", 4, ALONE), 60.0)
     found = called(twinned)
     assert found.noun == "noise run"
@@ -170,7 +170,7 @@ def test_only_what_has_not_ended_is_called_for_again(ladders):
 
 @pytest.mark.parametrize("ended", ["failed", "diverged"])
 def test_a_twin_that_was_lost_is_not_called_for_again(ladders, ended):
-    """Or the same error would come again and again, and the command never end."""
+    """Otherwise the same error would come again and again, and the command would never end."""
     lost = [*ladders.twins("dfa", 2), *ladders.twins("dfa", 4)]
     if ended == "failed":
         ladders.fail(lost)

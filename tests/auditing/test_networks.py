@@ -1,4 +1,4 @@
-"""Which runs of a study an audit looks at."""
+"""The networks of a study that an audit reads."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PLANNED = grid("bp", Exploding, TrueGradient, "bp[shallow]", ks=(0, 2), seeds=(1
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
-    """Finished, but for seed 2 of the third rule."""
+    """Train a study that is finished except for seed 2 of the third rule."""
     made = study_of(PLANNED, tmp_path_factory.mktemp("study"))
     train(made, PLANNED)
     for folder in made.all_runs():
@@ -78,7 +78,7 @@ def test_accuracy_of_a_network_is_what_its_run_says(networks):
         assert accuracy_of(network.trained, TASK) == pytest.approx(network.accuracy)
 
 
-def test_what_has_no_blocks_is_not_audited_but_kept(study):
+def test_networks_without_blocks_are_kept_apart(study):
     runs = [run for run in study.runs if run.label == "bp[shallow]"]
     (shallow,) = shallow_rules(study.runs).values()
     assert shallow.accuracies == {run.config.seed: run.accuracy for run in runs}

@@ -1,4 +1,4 @@
-"""Null calibration of a trained network, against the plain script."""
+"""Null calibration of a trained network, compared with the slow oracle."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import torch
 from auditing.small_trained import BLOCKS, PlainDFA, UnbatchedFA, make_batch, make_trained
 from oracles.null_loop import alignment, null_loop
 
-from depthgauge.auditing import null
-from depthgauge.auditing.null import calibrate_null, reason_missing
+from depthgauge.auditing.null import SAMPLES, calibrate_null, reason_missing
 from depthgauge.rules.bp import BP
 from depthgauge.rules.dfa import DFA
 from depthgauge.rules.fa import FA
@@ -26,7 +25,7 @@ def trained(request):
 
 
 def kind(trained) -> str:
-    """Which of the two formulas a rule has."""
+    """Return which of the two formulas a rule has."""
     return "dfa" if isinstance(trained.rule, DFA) else "fa"
 
 
@@ -113,7 +112,7 @@ def test_the_last_block_of_feedback_alignment_is_generic():
     assert last.z is None
 
 
-def test_every_draw_is_heard_of_once():
+def test_every_draw_is_reported_once():
     heard = []
     calibrate_null(make_trained(DFA()), make_batch(5), 230, on_draws=heard.append)
     assert sum(heard) == 230
@@ -140,7 +139,7 @@ def test_random_state_network_and_feedback_stay_as_they_were(trained):
     [
         (DFA(), None, "not saved"),
         (None, {"B": torch.zeros(3, 16, 5)}, "--rule"),
-        (BP(), {}, "bp has no feedback"),
+        (BP(), {}, "bp has no random feedback"),
     ],
     ids=["not saved", "rule not known", "bp"],
 )
@@ -166,6 +165,5 @@ def test_a_network_in_float64(trained):
     assert found.fresh_deep == pytest.approx(expected.fresh_deep, abs=1e-6)
 
 
-def test_the_seeds_are_those_of_the_protocol():
-    assert null.FIRST_SEED == 10_000
-    assert null.SAMPLES == 2048
+def test_the_samples_are_as_many_as_in_the_protocol():
+    assert SAMPLES == 2048

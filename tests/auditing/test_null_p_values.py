@@ -1,4 +1,4 @@
-"""Where there is nothing to find, p-values are uniform: random feedback on an untrained network."""
+"""Random feedback on an untrained network has uniform p-values, since there is nothing to find."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from auditing.small_trained import make_batch, make_trained
 from scipy.stats import kstest
 from torch import Tensor
 
-from depthgauge.auditing import null
 from depthgauge.auditing.null import calibrate_null
 from depthgauge.auditing.trained_network import TrainedNetwork
 from depthgauge.gauges.null import NullReading
@@ -25,7 +24,7 @@ LEVEL = 0.01
 
 
 def untrained(rule: Rule) -> TrainedNetwork:
-    """At its initialisation, with the published small branches."""
+    """Return a network at initialisation, with the small branches of the protocol."""
     return make_trained(rule, w2_std=0.01, width=32)
 
 
@@ -41,20 +40,21 @@ def uniform(p_values: list[float]) -> bool:
     return kstest(p_values, "uniform").pvalue > LEVEL
 
 
-def readings(
-    trained: TrainedNetwork, monkeypatch: pytest.MonkeyPatch, shift: Tensor | float = 0.0
-) -> list[NullReading]:
-    """One for each random feedback, each against fresh draws of its own: independent p-values."""
-    found = []
-    for number in range(FEEDBACKS):
-        monkeypatch.setattr(null, "FIRST_SEED", 1_000_000 + 1000 * number)
-        observed = with_feedback(trained, number, shift)
-        found.append(calibrate_null(observed, make_batch(64), DRAWS))
-    return found
+def readings(trained: TrainedNetwork, shift: Tensor | float = 0.0) -> list[NullReading]:
+    """Calibrate each random feedback with its own fresh draws, so that p-values are independent."""
+    return [
+        calibrate_null(
+            with_feedback(trained, number, shift),
+            make_batch(64),
+            DRAWS,
+            first_seed=1_000_000 + 1000 * number,
+        )
+        for number in range(FEEDBACKS)
+    ]
 
 
-def test_direct_feedback_at_every_layer(monkeypatch):
-    found = readings(untrained(DFA()), monkeypatch)
+def test_direct_feedback_at_every_layer():
+    found = readings(untrained(DFA()))
     for layer in range(len(found[0].per_layer)):
         assert uniform([reading.per_layer[layer].p_upper for reading in found])
         assert uniform([reading.per_layer[layer].p_two_sided for reading in found])
@@ -65,24 +65,24 @@ def test_direct_feedback_at_every_layer(monkeypatch):
     assert alarms <= 0.1 * FEEDBACKS
 
 
-def test_feedback_alignment_where_the_feedback_matters(monkeypatch):
-    found = readings(untrained(FA()), monkeypatch)
+def test_feedback_alignment_where_the_feedback_matters():
+    found = readings(untrained(FA()))
     for layer in range(len(found[0].per_layer) - 1):
         assert uniform([reading.per_layer[layer].p_upper for reading in found])
     assert uniform([reading.deep.p_upper for reading in found])
 
 
-def test_with_the_draws_of_the_protocol_which_all_feedbacks_share():
+def test_p_values_are_uniform_with_the_shared_draws_of_the_protocol():
     trained, batch = untrained(DFA()), make_batch(64)
     found = [calibrate_null(with_feedback(trained, n), batch, 999) for n in range(FEEDBACKS)]
     assert uniform([reading.deep.p_upper for reading in found])
 
 
-def test_feedback_with_a_little_of_the_true_path_is_found_out(monkeypatch):
-    """The same check must fail where there is something to find."""
+def test_feedback_with_a_little_of_the_true_path_is_detected():
+    """The same check must fail if there is something to find."""
     trained = untrained(DFA())
     path = trained.net.out_head.weight.T.detach()
-    found = readings(trained, monkeypatch, shift=path)
+    found = readings(trained, shift=path)
     p_values = [reading.deep.p_upper for reading in found]
     assert kstest(p_values, "uniform").pvalue < 1e-6
     assert sum(p_values) / len(p_values) < 0.4

@@ -1,4 +1,4 @@
-"""Each rule's best setting."""
+"""The choice of each rule's best setting."""
 
 from __future__ import annotations
 
@@ -8,7 +8,12 @@ import pytest
 from scheduling.small_grids import TASK, grid, study_of, train
 from training.small_runs import make_task
 
-from depthgauge.auditing.selection import best, candidates, chosen_settings, usual_size
+from depthgauge.auditing.selection import (
+    best_setting,
+    candidates,
+    choose_settings,
+    default_validation,
+)
 from depthgauge.results.audit_parts import Candidate, Selection
 from depthgauge.results.load import load
 from depthgauge.results.spread import Spread
@@ -21,27 +26,27 @@ def candidate(mean: float | None, lost: int = 0) -> Candidate:
 
 def test_the_best_has_the_highest_mean():
     found = {"a": candidate(0.3), "b": candidate(0.5), "c": candidate(0.4)}
-    assert best(found) == "b"
+    assert best_setting(found) == "b"
 
 
 def test_of_equals_the_first_is_taken():
-    assert best({"b": candidate(0.5), "a": candidate(0.5)}) == "b"
+    assert best_setting({"b": candidate(0.5), "a": candidate(0.5)}) == "b"
 
 
 def test_a_setting_that_diverged_with_any_seed_comes_last():
     fast, lost = candidate(0.9, lost=1), candidate(None, 3)
-    assert best({"fast": fast, "slow": candidate(0.1), "lost": lost}) == "slow"
-    assert best({"lost": lost, "fast": fast}) == "fast"
-    assert best({"lost": lost}) is None
+    assert best_setting({"fast": fast, "slow": candidate(0.1), "lost": lost}) == "slow"
+    assert best_setting({"lost": lost, "fast": fast}) == "fast"
+    assert best_setting({"lost": lost}) is None
 
 
 def test_where_nothing_was_trained_nothing_is_chosen():
-    assert best({}) is None
+    assert best_setting({}) is None
 
 
 def test_a_tenth_of_the_training_samples_is_held_out():
-    assert usual_size(TASK) == 7
-    assert usual_size(make_task(4)) == 1
+    assert default_validation(TASK) == 7
+    assert default_validation(make_task(4)) == 1
 
 
 def test_candidates_are_means_over_seeds_of_finished_runs(tmp_path):
@@ -66,7 +71,7 @@ def test_candidates_are_means_over_seeds_of_finished_runs(tmp_path):
             folder, runs, identity = path.split("/")
             assert (folder, runs) == (study.path.name, "runs")
             assert (study.path / "runs" / identity / "result.json").is_file()
-    assert best(found) == "dfa"
+    assert best_setting(found) == "dfa"
 
 
 def test_a_seed_that_is_missing_counts_against_a_setting(tmp_path):
@@ -91,7 +96,7 @@ def test_a_rule_of_which_nothing_was_trained_is_audited_as_given():
 
 
 def settings(found: dict[str, Candidate], *rules: str) -> tuple[dict[str, Selection], list[str]]:
-    """How each rule's setting is chosen, and what is audited then, as texts."""
+    """Return the selection of each rule, and the audited settings as texts."""
     given = [choose_rule(rule) for rule in rules]
-    chosen, audited = chosen_settings(found, given, {"penalty": ["1"]}, 7)
+    chosen, audited = choose_settings(found, given, {"penalty": ["1"]}, 7)
     return chosen, [choice.text for choice in audited]

@@ -1,4 +1,4 @@
-"""Trained networks from a run or from somebody's file, and the samples they are read on."""
+"""Trained networks from a run or from a user's file, and the samples they are read on."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from auditing.small_trained import CLASSES, FEATURES, make_trained
 from scheduling.small_grids import RECIPE, TASK, grid, study_of, train
 from training.small_runs import make_task
 
-from depthgauge.auditing import load_trained as loading
 from depthgauge.auditing.load_trained import load_trained
 from depthgauge.auditing.trained_network import (
     check_fits,
     evaluation_batches,
+    find_rule,
     first_samples,
     is_run,
     load_residual_mlp,
     load_run,
     open_run,
-    rule_of,
 )
 from depthgauge.config import RuleConfig
 from depthgauge.errors import UserError
-from depthgauge.registry import TASKS
 from depthgauge.rules.dfa import DFA
 from depthgauge.rules.fa import FA
+from depthgauge.store.relative_paths import TASKS
+from depthgauge.tasks.arrays import save_task
 from depthgauge.tasks.base import Split, Task
 
 
@@ -60,7 +60,7 @@ def test_a_run_is_read_from_its_newest_checkpoint(run_folder):
 def test_a_run_without_a_checkpoint_is_refused(run_folder, tmp_path):
     copy = shutil.copytree(run_folder.path, tmp_path / run_folder.path.name)
     (copy / "checkpoint.safetensors").unlink()
-    with pytest.raises(UserError, match="no checkpoint"):
+    with pytest.raises(UserError, match="no usable checkpoint"):
         load_run(open_run(copy), TASK)
 
 
@@ -75,16 +75,16 @@ def test_a_run_is_known_by_its_folder_and_by_the_file_in_it(run_folder, tmp_path
 
 def test_the_rule_comes_with_its_options(tmp_path):
     options = {"normalise": "batch", "epsilon": 1e-3}
-    rule = rule_of(RuleConfig(name="fa", label="fa", options=options), tmp_path)
+    rule = find_rule(RuleConfig(name="fa", label="fa", options=options), tmp_path)
     assert (rule.name, rule.options.normalise, rule.options.epsilon) == ("fa", "batch", 1e-3)
 
 
 def test_a_rule_from_somebodys_file_is_not_known(tmp_path):
-    assert rule_of(RuleConfig(name="dfa", label="dfa", source="0" * 64), tmp_path) is None
+    assert find_rule(RuleConfig(name="dfa", label="dfa", source="0" * 64), tmp_path) is None
 
 
 def test_a_rule_that_has_other_options_now_is_not_known(tmp_path):
-    assert rule_of(RuleConfig(name="ep", label="ep", options={"beta": 10.0}), tmp_path) is None
+    assert find_rule(RuleConfig(name="ep", label="ep", options={"beta": 10.0}), tmp_path) is None
 
 
 @pytest.mark.parametrize("rule", [DFA, FA])
@@ -97,7 +97,7 @@ def test_the_shapes_of_the_feedback_tell_the_rule(rule, tmp_path):
     assert torch.equal(found.net.embed.weight, made.net.embed.weight)
 
 
-def test_without_feedback_neither_feedback_nor_rule_is_made_up(tmp_path):
+def test_a_file_without_feedback_has_neither_feedback_nor_rule(tmp_path):
     net = make_trained(None).net
     found = load_residual_mlp(save(tmp_path / "net.pt", net.state_dict()))
     assert found.rule is None
@@ -121,20 +121,18 @@ def test_a_task_of_other_sizes_is_refused(features, classes):
     check_fits(make_trained(None), make_task(features=FEATURES, classes=CLASSES))
 
 
-def test_a_run_knows_its_task_and_rule(run_folder, monkeypatch):
-    asked = []
-    monkeypatch.setattr(loading, "load_task", lambda name, validation: asked.append(name) or TASK)
-    monkeypatch.setitem(TASKS.built_in, "tiny", "of no use")
-    trained, task = load_trained(run_folder.path, None, None)
-    assert asked == ["tiny"]
-    assert task is TASK
+def test_a_run_knows_its_task_and_rule(run_folder, tmp_path):
+    study = shutil.copytree(run_folder.path.parent.parent, tmp_path / "study")
+    save_task(TASK, study / TASKS)
+    trained, task = load_trained(study / "runs" / run_folder.path.name, None, None)
+    assert (task.name, task.checksum) == (TASK.name, TASK.checksum)
     assert trained.rule.name == "dfa"
 
 
-def test_a_run_is_not_read_on_other_data(run_folder, monkeypatch):
-    monkeypatch.setattr(loading, "load_task", lambda name, validation: make_task(samples=71))
+def test_a_run_is_not_read_on_other_data(run_folder, tmp_path):
+    other = save_task(make_task(samples=71), tmp_path)
     with pytest.raises(UserError, match="other data"):
-        load_trained(run_folder.path, "tiny", None)
+        load_trained(run_folder.path, str(other), None)
 
 
 def test_a_file_must_be_told_its_task(tmp_path):

@@ -150,8 +150,8 @@ def test_a_run_without_its_checkpoint(study):
     folder = find_run(study, "dfa")
     (folder / "checkpoint.safetensors").unlink()
     for command in ("diagnose", "null"):
-        assert_bad_input(run(command, folder), "no checkpoint")
-    assert_bad_input(run_audit(study, rules=("dfa",)), "no checkpoint")
+        assert_bad_input(run(command, folder), "no usable checkpoint")
+    assert_bad_input(run_audit(study, rules=("dfa",)), "no usable checkpoint")
 
 
 def test_a_run_on_ones_own_data_asks_for_the_file(tmp_path):
@@ -175,7 +175,9 @@ def test_a_run_judged_on_validation_samples_with_another_task(tmp_path):
 
 
 def test_a_rule_that_a_run_was_not_trained_by(trained):
-    assert_bad_input(run("null", find_run(trained, "dfa"), "--rule", "fa"), "fa", "another rule")
+    assert_bad_input(
+        run("null", find_run(trained, "dfa"), "--rule", "fa"), "trained by dfa, not by fa"
+    )
 
 
 def test_a_rule_beside_a_factory(factories):

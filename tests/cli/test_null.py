@@ -73,7 +73,7 @@ def test_the_checkpoint_in_a_runs_folder_is_the_run(trained):
 def test_without_feedback_there_is_no_number(trained, tmp_path):
     networks = export(trained, tmp_path / "networks")
     for path, reason in (
-        (find_run(trained, "bp"), "bp has no feedback"),
+        (find_run(trained, "bp"), "bp has no random feedback"),
         (networks / "dfa_s1.pt", "not saved"),
     ):
         task = ("--task", "digits")

@@ -104,7 +104,7 @@ def test_columns_are_aligned(full):
 @pytest.mark.parametrize("blocks", [1, 3, 9, 12, 24])
 def test_tables_fit_the_page_and_have_every_layer(blocks):
     report = diagnose(make_net(blocks=blocks), shown(1), 0.6, 0.5)
-    for start in ("layer", "The verdict is the same", "accuracy"):
+    for start in ("layer", "The verdict keeps its word", "accuracy"):
         assert max(map(len, paragraph(report, start))) <= COLUMNS, start
     cells = str(report).split()
     for values in (report.residual_norms, report.bp_grad_norms, report.bp_grad_norms_n128):
@@ -198,7 +198,7 @@ def test_the_null_calibration_is_one_line(full):
 
 
 def test_the_range_of_every_threshold_is_there(full):
-    lines = paragraph(full, "The verdict is the same")
+    lines = paragraph(full, "The verdict keeps its word")
     assert len(lines) == 1 + len(full.sensitivity)
     for line, stable in zip(lines[1:], full.sensitivity, strict=True):
         assert line.split(maxsplit=1) == [stable.threshold, write_range(stable)]

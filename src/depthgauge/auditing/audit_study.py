@@ -1,4 +1,4 @@
-"""The audit of a study's runs, or of somebody's checkpoints."""
+"""The audit of a study's runs, or of a folder of checkpoints."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def audit_study(
     as_published: bool = False,
     earlier: Audit | None = None,
 ) -> StudyResult:
-    """Return the study with an audit of those of its runs that the grid has.
+    """Return the study with an audit of the runs that the grid has.
 
-    `done` has the networks that were read before anything was trained; `earlier` is the audit that
-    this one replaces.
+    `done` has the networks that were read before training. `earlier` is the audit that the new one
+    replaces.
     """
     runs = runs_of(study, grid)
     rules = {choice.label: choice.build() for choice in grid.rules}
@@ -65,7 +65,7 @@ def audit_study(
 
 
 def runs_of(study: StudyResult, grid: Grid) -> list[RunResult]:
-    """Return the runs of a study that a grid has, and those that its ladders call for."""
+    """Return the runs of a study that a grid has, and the twins and other runs of its ladders."""
     rungs = {run.identity for run in grid.runs()}
     rules = {(run.kind.rule.as_text, run.kind.recipe.as_text) for run in grid.runs()}
     return [
@@ -83,7 +83,7 @@ def _is_of(config: RunConfig, rules: Collection[tuple[str, str]], seeds: Sequenc
 def audit_checkpoints(
     config: StudyConfig, task: Task, thresholds: Thresholds, show: ShowProgress
 ) -> tuple[StudyResult, list[Path]]:
-    """Return an audit of the networks in a folder, and the files that are missing there."""
+    """Return an audit of the networks in a folder, and the files that are missing."""
     folder = Path(config.checkpoints or "")
     present, missing = checkpoint_files(config)
     shared = SharedConfig(
@@ -111,7 +111,7 @@ def audit_checkpoints(
 
 
 def checkpoint_files(config: StudyConfig) -> tuple[list[Path], list[Path]]:
-    """Return the checkpoints that are there, and those that are missing."""
+    """Return the existing and the missing checkpoints for the labels and seeds of the options."""
     given = config.model_fields_set
     return find_checkpoints(
         Path(config.checkpoints or ""),
@@ -131,7 +131,7 @@ def _read_and_conclude(
     as_published: bool = False,
     **beside: Any,
 ) -> Audit:
-    """Read every network, showing how far it is, and conclude."""
+    """Read every network, showing the progress, and return the audit."""
     bp_gain, count = depth_gain_of_bp(networks), 0
     with show(len(networks), "reading", 0, list) as meter:
 
@@ -140,11 +140,11 @@ def _read_and_conclude(
             count += 1
             meter.at(name, count)
 
-        read = read_networks(
+        reports = read_networks(
             networks, task, thresholds, bp_gain, on_read, as_published=as_published
         )
     return conclude(
-        read,
+        reports,
         config,
         thresholds,
         chance=task.chance,

@@ -1,4 +1,4 @@
-"""Networks in a folder of somebody's checkpoints, named LABEL_sSEED.pt."""
+"""Networks from a folder of the user's checkpoints, named LABEL_sSEED.pt."""
 
 from __future__ import annotations
 
@@ -27,32 +27,36 @@ from depthgauge.tasks.base import Task
 from depthgauge.tasks.inputs import evaluation_inputs
 
 CHUNK = 1000
-"""Samples that are evaluated at once."""
+"""The number of samples that are evaluated at once."""
 
 PER_CLASS = 2
-"""Dimensions of logits: samples and classes."""
+"""The number of dimensions of logits: samples and classes."""
 
 
 def find_checkpoints(
     folder: Path, labels: Sequence[str] | None, seeds: Sequence[int] | None
 ) -> tuple[list[Path], list[Path]]:
-    """Return the files `LABEL_sSEED.pt` that are there, and those that are missing.
+    """Return the existing and the missing files `LABEL_sSEED.pt` for these labels and seeds.
 
-    Without `labels` or `seeds`, those that the folder has.
+    By default the labels and seeds are those of all files in the folder.
     """
     if not folder.is_dir():
-        raise UserError(f"there is no folder {folder} with checkpoints")
+        raise UserError(f"there is no folder {folder}; give a folder with checkpoints")
     names = [parts for path in sorted(folder.iterdir()) if (parts := _parts(path.name))]
     labels = labels or list(dict.fromkeys(label for label, _ in names))
     seeds = seeds or sorted({seed for _, seed in names})
     wanted = [folder / f"{label}_s{seed}.pt" for label in labels for seed in seeds]
     present = [path for path in wanted if path.is_file()]
     if not present:
-        raise UserError(f"{folder} has none of the checkpoints asked for, named LABEL_sSEED.pt")
+        raise UserError(
+            f"{folder} has none of these checkpoints; name them LABEL_sSEED.pt, for example "
+            "dfa_s42.pt"
+        )
     return present, [path for path in wanted if path not in present]
 
 
 def _parts(name: str) -> tuple[str, int] | None:
+    """Return label and seed of a file's name; None for other files."""
     match = re.fullmatch(r"(?P<label>.+)_s(?P<seed>\d+)\.pt", name)
     return (match["label"], int(match["seed"])) if match else None
 
@@ -64,16 +68,17 @@ def networks_in_files(
     factory: str | None = None,
     blocks: str | None = None,
 ) -> list[NetworkUnderAudit]:
-    """Return the networks in files that `find_checkpoints` found; `frozen` has accuracies.
+    """Load the networks in checkpoint files.
 
-    Without a `factory` they are ResidualMLPs, whose sizes are in their weights.
+    `frozen` has the accuracies with frozen blocks, by label. Without a `factory` the networks are
+    ResidualMLPs, whose sizes are those of their weights.
     """
     named = {path: parts for path in files if (parts := _parts(path.name))}
     labels = {label for label, _ in named.values()}
     unknown = sorted(set(frozen) - labels)
     if unknown:
         raise UserError(
-            f"--frozen-acc names {', '.join(unknown)}, which is not among the checkpoints: "
+            f"--frozen-acc names {', '.join(unknown)}, but the checkpoints have the labels "
             f"{', '.join(sorted(labels))}"
         )
     return [
@@ -117,17 +122,18 @@ def accuracy_of(trained: TrainedNetwork, task: Task) -> float:
 
 
 def _logits(net: StreamReader, x: Tensor, origin: str, task: Task) -> Tensor:
-    """The network's answer, if it is one for each sample and class."""
+    """Return the network's logits; refuse them if their shape does not fit the task."""
     try:
         logits = net.logits(x)
     except ForwardError as error:
         raise UserError(
-            f"{origin}: {error} (samples of the task {task.name} are flat rows of {x.shape[1]} "
-            "numbers; a network that takes another shape must view them so)"
+            f"{origin}: {error} (each sample of the task {task.name} is a row of {x.shape[1]} "
+            "numbers; a network that needs another shape must reshape its input)"
         ) from error
     if logits.dim() != PER_CLASS or len(logits) != len(x) or logits.shape[1] < task.num_classes:
         raise UserError(
             f"{origin} answers {len(x)} samples of the task {task.name} with the shape "
-            f"{tuple(logits.shape)}; expected is ({len(x)}, {task.num_classes}), samples by classes"
+            f"{tuple(logits.shape)}; the shape must be ({len(x)}, {task.num_classes}), samples by "
+            "classes"
         )
     return logits

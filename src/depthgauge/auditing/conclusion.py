@@ -1,4 +1,4 @@
-"""From readings to an audit: verdicts over seeds, and what each way of reporting would say."""
+"""The conclusion of an audit: from readings to verdicts over seeds and decision utility."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from depthgauge.verdict.thresholds import Thresholds
 
 
 def conclude(
-    read: Sequence[NetworkReport],
+    reports: Sequence[NetworkReport],
     config: SharedConfig,
     thresholds: Thresholds,
     *,
@@ -35,10 +35,10 @@ def conclude(
     selection: Mapping[str, Selection] | None = None,
     earlier: Mapping[str, RuleVerdict] | None = None,
 ) -> Audit:
-    """Return the audit of networks that were read, which remembers the `earlier` verdicts."""
+    """Return the audit of networks from their reports; it keeps the `earlier` verdicts."""
     by_label: dict[str, list[NetworkReport]] = {}
-    for one in read:
-        by_label.setdefault(one.network.label, []).append(one)
+    for entry in reports:
+        by_label.setdefault(entry.network.label, []).append(entry)
     return Audit(
         config=config,
         chance=chance,
@@ -51,7 +51,7 @@ def conclude(
             )
             for label, own in by_label.items()
         },
-        networks=tuple(map(_audited, read)),
+        networks=tuple(map(_audited, reports)),
         decision_utility=_utility(by_label, chance, thresholds, bp_gain),
         untrained=dict(untrained),
         shallow=dict(shallow or {}),
@@ -60,46 +60,48 @@ def conclude(
 
 
 def depth_gain_of_bp(networks: Sequence[NetworkUnderAudit]) -> float | None:
-    """Return what backpropagation gains from depth, mean over seeds; None if it was not audited.
+    """Return the mean gain of backpropagation from depth; None if it was not audited.
 
-    With several settings of backpropagation, that of the most accurate one.
+    With several settings of backpropagation, return that of the most accurate one.
     """
     return gain_of_most_accurate(
-        (one.label, one.accuracy, one.frozen)
-        for one in networks
-        if one.control is None and "bp" in (one.rule, one.label)
+        (network.label, network.accuracy, network.frozen)
+        for network in networks
+        if network.control is None and "bp" in (network.rule, network.label)
     )
 
 
-def _audited(one: NetworkReport) -> AuditedNetwork:
-    network = one.network
+def _audited(entry: NetworkReport) -> AuditedNetwork:
+    network = entry.network
     return AuditedNetwork(
         label=network.label,
         seed=network.seed,
         accuracy=network.accuracy,
         frozen=network.frozen,
-        first_fired=dict(one.first_fired),
+        first_fired=dict(entry.first_fired),
         source=network.source,
-        report=one.report,
+        report=entry.report,
     )
 
 
 def _verdict(
-    read: Sequence[NetworkReport],
+    reports: Sequence[NetworkReport],
     thresholds: Thresholds,
     bp_gain: float | None,
     used_depth: UsedDepth | None,
 ) -> RuleVerdict:
-    networks = [one.network for one in read]
+    """Judge a rule by the reports of its seeds; a diverged seed has the readings of divergence."""
+    networks = [entry.network for entry in reports]
     seeds = [
-        diverged_readings() if one.report is None else one.report.seed_readings for one in read
+        diverged_readings() if entry.report is None else entry.report.seed_readings
+        for entry in reports
     ]
     verdict = judge(seeds, thresholds, bp_gain, used_depth=used_depth)
     return RuleVerdict(
         rule=networks[0].rule,
         control=networks[0].control,
         seeds=tuple(network.seed for network in networks),
-        diverged_seeds=tuple(one.network.seed for one in read if one.report is None),
+        diverged_seeds=tuple(entry.network.seed for entry in reports if entry.report is None),
         accuracy=Spread.of(network.accuracy for network in networks),
         frozen=Spread.of(network.frozen for network in networks),
         word=verdict.word,
@@ -117,20 +119,21 @@ def _utility(
     thresholds: Thresholds,
     bp_gain: float | None,
 ) -> dict[str, dict[str, tuple[int, int]]]:
-    table: dict[str, dict[str, tuple[int, int]]] = {}
-    for label, read in by_label.items():
-        evidence = [_evidence(one, chance, bp_gain) for one in read]
+    """Return for each strategy and label how many networks it walks back, and can decide."""
+    utility: dict[str, dict[str, tuple[int, int]]] = {}
+    for label, reports in by_label.items():
+        evidence = [_evidence(entry, chance, bp_gain) for entry in reports]
         for strategy, counts in count_walk_backs(evidence, thresholds).items():
-            table.setdefault(strategy, {})[label] = counts
-    return table
+            utility.setdefault(strategy, {})[label] = counts
+    return utility
 
 
-def _evidence(one: NetworkReport, chance: float, bp_gain: float | None) -> Evidence:
-    report = one.report
+def _evidence(entry: NetworkReport, chance: float, bp_gain: float | None) -> Evidence:
+    report = entry.report
     if report is None:
         return Evidence(None, chance, None, diverged_readings(), bp_gain)
     return Evidence(
-        accuracy=one.network.accuracy,
+        accuracy=entry.network.accuracy,
         chance=chance,
         alignment=report.alignment.over_all if report.alignment else None,
         readings=report.seed_readings,

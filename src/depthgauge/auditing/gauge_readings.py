@@ -1,4 +1,4 @@
-"""Reading every gauge off trained networks."""
+"""Measure every gauge on trained networks."""
 
 from __future__ import annotations
 
@@ -38,12 +38,15 @@ log = logging.getLogger("depthgauge")
 NULL_DRAWS = 200
 
 SMALL = 200_000
-"""Parameters of a network below which threads that share its products only wait for each other."""
+"""The number of parameters below which a network is read faster with a single thread."""
 
 
 @dataclass(frozen=True)
 class NetworkReport:
-    """A network and its report; no report where training diverged."""
+    """A network, its report, and the epoch at which each diagnostic first fired.
+
+    There is no report if training diverged.
+    """
 
     network: NetworkUnderAudit
     report: Report | None
@@ -59,28 +62,29 @@ def read_networks(
     *,
     as_published: bool = False,
 ) -> list[NetworkReport]:
-    """Read every gauge off every network; `on_read` hears which one was read.
+    """Measure every gauge on every network; call `on_read` with the name of each one.
 
-    With `as_published`, ρ is read as it was published too, for published figures.
+    With `as_published`, ρ is also measured by the published convention, to be compared with
+    published figures.
     """
-    read = []
+    reports = []
     for network in networks:
         report = None
         if network.trained is not None:
             with with_threads(reading_threads(network.trained.net)):
                 report = _report(network, network.trained, task, bp_gain, thresholds)
-                for more in (partial(_with_credit, as_published=as_published), _with_null):
-                    report = _if_the_rule_can(more, report, network.trained, task)
+                for extend in (partial(_add_credit, as_published=as_published), _add_null):
+                    report = _extend_if_possible(extend, report, network.trained, task)
         fired = first_fired(readings_from_metrics(network.epochs), thresholds)
-        read.append(NetworkReport(network, report, fired))
+        reports.append(NetworkReport(network, report, fired))
         on_read(f"{network.label}, seed {network.seed}")
-    return read
+    return reports
 
 
 def reading_threads(net: nn.Module) -> int:
-    """Return how many threads read a network: all for a large one, one for a small one."""
-    small = sum(parameter.numel() for parameter in net.parameters()) < SMALL
-    return 1 if small else torch.get_num_threads()
+    """Return the number of threads to read a network with: one if it is small, else all."""
+    is_small = sum(parameter.numel() for parameter in net.parameters()) < SMALL
+    return 1 if is_small else torch.get_num_threads()
 
 
 def _report(
@@ -111,22 +115,22 @@ def _report(
 def _numerics_with_bf16(
     trained: TrainedNetwork, batches: Sequence[tuple[Tensor, Tensor]]
 ) -> NumericsReading:
-    """D2n, also of the gradient in the precision of training."""
+    """Return the reading of D2n, which includes the gradient in bfloat16."""
     net = StreamReader(trained.net)
     gauge = NumericsGauge(net.in_precision(torch.bfloat16))
     measure(net, batches[:1], [gauge])
     return gauge.reading()
 
 
-def _if_the_rule_can(
-    more: Callable[[Report, TrainedNetwork, Task], Report],
+def _extend_if_possible(
+    extend: Callable[[Report, TrainedNetwork, Task], Report],
     report: Report,
     trained: TrainedNetwork,
     task: Task,
 ) -> Report:
-    """The report with more readings, or as it is where the rule's own code raises an error."""
+    """Return the report with more readings; unchanged if the rule's own code raises an error."""
     try:
-        return more(report, trained, task)
+        return extend(report, trained, task)
     except UserError:
         raise
     except Exception as error:
@@ -134,10 +138,10 @@ def _if_the_rule_can(
         return report
 
 
-def _with_credit(
+def _add_credit(
     report: Report, trained: TrainedNetwork, task: Task, *, as_published: bool
 ) -> Report:
-    """The report with the readings of the credit, where the rule and its feedback are known."""
+    """Return the report with the readings of credit, if the rule and its feedback are known."""
     if trained.rule is None or trained.feedback is None:
         return report
     credit = rule_credit(trained.rule, trained.feedback)
@@ -152,19 +156,19 @@ def _with_credit(
     return replace(report, **readings_of(gauges))
 
 
-def _with_null(report: Report, trained: TrainedNetwork, task: Task) -> Report:
-    """The report with the null of the credit's alignment, where there is one."""
-    if trained.rule is None or trained.feedback is None or reason_missing(trained) is not None:
+def _add_null(report: Report, trained: TrainedNetwork, task: Task) -> Report:
+    """Return the report with the null of the credit's alignment, if there is one."""
+    if reason_missing(trained) is not None:
         return report
-    drawn = calibrate_null(trained, first_samples(task, SAMPLES), NULL_DRAWS)
-    return replace(report, null=drawn)
+    null = calibrate_null(trained, first_samples(task, SAMPLES), NULL_DRAWS)
+    return replace(report, null=null)
 
 
 def read_untrained(
     net: NetConfig, task: Task, seeds: Sequence[int], thresholds: Thresholds
 ) -> dict[str, Report]:
-    """Return reports of untrained networks by seed: a control that must raise no alarm."""
-    found, batches = {}, evaluation_batches(task, BATCHES_READ)
+    """Return reports on untrained networks by seed: a control that must raise no alarm."""
+    reports, batches = {}, evaluation_batches(task, BATCHES_READ)
     for seed in seeds:
         untrained = initial_net(net, task, seed)
         with with_threads(reading_threads(untrained)):
@@ -176,5 +180,5 @@ def read_untrained(
                 thresholds=thresholds,
             )
         source: dict[str, JsonValue] = {"net": net.model_dump(mode="json"), "seed": seed}
-        found[str(seed)] = replace(report, source=source)
-    return found
+        reports[str(seed)] = replace(report, source=source)
+    return reports

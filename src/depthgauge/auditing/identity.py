@@ -1,4 +1,4 @@
-"""How close the untrained stack is to the identity, over seeds."""
+"""The distance of untrained networks from the identity, over seeds."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from depthgauge.tasks.inputs import as_inputs
 
 @dataclass(frozen=True)
 class IdentityResult:
-    """How much untrained networks change the stream.
+    """The change of the stream by untrained networks.
 
     Attributes:
-        task, checksum, split: the samples are the first ones of this split of the task.
-        samples: how many.
-        net: which network.
+        task, checksum, split: the task and the split from which the first samples are taken.
+        samples: the number of samples.
+        net: the configuration of the network.
         per_seed: the reading of each seed's network.
     """
 
@@ -38,18 +38,18 @@ class IdentityResult:
 
     @property
     def per_block_ratio(self) -> list[float]:
-        """‖f_l‖/‖h_l‖ of each block, median over samples, mean over seeds."""
+        """Return ‖f_l‖/‖h_l‖ of each block: median over samples, mean over seeds."""
         ratios = [reading.per_block_ratio for reading in self.per_seed.values()]
         return [statistics.fmean(column) for column in zip(*ratios, strict=True)]
 
     @property
     def rel_dev(self) -> Spread:
-        """‖h_L − h_0‖/‖h_0‖ over seeds."""
+        """Return ‖h_L − h_0‖/‖h_0‖ over seeds."""
         return Spread.of(reading.rel_dev for reading in self.per_seed.values())
 
     @property
     def cos(self) -> Spread:
-        """The cosine between h_L and h_0, over seeds."""
+        """Return the cosine between h_L and h_0, over seeds."""
         return Spread.of(reading.cos for reading in self.per_seed.values())
 
     def to_dict(self) -> dict[str, JsonValue]:

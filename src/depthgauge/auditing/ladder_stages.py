@@ -1,4 +1,4 @@
-"""Which runs the ladders of a study call for: swap twins first, then those that confirm them."""
+"""The runs that used depth needs after the ladders: swap twins, confirming runs, noise runs."""
 
 from __future__ import annotations
 
@@ -15,12 +15,17 @@ from depthgauge.verdict.ladder_scores import LadderScores
 from depthgauge.verdict.used_depth import find_used_depth, twins_needed
 
 
-def runs_called_for(study: StudyResult, grid: Grid) -> RunList | None:
-    """Return the runs that the ladders trained so far call for; None if they call for nothing.
+def find_next_runs(study: StudyResult, grid: Grid) -> RunList | None:
+    """Return the runs that used depth needs next, given the runs so far; None if it needs none.
 
-    In this order, each for all rules together: the swap twins of rungs that are above every lower
-    one; runs that train the earning blocks alone; where those do not show that the rest is idle,
-    the whole network with the rest on noise. Runs that have ended are not called for again.
+    There are three stages, each for all rules together:
+
+    1. the swap twin of each rung that is above every lower rung;
+    2. confirming runs, which train the earning blocks alone;
+    3. where these do not show that the other blocks are idle, the whole network with noise for the
+       other blocks.
+
+    Runs that have ended are not returned again.
     """
     runs = {choice.label: _runs_of(study, grid, choice) for choice in grid.rules}
     ladders = {label: ladder_scores(own, study.chance) for label, own in runs.items()}
@@ -28,20 +33,20 @@ def runs_called_for(study: StudyResult, grid: Grid) -> RunList | None:
     stages = (_twins, _confirming, _rest_on_noise)
     names = ("swap twin", "confirming run", "noise run")
     for stage, noun in zip(stages, names, strict=True):
-        wanted: list[PlannedRun] = []
+        needed: list[PlannedRun] = []
         for choice in grid.rules:
             ladder = ladders[choice.label]
             if ladder is not None:
                 reference = _reference(grid, ladders, choice)
-                wanted += stage(grid, choice, ladder, reference)
-        left = [run for run in wanted if run.identity not in ended]
+                needed += stage(grid, choice, ladder, reference)
+        left = [run for run in needed if run.identity not in ended]
         if left:
             return RunList(grid.task, grid.base, left, noun)
     return None
 
 
 def _runs_of(study: StudyResult, grid: Grid, choice: RuleChoice) -> list[RunResult]:
-    """Return the runs of a rule at its setting, rungs and others, with the seeds of the grid."""
+    """Return all runs of a rule at one setting, with the seeds of the grid."""
     kind = (grid.task.config, choice.net(grid.net), choice.config, choice.recipe(grid.recipe))
     return [
         run
@@ -54,7 +59,10 @@ def _runs_of(study: StudyResult, grid: Grid, choice: RuleChoice) -> list[RunResu
 def _reference(
     grid: Grid, ladders: dict[str, LadderScores | None], choice: RuleChoice
 ) -> UsedDepth | None:
-    """Return backpropagation's used depth under the same control; None for itself."""
+    """Return the used depth of backpropagation under the same control.
+
+    None for backpropagation itself, and if it has no ladder.
+    """
     if choice.rule_class.name == "bp":
         return None
     same = [
@@ -69,6 +77,7 @@ def _reference(
 def _twins(
     grid: Grid, choice: RuleChoice, ladder: LadderScores, bp: UsedDepth | None
 ) -> list[PlannedRun]:
+    """Return the swap twins of a rule that can change its used depth."""
     needed = twins_needed(ladder, bp.delta if bp else None)
     return [
         run
@@ -80,6 +89,7 @@ def _twins(
 def _confirming(
     grid: Grid, choice: RuleChoice, ladder: LadderScores, bp: UsedDepth | None
 ) -> list[PlannedRun]:
+    """Return the runs that train the earning blocks alone, if no rung does so."""
     depth = find_used_depth(ladder, bp)
     if not depth.low or not depth.needs_confirming:
         return []
@@ -91,6 +101,7 @@ def _confirming(
 def _rest_on_noise(
     grid: Grid, choice: RuleChoice, ladder: LadderScores, bp: UsedDepth | None
 ) -> list[PlannedRun]:
+    """Return the runs with noise for the blocks that do not earn, unless these are idle."""
     depth = find_used_depth(ladder, bp)
     if depth.seeds < LEAST_SEEDS or depth.is_idle or len(depth.earning_blocks) == depth.blocks:
         return []
@@ -99,4 +110,5 @@ def _rest_on_noise(
 
 
 def _rest(depth: UsedDepth, blocks: Sequence[int]) -> tuple[int, ...]:
+    """Return the given blocks without those that earn."""
     return tuple(block for block in blocks if block not in depth.earning_blocks)

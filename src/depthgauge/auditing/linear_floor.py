@@ -1,4 +1,4 @@
-"""The linear floor of a study, fitted once and then read from its folder."""
+"""The linear floor of a study: fitted once, then read from the study's folder."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from depthgauge.training.linear_classifier import (
 )
 
 
-def with_linear_floor(study: StudyResult, task: Task, say: Callable[[str], None]) -> StudyResult:
-    """Return the study with its linear floor; it is fitted unless the folder has it already.
+def add_linear_floor(study: StudyResult, task: Task, say: Callable[[str], None]) -> StudyResult:
+    """Return the study with its linear floor, which is fitted if the folder has none.
 
-    `say` hears of a fit that takes a while.
+    `say` gets a message before a long fit.
     """
     if study.linear_floor is not None and study.linear_floor.task == task.config:
         return study
@@ -29,7 +29,7 @@ def with_linear_floor(study: StudyResult, task: Task, say: Callable[[str], None]
     if samples * features > EXACT:
         say(
             f"fitting a linear classifier to {min(samples, MOST_SAMPLES):,} samples of "
-            f"{features:,} features, once for this study: one or two minutes"
+            f"{features:,} features, once for this study (one or two minutes)"
         )
     floor = fit_linear_floor(task)
     write_text(study.folder / FLOORS, floor.model_dump_json(indent=2) + "\n")
@@ -37,7 +37,7 @@ def with_linear_floor(study: StudyResult, task: Task, say: Callable[[str], None]
 
 
 def fit_linear_floor(task: Task) -> LinearFloor:
-    """Return the linear floor of a task, or why it has none."""
+    """Return the linear floor of a task, or the reason why it has none."""
     if reason := reason_not_fitted(task):
         return LinearFloor(task=task.config, reason=reason)
     classifier = fit_linear_classifier(task)

@@ -1,4 +1,4 @@
-"""A trained network and its task, from whatever path the user gives."""
+"""Load a trained network and its task from the path that a user gives."""
 
 from __future__ import annotations
 
@@ -23,18 +23,21 @@ from depthgauge.tasks.registry import load_task
 def load_trained(
     path: Path, task_name: str | None, rule_text: str | None, validation: int = 0
 ) -> tuple[TrainedNetwork, Task]:
-    """A run's folder or checkpoint, or somebody's file; a run knows its own task and rule.
+    """Load a network and its task from a run's folder, a run's checkpoint, or another file.
 
-    With `validation` it is read on that many training samples that were held out.
+    A run knows its task and its rule; another file needs `task_name`. With `validation`, the
+    network is read on that many held-out training samples.
     """
     choice = choose_rule(rule_text) if rule_text else None
     rule = choice.build() if choice else None
     if not path.exists():
         raise UserError(f"there is no run or checkpoint {path}")
     if path.is_dir() and not is_run(path):
-        raise UserError(f"{path} is not one network: name the folder of one of its runs, or a file")
+        raise UserError(
+            f"the folder {path} is not a run; give the folder of a run, or a checkpoint file"
+        )
     if not is_run(path):
-        task = named_task(path, task_name, validation)
+        task = load_named_task(path, task_name, validation)
         trained = load_residual_mlp(path, rule)
         check_fits(trained, task)
         return trained, task
@@ -45,25 +48,28 @@ def load_trained(
         task_name = str(saved)
     if task_name is None and config.name not in TASKS.names:
         raise UserError(
-            f"{path} was trained on data of its own, {config.name}; give the file with --task"
+            f"{path} was trained on the user's own data, {config.name}; give the file with --task"
         )
     if config.evaluated_on == "validation" and not validation:
         raise UserError(
-            f"{path} was judged on training samples that were held out; give the same --validation"
+            f"{path} was evaluated on held-out training samples; give the same --validation"
         )
     task = load_task(task_name or config.name, validation)
     if task.checksum != config.checksum:
-        raise UserError(f"{path} was trained on other data than the task {task.name} has now")
+        raise UserError(
+            f"{path} was trained on other data than the task {task.name} has now; give the file "
+            "with the same data with --task"
+        )
     own = folder.config.rule
     if choice and (choice.rule_class.name, choice.source) != (own.name, own.source):
-        raise UserError(f"{path} was trained by another rule than {rule_text}: {own.label}")
+        raise UserError(f"{path} was trained by {own.label}, not by {rule_text}; leave out --rule")
     if choice:
         rule = choice.rule_class(choice.rule_class.Options.model_validate(own.options))
     return load_run(folder, task, rule), task
 
 
-def named_task(path: Path, name: str | None, validation: int = 0) -> Task:
-    """The task that a file must be given, because it does not say."""
+def load_named_task(path: Path, name: str | None, validation: int = 0) -> Task:
+    """Load the task that the user named for a file; refuse if there is no name."""
     if name is None:
-        raise UserError(f"{path} does not say what it was trained on; name it with --task")
+        raise UserError(f"{path} does not name the task it was trained on; give it with --task")
     return load_task(name, validation)

@@ -1,4 +1,4 @@
-"""The networks that an audit looks at, with what is known of their training."""
+"""The networks that an audit reads, with the facts of their training."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ class NetworkUnderAudit:
     """One network that an audit reads.
 
     Attributes:
-        label: what tables call its rule.
-        seed: of the run.
-        trained: the network; None where training diverged.
-        accuracy: on the whole evaluation split.
-        frozen: accuracy of the same rule and seed with frozen blocks; None if it is not known, or
-            there was nothing to learn.
-        source: where everything came from.
-        epochs: what was read after each epoch, where the training was ours.
+        label: the label of its rule in tables.
+        seed: the seed of its run.
+        trained: the network; None if training diverged.
+        accuracy: the accuracy on the whole evaluation split.
+        frozen: the accuracy of the same rule and seed with frozen blocks; None if it is not known,
+            or if the targets were random.
+        source: the runs or the file that it comes from.
+        epochs: the metrics of each epoch; empty for a network from elsewhere.
         rule: the rule's name, without options; None for a network from elsewhere.
-        control: the control it was trained under, if any.
-        access: what its rule sees; None where the rule is not known.
+        control: the control under which it was trained, if any.
+        access: what its rule sees; None if the rule is not known.
     """
 
     label: str
@@ -53,10 +53,10 @@ def networks_of_runs(
     rules: Mapping[str, Rule],
     done: Mapping[str, DoneRun],
 ) -> list[NetworkUnderAudit]:
-    """Return every network with all blocks trained that is done, with its frozen baseline.
+    """Return the network of every finished or diverged run that trains all blocks.
 
-    `rules` has the rule of each label, `done` the runs that were read before. A network without
-    blocks has no depth to be audited: see `shallow_rules`.
+    `rules` has the rule of each label. `done` has the runs that were read before, so that their
+    checkpoints are not read again. Networks without blocks are left out: see `shallow_rules`.
     """
     frozen = {(run.label, run.config.seed): run for run in runs if run.config.k == 0}
     return [
@@ -74,6 +74,7 @@ def networks_of_runs(
 def _trained(
     run: RunResult, task: Task, rules: Mapping[str, Rule], done: Mapping[str, DoneRun]
 ) -> TrainedNetwork:
+    """Load the network of a finished run, from `done` if it is there."""
     before, folder = done.get(run.identity), RunFolder(run.folder.parent, run.config)
     rule, state = rules[run.config.rule.label], before.network if before else None
     return load_run(folder, task, rule, state)
@@ -104,7 +105,7 @@ def _network(
 
 
 def shallow_rules(runs: Sequence[RunResult]) -> dict[str, ShallowRule]:
-    """Return the accuracies of each rule that was trained without any blocks."""
+    """Return the accuracies of each rule that trained networks without blocks, by label."""
     by_label: dict[str, list[RunResult]] = {}
     for run in runs:
         if run.config.net.blocks == 0 and run.is_done:

@@ -1,4 +1,4 @@
-"""Null calibration of a trained network: its Γ beside that of fresh feedback."""
+"""Null calibration of a trained network: compare its Γ with that of fresh feedback."""
 
 from __future__ import annotations
 
@@ -21,21 +21,23 @@ from depthgauge.rules.contract import Rule
 from depthgauge.rules.credit_function import context_of, reading_noise
 
 SAMPLES = 2048
+"""The number of samples by the protocol."""
 FIRST_SEED = 10_000
+"""The seed of draw 0 by the protocol."""
 SAME = 1e-4
-"""Two ways to the same alignment may differ by rounding, up to this."""
+"""The largest rounding difference between two computations of the same alignment."""
 
 Feedback = dict[str, Tensor]
 
 
 def reason_missing(trained: TrainedNetwork) -> str | None:
-    """Return why there is no null for a network; None where there is one."""
+    """Return the reason why a network has no null; None if it has one."""
     if trained.feedback is None:
         return "the feedback was not saved with the checkpoint"
     if trained.rule is None:
-        return "the rule that it was trained by is not known; name it with --rule"
+        return "the rule of the network is not known; name it with --rule"
     if not trained.feedback:
-        return f"{trained.rule.name} has no feedback that could be drawn afresh"
+        return f"{trained.rule.name} has no random feedback"
     return None
 
 
@@ -44,11 +46,14 @@ def calibrate_null(
     batch: tuple[Tensor, Tensor],
     draws: int,
     convention: Convention = "depthgauge",
+    *,
     on_draws: Callable[[int], None] = lambda draws: None,
+    first_seed: int = FIRST_SEED,
 ) -> NullReading:
-    """Γ with the training feedback, and with `draws` fresh ones.
+    """Compare Γ with the training feedback with Γ of `draws` fresh feedbacks.
 
-    The gradients are taken once. Draw i is what `torch.manual_seed(10000 + i)` gives.
+    The gradients are computed once. Draw i is the feedback after
+    `torch.manual_seed(first_seed + i)`.
     """
     rule, feedback, net = trained.rule, trained.feedback, cast(ResidualMLP, trained.net)
     if rule is None or not feedback:
@@ -58,34 +63,36 @@ def calibrate_null(
     parts = [alignment([feedback])]
     for start in range(0, draws, alignment.together):
         size = min(alignment.together, draws - start)
-        parts.append(alignment(fresh_feedback(rule, net, feedback, start, size)))
+        seeds = range(first_seed + start, first_seed + start + size)
+        parts.append(alignment(_fresh_feedback(rule, net, feedback, seeds)))
         on_draws(size)
     values = torch.cat(parts)
     measured_on = f"{len(seen):,} samples, {draws:,} fresh feedbacks"
     return calibrate(values[0], values[1:], convention, measured_on)
 
 
-def fresh_feedback(
-    rule: Rule, net: ResidualMLP, like: Feedback, start: int, size: int
+def _fresh_feedback(
+    rule: Rule, net: ResidualMLP, like: Feedback, seeds: Sequence[int]
 ) -> list[Feedback]:
-    """Draws number `start` and on, in the precision of the training feedback.
+    """Draw feedback with each seed, in the precision of the training feedback.
 
-    The default generator is seeded directly: `torch.manual_seed` does the same, and then keeps a
-    note for every GPU that might be used later, which takes longer than the draw.
+    The default generator is seeded directly. `torch.manual_seed` gives the same draw, but also
+    prepares every GPU, which takes longer than the draw.
     """
     drawn = []
     with torch.random.fork_rng(devices=[]):
-        for number in range(start, start + size):
-            torch.default_generator.manual_seed(FIRST_SEED + number)
+        for seed in seeds:
+            torch.default_generator.manual_seed(seed)
             own = rule.feedback(net, torch.default_generator)
             drawn.append({name: tensor.to(like[name].dtype) for name, tensor in own.items()})
     return drawn
 
 
 class _Alignment(Protocol):
-    """Γ at every layer for several feedbacks at once, (feedbacks, layers)."""
+    """Computes Γ at every layer for several feedbacks at once: (feedbacks, layers)."""
 
     together: int
+    """The number of feedbacks at once."""
 
     def __call__(self, feedback: Sequence[Feedback]) -> Tensor: ...
 
@@ -93,7 +100,7 @@ class _Alignment(Protocol):
 def _alignment(
     rule: Rule, net: ResidualMLP, seen: BatchView, feedback: Feedback, convention: Convention
 ) -> _Alignment:
-    """The quick way where the rule offers it and it gives what the rule's own credit gives."""
+    """Return the fast computation if the rule offers it and it agrees with the rule's credit."""
     formed = _Formed(rule, seen, convention)
     source = rule.projected(context_of(rule, seen, feedback))
     if source is None:
@@ -104,7 +111,7 @@ def _alignment(
 
 
 class _Projected:
-    """Where the credit is s·B_lᵀ: without forming it."""
+    """Computes Γ of credit s·B_lᵀ without forming the credit."""
 
     together = 100
 
@@ -121,9 +128,9 @@ class _Projected:
 
 
 class _Formed:
-    """For any rule: its credit, for several feedbacks at once where the rule can be lifted.
+    """Computes Γ of the credit of any rule, for several feedbacks at once if the rule is `batched`.
 
-    Normalisation is left out, because it does not turn a vector.
+    Normalisation is left out, because it does not change the direction of a vector.
     """
 
     together = 8
@@ -150,7 +157,7 @@ class _Formed:
 
 
 def _mean_cosine(credit: Tensor, directions: Tensor) -> Tensor:
-    """Mean over samples of the cosine with unit vectors, where both vectors point somewhere."""
+    """Return the mean cosine with unit vectors, over the samples where neither vector is zero."""
     largest = credit.abs().amax(-1, keepdim=True)
     scaled = credit / torch.where(largest > 0, largest, 1.0)
     counted = (largest.squeeze(-1) > 0) & directions.any(-1)

@@ -1,4 +1,4 @@
-"""Each rule's best setting, chosen on training samples that were held out for it."""
+"""The choice of each rule's best setting on held-out training samples."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from depthgauge.errors import OptionError
 from depthgauge.results.audit_parts import Candidate, Selection
+from depthgauge.results.run import RunResult
 from depthgauge.results.spread import Spread
 from depthgauge.results.study import StudyResult
 from depthgauge.rules.choice import RuleChoice
@@ -16,80 +17,83 @@ from depthgauge.study_config import StudyConfig
 from depthgauge.tasks.base import Task, hold_out_validation
 
 SHARE = 0.1
-"""Of the training samples, held out where the user does not say how many."""
+"""The share of training samples that is held out by default."""
 
 
-def usual_size(task: Task) -> int:
-    """Return how many training samples to choose on, where it was not said."""
+def default_validation(task: Task) -> int:
+    """Return the number of training samples that are held out by default."""
     return max(1, round(SHARE * len(task.train)))
 
 
 def settings_to_try(rule: RuleChoice, variations: Variations) -> dict[str, RuleChoice]:
-    """Return settings by label: the rule as it was given, and at every combination of values."""
+    """Return settings by label: the rule as given, and with every combination of values."""
     return {choice.label: choice for choice in [rule, *settings_of(rule, variations)]}
 
 
 def selection_grid(config: StudyConfig, rules: Sequence[RuleChoice], grid: Grid) -> Grid:
-    """Return every setting, all blocks trained, judged on held-out training samples."""
+    """Return a grid of every setting with all blocks trained, evaluated on held-out samples."""
     for rule in rules:
         if rule.control is not None:
             raise OptionError(
                 "select",
-                f"--select cannot choose for {rule.text}: give its control with --controls",
+                f"--select cannot choose a setting of {rule.text}; give its control with "
+                "--controls instead",
             )
     settings = [
         choice for rule in rules for choice in settings_to_try(rule, config.variations).values()
     ]
-    task = hold_out_validation(grid.task, config.validation or usual_size(grid.task))
+    task = hold_out_validation(grid.task, config.validation or default_validation(grid.task))
     return replace(grid, task=task, rules=settings, ks=[grid.net.blocks])
 
 
 def candidates(study: StudyResult, grid: Grid) -> dict[str, Candidate]:
-    """Return each setting's accuracy on the held-out samples with all blocks trained."""
-    wanted = {run.identity: run.choice.label for run in grid.runs()}
-    found: dict[str, list[tuple[float | None, str]]] = {label: [] for label in wanted.values()}
+    """Return each setting's accuracies on the held-out samples, by label."""
+    labels = {run.identity: run.choice.label for run in grid.runs()}
+    runs: dict[str, list[RunResult]] = {label: [] for label in labels.values()}
     for run in study.runs:
-        if run.is_done and run.identity in wanted:
-            place = f"{study.folder.name}/runs/{run.identity}"
-            found[wanted[run.identity]].append((run.accuracy, place))
-    return {label: _candidate(runs, len(grid.seeds)) for label, runs in found.items()}
+        if run.is_done and run.identity in labels:
+            runs[labels[run.identity]].append(run)
+    folder, seeds = study.folder.name, len(grid.seeds)
+    return {label: _candidate(own, folder, seeds) for label, own in runs.items()}
 
 
-def _candidate(runs: Sequence[tuple[float | None, str]], seeds: int) -> Candidate:
-    accuracy = Spread.of(reached for reached, _ in runs)
+def _candidate(runs: Sequence[RunResult], folder: str, seeds: int) -> Candidate:
+    accuracy = Spread.of(run.accuracy for run in runs)
     return Candidate(
-        accuracy=accuracy, lost=seeds - accuracy.n, runs=tuple(place for _, place in runs)
+        accuracy=accuracy,
+        lost=seeds - accuracy.n,
+        runs=tuple(f"{folder}/runs/{run.identity}" for run in runs),
     )
 
 
-def best(found: Mapping[str, Candidate]) -> str | None:
-    """Return the label with the highest mean accuracy, None where nothing was trained to its end.
+def best_setting(candidates: Mapping[str, Candidate]) -> str | None:
+    """Return the label with the highest mean accuracy; None if no candidate has an accuracy.
 
     A setting that diverged or failed with any seed comes after those that did not.
     """
-    known = {
-        label: (not entry.lost, entry.accuracy.mean)
-        for label, entry in found.items()
-        if entry.accuracy.mean is not None
+    scores = {
+        label: (not candidate.lost, candidate.accuracy.mean)
+        for label, candidate in candidates.items()
+        if candidate.accuracy.mean is not None
     }
-    return max(known, key=lambda label: known[label], default=None)
+    return max(scores, key=lambda label: scores[label], default=None)
 
 
-def chosen_settings(
-    found: Mapping[str, Candidate],
+def choose_settings(
+    candidates: Mapping[str, Candidate],
     rules: Sequence[RuleChoice],
     variations: Variations,
     samples: int,
 ) -> tuple[dict[str, Selection], list[RuleChoice]]:
-    """Return for each rule how its setting was chosen, and what is to be audited.
+    """Return for each rule the choice of its setting, and the settings to audit.
 
-    Each rule is audited as it was given too, so that it can be said whether its verdict survives.
+    Each rule is also audited as given, so that the report can say whether its verdict survives.
     """
-    chosen, audited = {}, []
+    selections, audited = {}, []
     for rule in rules:
         settings = settings_to_try(rule, variations)
-        tries = {label: found[label] for label in settings if label in found}
-        label = best(tries)
-        chosen[rule.label] = Selection(chosen=label, candidates=tries, samples=samples)
+        tried = {label: candidates[label] for label in settings if label in candidates}
+        label = best_setting(tried)
+        selections[rule.label] = Selection(chosen=label, candidates=tried, samples=samples)
         audited += [rule] if label in (rule.label, None) else [rule, settings[label]]
-    return chosen, audited
+    return selections, audited

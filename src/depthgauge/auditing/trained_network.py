@@ -1,4 +1,4 @@
-"""A trained network as it comes from a run's folder or from somebody's file."""
+"""A trained network, loaded from a run's folder or from a user's file."""
 
 from __future__ import annotations
 
@@ -38,17 +38,18 @@ log = logging.getLogger("depthgauge")
 
 @dataclass(frozen=True)
 class TrainedNetwork:
-    """A network with what it was trained by, as far as that is known.
+    """A network and its learning rule, if that is known.
 
     Attributes:
-        net: the network; a ResidualMLP where the rule is known.
-        rule: the rule, None where it is not known.
-        feedback: what the rule kept; None where it was not saved, and then it cannot be had back.
-        origin: the run's folder or the file.
-        name: what to call it.
-        blocks: dotted path to its blocks, where they are not its `blocks`.
+        net: the network; a ResidualMLP if the rule is known.
+        rule: the rule; None if it is not known.
+        feedback: the feedback of the rule; None if it was not saved, because nothing can restore
+            it.
+        origin: the path of the run's folder or of the file.
+        name: the name of the network in messages.
+        blocks: the dotted path to its blocks, if they are not its `blocks`.
         in_bf16: whether it was trained with products in bfloat16.
-        drawn: the configuration and the seed that its initial weights were drawn by, where known.
+        drawn: the configuration and the seed of its initial weights, if known.
     """
 
     net: nn.Module
@@ -61,16 +62,15 @@ class TrainedNetwork:
     drawn: tuple[NetConfig, int] | None = None
 
     def initial(self, task: Task) -> ResidualMLP | None:
-        """Return the network as it was before training; None where that is not known."""
+        """Return the network before training; None if its initial weights are not known."""
         return None if self.drawn is None else initial_net(self.drawn[0], task, self.drawn[1])
 
 
-def rule_of(config: RuleConfig, study: Path) -> Rule | None:
-    """Return the rule of a run; None where it cannot be had back.
+def find_rule(config: RuleConfig, study: Path) -> Rule | None:
+    """Return the rule of a run; None if it is not available any more.
 
-    That is so for a rule from a user's own file, unless its source was saved in the study's folder,
-    for an installed one whose package has another version now, and for one that has other options
-    now.
+    This happens to a rule from a user's file whose source is not saved in the study's folder, to an
+    installed rule whose package has another version now, and to a rule whose options have changed.
     """
     checksum, _, name = config.source.rpartition(":")
     saved = study / SOURCES / f"{checksum[:16]}.py"
@@ -88,23 +88,23 @@ def rule_of(config: RuleConfig, study: Path) -> Rule | None:
 def load_run(
     folder: RunFolder, task: Task, rule: Rule | None = None, state: RunState | None = None
 ) -> TrainedNetwork:
-    """The newest checkpoint of a run; `rule` is needed where it came from a user's own file.
+    """Load the newest checkpoint of a run; for a rule from a user's file, give the `rule`.
 
-    `state` is the checkpoint where it was read before.
+    `state` is the content of the checkpoint, if it was read before.
     """
     state, config = state or _newest_state(folder), folder.config
     net = build_net(config.net, task).to(DTYPES[config.recipe.dtype])
     load_weights(net, state.parameters, f"the run {folder.path} (task {task.name})")
-    rule = rule or rule_of(config.rule, folder.path.parent.parent)
+    rule = rule or find_rule(config.rule, folder.path.parent.parent)
     name = f"{config.rule.label}, k = {config.k}, seed {config.seed}"
     in_bf16 = config.recipe.dtype == "bf16"
     drawn = (config.net, config.seed)
     own = (net, rule, state.feedback, str(folder.path), name, in_bf16)
-    return _checked(TrainedNetwork(*own, drawn=drawn))
+    return _check(TrainedNetwork(*own, drawn=drawn))
 
 
 def _newest_state(folder: RunFolder) -> RunState:
-    """The newest checkpoint that is in good order; reading alone changes nothing."""
+    """Return the newest undamaged checkpoint; change no file."""
     damaged = ""
     for path in (folder.checkpoint_path, folder.previous_path):
         try:
@@ -112,11 +112,11 @@ def _newest_state(folder: RunFolder) -> RunState:
                 return read_checkpoint(path)
         except DamagedError as error:
             damaged = damaged or f": {path.name} {error}"
-    raise UserError(f"the run {folder.path} has no checkpoint to read{damaged}")
+    raise UserError(f"the run {folder.path} has no usable checkpoint{damaged}")
 
 
 def open_run(path: Path) -> RunFolder:
-    """The run whose folder, or checkpoint file, `path` is."""
+    """Return the run of a run's folder, or of a checkpoint file in it."""
     folder = path if path.is_dir() else path.parent
     if not (folder / "config.json").is_file():
         raise UserError(f"{path} is not the folder of a run: it has no config.json")
@@ -124,19 +124,19 @@ def open_run(path: Path) -> RunFolder:
 
 
 def is_run(path: Path) -> bool:
-    """Whether `path` is a run's folder or the checkpoint in one."""
+    """Return whether `path` is a run's folder, or a file in one."""
     return ((path if path.is_dir() else path.parent) / "config.json").is_file()
 
 
 def load_residual_mlp(path: Path, rule: Rule | None = None) -> TrainedNetwork:
-    """A ResidualMLP that somebody else trained; its `Bs` are the feedback of dfa or fa.
+    """Load a ResidualMLP from a file that may have feedback `Bs`.
 
-    The shapes tell which: (d, classes) project the error, (d, d) hand a gradient down.
+    Without `rule`, the shapes of `Bs` tell the rule: (d, classes) is dfa, (d, d) is fa.
     """
     plain = read_plain_checkpoint(path)
     net = build_residual_mlp(plain.state_dict, str(path))
     if plain.matrices is None:
-        return _checked(TrainedNetwork(net, rule, None, str(path), path.name))
+        return _check(TrainedNetwork(net, rule, None, str(path), path.name))
     classes, width = net.out_head.weight.shape
     shapes = {tuple(matrix.shape) for matrix in plain.matrices}
     if rule is None and shapes in ({(width, classes)}, {(width, width)}):
@@ -144,27 +144,27 @@ def load_residual_mlp(path: Path, rule: Rule | None = None) -> TrainedNetwork:
     if rule is None or len(plain.matrices) != net.num_blocks:
         raise UserError(
             f"`Bs` in {path} are {len(plain.matrices)} matrices of the shapes {sorted(shapes)}; "
-            f"expected are {net.num_blocks}, all ({width}, {classes}) or all ({width}, {width})"
+            f"there must be {net.num_blocks}, all ({width}, {classes}) or all ({width}, {width})"
         )
     feedback = {"B": torch.stack(plain.matrices)}
-    return _checked(TrainedNetwork(net, rule, feedback, str(path), path.name))
+    return _check(TrainedNetwork(net, rule, feedback, str(path), path.name))
 
 
 def load_module(path: Path, factory: str, blocks: str | None, seed: int) -> TrainedNetwork:
-    """A network of somebody's own architecture, made by `factory`, with the weights in a file.
+    """Make a network by the user's `factory`, and load its weights from a file.
 
-    What the factory draws and the file does not have is the same every time.
+    The factory runs with the given seed, so that weights that the file lacks are always the same.
     """
     weights = read_plain_checkpoint(path).state_dict
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         net = build_network(factory, seed=seed)
     load_weights(net, weights, str(path))
-    return _checked(TrainedNetwork(net, None, None, str(path), path.name, blocks=blocks))
+    return _check(TrainedNetwork(net, None, None, str(path), path.name, blocks=blocks))
 
 
-def _checked(trained: TrainedNetwork) -> TrainedNetwork:
-    """Refuse weights that are not finite, and feedback that is not the rule's."""
+def _check(trained: TrainedNetwork) -> TrainedNetwork:
+    """Return the network; refuse weights that are not finite, and feedback of wrong shapes."""
     for name, tensor in trained.net.named_parameters():
         if not bool(tensor.isfinite().all()):
             raise UserError(f"{trained.origin}: {name} has values that are not finite (NaN or Inf)")
@@ -175,34 +175,35 @@ def _checked(trained: TrainedNetwork) -> TrainedNetwork:
             net = cast(ResidualMLP, trained.net)
             wanted = trained.rule.feedback(net, torch.default_generator)
     except Exception as error:
-        why = one_line(error)
-        log.warning("the feedback of %s is not compared with its rule: %s", trained.name, why)
+        reason = one_line(error)
+        log.warning("the feedback of %s was not checked: %s", trained.name, reason)
         return trained
     shapes = [{name: tuple(t.shape) for name, t in f.items()} for f in (wanted, trained.feedback)]
     if shapes[0] != shapes[1]:
         raise UserError(
-            f"the feedback in {trained.origin} is not that of the rule {trained.rule.name}: "
-            f"{shapes[1]} instead of {shapes[0]}"
+            f"the feedback in {trained.origin} has the shapes {shapes[1]}; the rule "
+            f"{trained.rule.name} has {shapes[0]}"
         )
     return trained
 
 
 def check_fits(trained: TrainedNetwork, task: Task) -> None:
-    """Refuse a task that a ResidualMLP cannot be asked about."""
+    """Refuse a task whose inputs or classes are not those of a ResidualMLP."""
     net = cast(ResidualMLP, trained.net)
-    asked = (task.input_dim, task.num_classes)
-    able = (net.embed.in_features, net.out_head.out_features)
-    if asked != able:
+    of_net = (net.embed.in_features, net.out_head.out_features)
+    of_task = (task.input_dim, task.num_classes)
+    if of_task != of_net:
         raise UserError(
-            f"{trained.origin} has {able[0]} inputs and {able[1]} classes; the task {task.name} "
-            f"has {asked[0]} and {asked[1]}"
+            f"{trained.origin} has {of_net[0]} inputs and {of_net[1]} classes; the task "
+            f"{task.name} has {of_task[0]} and {of_task[1]}"
         )
 
 
 def evaluation_batches(task: Task, batches: int) -> list[tuple[Tensor, Tensor]]:
-    """The first `batches` batches of 128 samples of the evaluation split.
+    """Return the first `batches` batches of 128 samples of the evaluation split.
 
-    Where it is too small for ten of those, the batches are smaller: stability needs several.
+    If the split is too small for ten of these, batches are smaller, because stability needs
+    several.
     """
     size = max(1, min(BATCH_READ, len(task.evaluation) // BATCHES_READ))
     x, y = first_samples(task, batches * size)
@@ -210,6 +211,6 @@ def evaluation_batches(task: Task, batches: int) -> list[tuple[Tensor, Tensor]]:
 
 
 def first_samples(task: Task, count: int) -> tuple[Tensor, Tensor]:
-    """The first samples of the evaluation split as one batch."""
+    """Return the first samples of the evaluation split as one batch."""
     x = as_inputs(task.evaluation.x[:count], task, torch.float32)
     return x, task.evaluation.y[:count]

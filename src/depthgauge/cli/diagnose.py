@@ -107,7 +107,7 @@ class _Subject:
 
 
 def _load(args: argparse.Namespace, config: StudyConfig) -> _Subject:
-    from depthgauge.auditing.load_trained import load_trained, named_task
+    from depthgauge.auditing.load_trained import load_named_task, load_trained
     from depthgauge.nets.user_network import build_network, load_weights
     from depthgauge.rules.credit_function import rule_credit
     from depthgauge.store.plain_checkpoint import read_plain_checkpoint
@@ -119,7 +119,7 @@ def _load(args: argparse.Namespace, config: StudyConfig) -> _Subject:
         weights = read_plain_checkpoint(path).state_dict
         net = load_weights(build_network(args.net), weights, str(path))
         plain = build_network(args.plain, "--plain") if args.plain is not None else None
-        task = named_task(path, task_named, config.validation)
+        task = load_named_task(path, task_named, config.validation)
         return _Subject(net, task, path.name, plain=plain)
     if args.plain is not None:
         raise UserError(
