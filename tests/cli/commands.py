@@ -132,7 +132,7 @@ def on_cores(count: int) -> Iterator[None]:
 
 def complaints(err: str) -> str:
     """What was said on standard error beside the lines on what is trained."""
-    trained = r"^\d+ (run|swap twin|confirming run|noise run)s? of \d+ epochs?: \d+ cohorts?, .*\n?"
+    trained = r"^training \d+ (run|swap twin|confirming run|noise run)s? of \d+ epochs? .*\n?"
     return re.sub(trained, "", err, flags=re.MULTILINE)
 
 

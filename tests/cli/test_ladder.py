@@ -235,7 +235,8 @@ def test_a_dry_run_for_people(study):
     assert sum(line.endswith(" waiting") for line in runs) == 3
     assert "6 runs" in total
     assert "3 finished" in total
-    cost = r"3 runs of 1 epoch: 1 cohort, 1 process of 1 thread, \d+\.\d GB each"
+    cost = r"3 runs of 1 epoch \(bp\), roughly \d+ s in 1 process of 1 thread, "
+    cost += r"\d+\.\d GB each: 1 cohort"
     assert re.fullmatch(cost, expected)
     assert "swap twins" in more
     assert contents(study) == before

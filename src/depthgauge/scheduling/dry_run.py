@@ -10,12 +10,14 @@ from pydantic import JsonValue
 
 from depthgauge.config import SharedConfig
 from depthgauge.json_values import plain_object
+from depthgauge.number_format import counted
 from depthgauge.scheduling.cohorts import cohorts_left
 from depthgauge.scheduling.execution import Execution, check_executor, choose_sizes, start_line
 from depthgauge.scheduling.grid import Grid, PlannedRun
 from depthgauge.scheduling.memory_estimate import planned_bytes
 from depthgauge.scheduling.sizing import processes_for
 from depthgauge.scheduling.status import RunState, state_of
+from depthgauge.scheduling.time_estimate import seconds_to_train
 from depthgauge.store.study_folder import StudyFolder
 
 GIGABYTE = 1e9
@@ -60,7 +62,8 @@ class StudyPlan:
         finished = sum(run.state in ("finished", "diverged") for run in self.runs)
         lines.append(f"{len(self.runs)} runs in {self.folder}: {finished} finished")
         if self.line:
-            lines.append(f"{self.line}, {self.memory_bytes / GIGABYTE:.1f} GB each")
+            cohorts = counted(self.cohorts, "cohort")
+            lines.append(f"{self.line}, {self.memory_bytes / GIGABYTE:.1f} GB each: {cohorts}")
         return lines
 
     def to_dict(self) -> dict[str, JsonValue]:
@@ -86,7 +89,13 @@ def plan_study(grid: Grid, folder: Path, execution: Execution) -> StudyPlan:
     cohorts = cohorts_left(study, grid, sizing.runs)
     needs = [planned_bytes(cohort, grid.task) for cohort in cohorts]
     processes = processes_for(needs, sizing.threads, device) if cohorts else 0
-    line = start_line(study, cohorts, sizing.threads, config.executor, processes) if cohorts else ""
+    line = ""
+    if cohorts:
+        left = [(cohort, len(study.open_runs(cohort)), grid.task) for cohort in cohorts]
+        is_here = config.executor == "local" and device == "cpu"
+        seconds = seconds_to_train(left, processes, sizing.threads) if is_here else None
+        where = (sizing.threads, config.executor, processes)
+        line = start_line(study, cohorts, *where, seconds=seconds)
     return StudyPlan(
         folder=folder,
         config=grid.base,

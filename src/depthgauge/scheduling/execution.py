@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from depthgauge.errors import StoppedError, UserError
-from depthgauge.number_format import counted
+from depthgauge.number_format import counted, duration
 from depthgauge.scheduling.cohorts import plan_runs
 from depthgauge.scheduling.grid import Grid, RunList
 from depthgauge.scheduling.interrupt import Interrupt, interruptible
@@ -22,6 +22,7 @@ from depthgauge.scheduling.progress import ProgressReader
 from depthgauge.scheduling.resources import choose_device
 from depthgauge.scheduling.sizing import Sizing, processes_for, size_cohorts
 from depthgauge.scheduling.slurm import Submitted, write_job
+from depthgauge.scheduling.time_estimate import seconds_to_train
 from depthgauge.scheduling.worker import Job, Tasks
 from depthgauge.store.done_runs import DoneRun, read_done_runs
 from depthgauge.store.plan_files import CohortPlan
@@ -49,6 +50,10 @@ class ShowProgress(Protocol):
     ) -> AbstractContextManager[Meter]:
         """Begin to show progress over `total` steps, `done` of which are behind."""
         ...
+
+
+MOST_RULES = 8
+"""The line before training names so many rules."""
 
 
 @dataclass(frozen=True)
@@ -204,7 +209,7 @@ def _executor(
 ) -> Callable[[Interrupt, Callable[[], None]], None]:
     """Choose where the job is trained, and say so in a line."""
     study, cohorts, job = prepared.study, prepared.cohorts, prepared.job
-    processes, executor = 0, execution.config.executor
+    processes, seconds, executor = 0, None, execution.config.executor
     if executor == "local":
         task_of = study.plan_files.read().task_of
         tasks = dict(tasks)
@@ -212,7 +217,12 @@ def _executor(
             tasks[named] = load_task(*named)
         needs = [planned_bytes(cohort, tasks[task_of(cohort)]) for cohort in cohorts]
         processes = processes_for(needs, job.threads, job.device)
-    execution.say(start_line(study, cohorts, job.threads, executor, processes, noun=noun))
+        if job.device == "cpu":
+            left = [(one, len(study.open_runs(one)), tasks[task_of(one)]) for one in cohorts]
+            seconds = seconds_to_train(left, processes, job.threads)
+    where = (job.threads, executor, processes)
+    line = start_line(study, cohorts, *where, seconds=seconds, noun=noun)
+    execution.say(f"training {line}")
     if executor == "ray":
         from depthgauge.scheduling.on_ray.cluster import run_on_ray  # noqa: PLC0415
 
@@ -227,13 +237,20 @@ def start_line(
     executor: str,
     processes: int,
     *,
+    seconds: float | None = None,
     noun: str = Grid.noun,
 ) -> str:
-    """Return what is trained: `45 runs of 30 epochs: 6 cohorts, 2 processes of 1 thread`."""
+    """Return what is trained, where, and roughly how long it takes, if that is known.
+
+    For example `45 runs of 30 epochs (bp, fa, dfa), roughly 60 s in 2 processes of 1 thread`.
+    """
     runs = sum(len(study.open_runs(cohort)) for cohort in cohorts)
     epochs = max(cohort.recipe.epochs for cohort in cohorts)
     where = f"{counted(processes, 'process', 'processes')} of {counted(threads, 'thread')}"
     if executor != "local":
         where = f"tasks of {counted(threads, 'thread')} for {executor.capitalize()}"
-    what = f"{counted(runs, noun)} of {counted(epochs, 'epoch')}"
-    return f"{what}: {counted(len(cohorts), 'cohort')}, {where}"
+    labels = list(dict.fromkeys(r.config.label for cohort in cohorts for r in cohort.rules))
+    rules = ", ".join(labels) if len(labels) <= MOST_RULES else f"{len(labels)} rules"
+    what = f"{counted(runs, noun)} of {counted(epochs, 'epoch')} ({rules})"
+    time = "" if seconds is None else f", roughly {duration(seconds)}"
+    return f"{what}{time} in {where}"
