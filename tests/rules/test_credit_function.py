@@ -15,7 +15,7 @@ from depthgauge.nets.stacked.network import StackedResidualMLP
 from depthgauge.nets.stream_reader import StreamReader
 from depthgauge.rules.bp import BP
 from depthgauge.rules.contract import Context, Credit, Rule, RuleOptions
-from depthgauge.rules.credit_function import context_of, formed_credit, rule_credit
+from depthgauge.rules.credit_function import formed_credit, make_context, rule_credit
 from depthgauge.rules.dfa import DFA
 from depthgauge.rules.fa import FA
 from depthgauge.rules.normalisation import compute_credit, normalise
@@ -123,7 +123,7 @@ def test_a_rule_is_told_that_training_is_over():
 
 def test_a_rule_cannot_peek_at_what_it_did_not_declare():
     net = NETS["plain"]()
-    with pytest.raises(LookupError, match="uses 'gradient' but does not list it"):
+    with pytest.raises(LookupError, match="uses 'gradient', which its"):
         rule_credit(Peeking(), {})(seen(net))
 
 
@@ -138,7 +138,7 @@ def test_asking_for_credit_leaves_no_gradients_behind():
 def test_the_source_of_dfa_times_its_matrices_is_its_credit(kind):
     net, rule = NETS[kind](), DFA(RuleOptions(normalise="none"))
     feedback, batch = drawn(rule, net), seen(NETS[kind]())
-    source = rule.projected(context_of(rule, batch, feedback))
+    source = rule.projected(make_context(rule, batch, feedback))
     embed, *blocks = rule_credit(rule, feedback)(batch)
     assert source.shape == (7, 4)
     torch.testing.assert_close([source @ matrix.T for matrix in feedback["B"]], blocks)
@@ -148,7 +148,7 @@ def test_the_source_of_dfa_times_its_matrices_is_its_credit(kind):
 @pytest.mark.parametrize("rule", [BP(), FA()], ids=["bp", "fa"])
 def test_a_rule_that_projects_nothing_has_no_source(rule):
     net = NETS["plain"]()
-    assert rule.projected(context_of(rule, seen(net), drawn(rule, net))) is None
+    assert rule.projected(make_context(rule, seen(net), drawn(rule, net))) is None
 
 
 def test_normalisation_divides_by_the_rms_and_epsilon():

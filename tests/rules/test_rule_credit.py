@@ -48,5 +48,5 @@ def test_the_context_offers_what_was_declared_and_names_what_was_not():
     for need in ["error", "readout", "blocks", "gradient"]:
         thing = object()
         assert getattr(Context(STATES, TARGET, {}, 0.0, {need: thing}), need) is thing
-        with pytest.raises(LookupError, match=f"uses '{need}' but does not list it"):
+        with pytest.raises(LookupError, match=f"uses '{need}', which its"):
             getattr(Context(STATES, TARGET, {}, 0.0, {}), need)

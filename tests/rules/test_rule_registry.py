@@ -160,7 +160,7 @@ def test_nothing_can_be_chosen_about_how_bp_uses_its_gradient():
 
 def test_an_option_without_a_value_is_asked_for_one():
     for name in ["normalise", "epsilon", "penalty", "learning_rate"]:
-        assert sentence(f"dfa[{name}]") == f"the option {name!r} needs a value, as in {name}=…"
+        assert sentence(f"dfa[{name}]") == f"the option {name!r} has no value; write {name}=…"
 
 
 def test_an_unknown_word_is_answered_with_the_controls():
@@ -311,4 +311,4 @@ def test_an_option_without_a_default_is_refused(tmp_path):
         "class Demanding(RuleOptions):\n    strength: float\n"
         "class Mine(DFA):\n    Options = Demanding\n"
     )
-    assert "must have a default" in sentence(f"{path}:Mine")
+    assert "give each one a default" in sentence(f"{path}:Mine")

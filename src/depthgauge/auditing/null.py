@@ -18,7 +18,7 @@ from depthgauge.nets.batch_view import BatchView
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.stream_reader import StreamReader
 from depthgauge.rules.contract import Rule
-from depthgauge.rules.credit_function import context_of, reading_noise
+from depthgauge.rules.credit_function import draw_noise, make_context
 
 SAMPLES = 2048
 """The number of samples by the protocol."""
@@ -102,7 +102,7 @@ def _alignment(
 ) -> _Alignment:
     """Return the fast computation if the rule offers it and it agrees with the rule's credit."""
     formed = _Formed(rule, seen, convention)
-    source = rule.projected(context_of(rule, seen, feedback))
+    source = rule.projected(make_context(rule, seen, feedback))
     if source is None:
         return formed
     projected = _Projected(source, net, seen, convention)
@@ -137,7 +137,7 @@ class _Formed:
 
     def __init__(self, rule: Rule, seen: BatchView, convention: Convention) -> None:
         self._rule, self._seen, self._convention = rule, seen, convention
-        self._noise = reading_noise(rule, seen)
+        self._noise = draw_noise(rule, seen)
         dtype = seen.states[0].dtype
         self._directions = [unit_vectors(gradient).to(dtype) for gradient in seen.unit_gradients]
 
@@ -150,7 +150,7 @@ class _Formed:
         return lifted
 
     def _one(self, drawn: Feedback) -> Tensor:
-        given = self._rule.credit(context_of(self._rule, self._seen, drawn, self._noise))
+        given = self._rule.credit(make_context(self._rule, self._seen, drawn, self._noise))
         credit = pair_with_gradients([given.embed, *given.blocks], self._convention)
         pairs = zip(credit, self._directions, strict=True)
         return torch.stack([_mean_cosine(a, g) for a, g in pairs])

@@ -15,8 +15,8 @@ from depthgauge.study_config import StudyConfig
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-    from depthgauge.gauges.credit import CreditFunction
     from depthgauge.nets.initial_weights import Initial
+    from depthgauge.rules.credit_function import CreditFunction
     from depthgauge.tasks.base import Task
 
 USED = ("validation", "thresholds", "strict")

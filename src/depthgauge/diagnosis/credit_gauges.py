@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from depthgauge.gauges.alignment import AlignmentGauge
-from depthgauge.gauges.credit import Convention, CreditFunction
+from depthgauge.gauges.credit import Convention
 from depthgauge.gauges.nudging import NudgingGauge
 from depthgauge.gauges.perturbation import PerturbationGauge
 from depthgauge.gauges.reading import Gauge
+from depthgauge.rules.credit_function import CreditFunction
 
 
 def credit_gauges(credit: CreditFunction, convention: Convention) -> dict[str, Gauge]:

@@ -15,7 +15,7 @@ from depthgauge.diagnosis.report import Report
 from depthgauge.diagnostics.readings import seed_readings
 from depthgauge.errors import UserError
 from depthgauge.gauges.accuracy import AccuracyGauge
-from depthgauge.gauges.credit import Convention, CreditFunction
+from depthgauge.gauges.credit import Convention
 from depthgauge.gauges.depth import read_depth
 from depthgauge.gauges.lesion import LesionGauge
 from depthgauge.gauges.measure import measure, peek_first
@@ -31,6 +31,7 @@ from depthgauge.nets.initial_weights import Initial, InitialWeights
 from depthgauge.nets.layout import Layout
 from depthgauge.nets.sample_loss import Loss, cross_entropy
 from depthgauge.nets.stream_reader import Returns, StreamReader
+from depthgauge.rules.credit_function import CreditFunction
 from depthgauge.verdict.judge import judge
 from depthgauge.verdict.sensitivity import sensitivity
 from depthgauge.verdict.thresholds import Thresholds

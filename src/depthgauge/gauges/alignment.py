@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import torch
 
-from depthgauge.gauges.credit import Convention, CreditFunction, checked_credit, pair_with_gradients
+from depthgauge.gauges.credit import Convention, checked_credit, pair_with_gradients
 from depthgauge.gauges.norms import cosines
 from depthgauge.gauges.reading import Reading, SampleCount, none_if_nan
 from depthgauge.nets.batch_view import BatchView
+from depthgauge.rules.credit_function import CreditFunction
 
 
 @dataclass(frozen=True)

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 from torch import Tensor
 
 from depthgauge.errors import UserError
 from depthgauge.nets.batch_view import BatchView
-
-CreditFunction = Callable[[BatchView], Sequence[Tensor]]
-"""Takes a batch; returns L + 1 tensors shaped like the stream. Tensor l estimates g_l.
-
-Tensor 0 trains the embedding. Tensor l + 1 trains block l: it estimates the gradient at the
-block's output.
-"""
+from depthgauge.rules.credit_function import CreditFunction
 
 Convention = Literal["depthgauge", "published"]
 

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from depthgauge.gauges.credit import Convention, CreditFunction, checked_credit
+from depthgauge.gauges.credit import Convention, checked_credit
 from depthgauge.gauges.float64_copy import Float64Copy
 from depthgauge.gauges.norms import unit_vectors
 from depthgauge.gauges.perturbation import relative_size
 from depthgauge.gauges.reading import Reading, SampleCount, none_if_nan
 from depthgauge.nets.batch_view import BatchView, along_axis
+from depthgauge.rules.credit_function import CreditFunction
 
 SAMPLES = 256
 STEP = 1e-2

@@ -8,10 +8,11 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from depthgauge.gauges.credit import Convention, CreditFunction, checked_credit
+from depthgauge.gauges.credit import Convention, checked_credit
 from depthgauge.gauges.float64_copy import Float64Copy
 from depthgauge.gauges.reading import Reading, SampleCount, none_if_nan
 from depthgauge.nets.batch_view import BatchView, along_axis, size_of_samples
+from depthgauge.rules.credit_function import CreditFunction
 
 DIRECTIONS = 32
 SAMPLES = 256

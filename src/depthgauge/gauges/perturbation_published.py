@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from depthgauge.gauges.credit import CreditFunction, checked_credit, pair_with_gradients
+from depthgauge.gauges.credit import checked_credit, pair_with_gradients
 from depthgauge.gauges.perturbation import Losses, PerturbationGauge
 from depthgauge.nets.batch_view import BatchView
+from depthgauge.rules.credit_function import CreditFunction
 
 
 class PublishedPerturbation(PerturbationGauge):

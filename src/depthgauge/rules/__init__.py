@@ -1,1 +1,1 @@
-"""How credit is given: one file for each learning rule, and the contract they share."""
+"""Learning rules, one file each, and the contract that they share."""

@@ -1,6 +1,6 @@
-"""What a rule may see of a network, and whether that lets it carry weights backwards, in words.
+"""Say in words what a rule may see of a network, and whether it can transport weights.
 
-This module knows no torch: `depthgauge rules` reads `needs` off the source and answers at once.
+This module does not import torch, so `depthgauge rules` answers at once.
 """
 
 from __future__ import annotations
@@ -12,24 +12,28 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from depthgauge.rules.contract import Rule
 
-SIGHT = {
+SEEN_BY_NEED = {
     "error": "the error",
     "readout": "the Jacobian of the readout",
     "blocks": "the Jacobians of the blocks",
     "gradient": "the true gradient",
 }
-"""What each need shows; a function that is offered can be differentiated, so it is its Jacobian."""
+"""What each need lets a rule see. A rule can differentiate a function, so it sees its Jacobian."""
 
-CARRIED = {"gradient": ("blocks", "readout"), "blocks": ("blocks",), "readout": ("readout",)}
-"""The parts whose forward weights a need carries backwards: a Jacobian's transpose has them."""
+TRANSPORTED_BY_NEED = {
+    "gradient": ("blocks", "readout"),
+    "blocks": ("blocks",),
+    "readout": ("readout",),
+}
+"""The parts whose transposed weights a rule with this need can use: their Jacobian holds them."""
 
 
 @dataclass(frozen=True)
 class Access:
     """What a rule declares: its `needs`, and whether its feedback is made from the weights.
 
-    It says what a rule may do. One that asks for the readout and never differentiates it is held to
-    carry the readout's weights all the same.
+    This is what the rule could do, not what it does: a rule that needs the readout counts as
+    transporting the readout's weights, even if it never differentiates the readout.
     """
 
     needs: tuple[str, ...] = ()
@@ -37,26 +41,26 @@ class Access:
 
     @property
     def sees(self) -> tuple[str, ...]:
-        """What the rule sees besides the states."""
-        found = tuple(words for need, words in SIGHT.items() if need in self.needs)
-        return found or ("the target alone",)
+        """What the rule sees besides the states, in words."""
+        seen = tuple(words for need, words in SEEN_BY_NEED.items() if need in self.needs)
+        return seen or ("the target alone",)
 
     @property
     def transports(self) -> tuple[str, ...]:
-        """The parts whose weights, transposed, the credit may hold; feedback that copies them."""
-        carried = {part for need in self.needs for part in CARRIED.get(need, ())}
-        carried |= {"feedback"} if self.copies_weights else set()
-        return tuple(part for part in ("blocks", "readout", "feedback") if part in carried)
+        """The parts whose transposed weights the rule can use; "feedback" if that copies them."""
+        parts = {part for need in self.needs for part in TRANSPORTED_BY_NEED.get(need, ())}
+        parts |= {"feedback"} if self.copies_weights else set()
+        return tuple(part for part in ("blocks", "readout", "feedback") if part in parts)
 
     def __str__(self) -> str:
-        """What it sees; whose weights it carries back."""
-        return f"sees {_listed(self.sees)}; {self._transport()}"
+        """Say what the rule sees, and which weights it transports."""
+        return f"sees {_join(self.sees)}; {self._transport()}"
 
     def _transport(self) -> str:
-        through = [part for part in self.transports if part != "feedback"]
-        named = [f"the {part}" for part in through]
-        words = [f"transports the weights of {_listed(named)}"] if through else []
-        if "blocks" in through:
+        parts = [part for part in self.transports if part != "feedback"]
+        named = [f"the {part}" for part in parts]
+        words = [f"transports the weights of {_join(named)}"] if parts else []
+        if "blocks" in parts:
             words.append("as backpropagation does")
         if self.copies_weights:
             words.append("its feedback is made from the weights")
@@ -64,10 +68,10 @@ class Access:
 
 
 def access_of(rule: type[Rule] | Rule) -> Access:
-    """Return what a rule declares."""
+    """Return what a rule may see, from its declarations."""
     return Access(tuple(sorted(rule.needs)), rule.copies_weights)
 
 
-def _listed(words: Collection[str]) -> str:
+def _join(words: Collection[str]) -> str:
     *first, last = words
     return f"{', '.join(first)} and {last}" if first else last

@@ -1,4 +1,4 @@
-"""Small networks that a rule trains beside the network: kept in its feedback, moments and all."""
+"""Small networks that a rule trains beside the network; its feedback holds their weights."""
 
 from __future__ import annotations
 
@@ -20,10 +20,12 @@ ADAM_EPSILON = 1e-8
 
 
 class Features(NamedTuple):
-    """What a bridge sees: the stream's direction, and beside it t, waves of t, and the signal.
+    """The input of an auxiliary network in two parts.
 
-    A residual stream may grow by orders of magnitude; its direction h/RMS(h) is what the readout
-    sees. Many streams may share what is beside them.
+    Attributes:
+        direction: h/RMS(h), which the readout sees too. The stream h itself may grow by orders of
+            magnitude.
+        beside: the other features: t, waves of t, and the signal. Several streams can share them.
     """
 
     direction: Tensor
@@ -31,9 +33,13 @@ class Features(NamedTuple):
 
 
 def features(stream: Tensor, time: float | Tensor, signal: Tensor, frequencies: int) -> Features:
-    """Of each sample; beside its stream are t, sin and cos of 2ⁱπt for each i, and the signal.
+    """Return the features of each sample: the stream's direction, and the features beside it.
 
-    A stream may have leading axes that the signal has not; t may be one for each of them.
+    Args:
+        stream: the stream; it may have leading axes that the signal does not have.
+        time: t, one number or one for each leading axis.
+        signal: the error, for instance.
+        frequencies: how many pairs of sin and cos of 2ⁱπt there are, i = 0, 1, ….
     """
     clock = torch.ones_like(signal[..., :1]) * time
     waves = [
@@ -46,33 +52,36 @@ def features(stream: Tensor, time: float | Tensor, signal: Tensor, frequencies: 
 
 
 def clocks(times: Sequence[float], signal: Tensor) -> Tensor:
-    """The times of as many streams, (times, samples, 1), without a copy from the host."""
+    """Return times as a tensor (times, samples, 1) on the signal's device.
+
+    `full_like` makes them on a GPU without a copy from the CPU.
+    """
     return torch.stack([torch.full_like(signal[:, :1], time) for time in times])
 
 
 def features_width(net: ResidualNet, frequencies: int) -> int:
-    """How many features that are."""
+    """Return how many features `features` returns for this network."""
     classes, width = net.out_head.weight.shape
     return width + 1 + 2 * frequencies + classes
 
 
 def rms(stream: Tensor) -> Tensor:
-    """Root mean square over the features of each sample, never zero."""
+    """Return the root mean square over the features of each sample; it is never zero."""
     return stream.square().mean(-1, keepdim=True).add(torch.finfo(stream.dtype).tiny).sqrt()
 
 
 class Auxiliary:
-    """A multilayer perceptron with GELU, under a name in the rule's feedback, trained by Adam.
+    """A multilayer perceptron with GELU that a rule trains with Adam.
 
-    It holds no tensors itself: everything is in the feedback, so it is saved with every checkpoint
-    and lifted over runs like the rest of the rule.
+    The object holds no tensors. All of them are in the rule's feedback, under the network's name:
+    so they are saved with every checkpoint, and `vmap` runs many of them at once.
     """
 
     def __init__(self, name: str) -> None:
         self.name = name
 
     def drawn(self, sizes: Sequence[int], generator: torch.Generator) -> dict[str, Tensor]:
-        """Weights and biases from U(−1/√fan_in, 1/√fan_in), as PyTorch draws them."""
+        """Draw weights and biases from U(−1/√fan_in, 1/√fan_in), as PyTorch's Linear does."""
         parameters = {}
         for layer, (inputs, outputs) in enumerate(pairwise(sizes)):
             bound = 1 / math.sqrt(inputs)
@@ -82,7 +91,7 @@ class Auxiliary:
         return parameters
 
     def moments(self, parameters: Tensors) -> dict[str, Tensor]:
-        """Adam's state before its first step."""
+        """Return Adam's state before its first step."""
         zeros = {
             f"{kind}.{name}": torch.zeros_like(parameter)
             for name, parameter in parameters.items()
@@ -91,26 +100,27 @@ class Auxiliary:
         return {f"steps.{self.name}": torch.zeros(()), **zeros}
 
     def parameters(self, feedback: Tensors) -> dict[str, Tensor]:
-        """The network's weights and biases."""
+        """Return the network's weights and biases from the rule's feedback."""
         prefix = f"{self.name}."
         return {name: tensor for name, tensor in feedback.items() if name.startswith(prefix)}
 
     def __call__(self, parameters: Tensors, x: Tensor) -> Tensor:
-        """Linear, GELU, Linear, …, Linear."""
+        """Apply Linear, GELU, Linear, …, Linear to x."""
         weight, bias = self._layer(parameters, 0)
-        return self._above(parameters, linear(x, weight, bias))
+        return self._later_layers(parameters, linear(x, weight, bias))
 
     def of_features(self, parameters: Tensors, seen: Features) -> Tensor:
-        """The same of features in two parts, of which the first Linear has the columns in a row.
+        """Apply the network to features in two parts.
 
-        They are multiplied apart, so that what many streams have beside them is multiplied once.
+        The first Linear multiplies the parts separately and adds the products, so features that
+        many streams share are multiplied once.
         """
         width, (weight, bias) = seen.direction.shape[-1], self._layer(parameters, 0)
         beside = linear(seen.beside, weight[:, width:], bias)
-        return self._above(parameters, linear(seen.direction, weight[:, :width]) + beside)
+        return self._later_layers(parameters, linear(seen.direction, weight[:, :width]) + beside)
 
-    def _above(self, parameters: Tensors, x: Tensor) -> Tensor:
-        """What follows the first Linear."""
+    def _later_layers(self, parameters: Tensors, x: Tensor) -> Tensor:
+        """Apply everything after the first Linear."""
         for layer in range(1, len(parameters) // 2):
             x = linear(gelu(x), *self._layer(parameters, layer))
         return x
@@ -120,13 +130,13 @@ class Auxiliary:
         return parameters[f"{own}.weight"], parameters[f"{own}.bias"]
 
     def adam(self, feedback: Tensors, gradients: Tensors, rate: float) -> dict[str, Tensor]:
-        """One step of Adam (Kingma & Ba, 2015): what of the feedback is different after it."""
+        """Make one step of Adam (Kingma & Ba, 2015); return the feedback that it changes."""
         steps = feedback[f"steps.{self.name}"] + 1
-        stepped = {f"steps.{self.name}": steps}
+        changed = {f"steps.{self.name}": steps}
         for name, gradient in gradients.items():
             first = torch.lerp(feedback[f"first.{name}"], gradient, 1 - BETAS[0])
             second = torch.lerp(feedback[f"second.{name}"], gradient.square(), 1 - BETAS[1])
             size = (second / (1 - BETAS[1] ** steps)).sqrt() + ADAM_EPSILON
             moved = feedback[name] - rate / (1 - BETAS[0] ** steps) * first / size
-            stepped |= {name: moved, f"first.{name}": first, f"second.{name}": second}
-        return stepped
+            changed |= {name: moved, f"first.{name}": first, f"second.{name}": second}
+        return changed

@@ -1,4 +1,4 @@
-"""Backpropagation: the reference every other rule is measured against."""
+"""Backpropagation: the reference for all other rules."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from depthgauge.rules.contract import Context, Credit, Rule, RuleOptions
 
 
 class BPOptions(RuleOptions):
-    """The true gradient is used as it is: there is nothing to choose."""
+    """Backpropagation has no options: the true gradient is used as it is."""
 
     fixed = frozenset({"normalise", "epsilon"})
     normalise: Literal["none"] = Field(
@@ -32,5 +32,5 @@ class BP(Rule):
     Options = BPOptions
 
     def credit(self, context: Context) -> Credit:
-        """The true gradient at every block's output, and at the embedding's."""
+        """Return the true gradient at every block's output and at the embedding's output."""
         return Credit(blocks=context.gradient[1:], embed=context.gradient[0])

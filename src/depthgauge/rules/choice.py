@@ -1,7 +1,7 @@
-"""A rule as it is written on the command line, with everything that is chosen about it.
+"""Parse a rule as users write it: its name and, in brackets, what is chosen about it.
 
-`dfa`, `dfa[normalise=batch,penalty=0.01]`, `path/to/my_rule.py:MyRule[width=8,wide_block]`: in the
-brackets stand options of the rule, options of training, and at most one control.
+Examples: `dfa`, `dfa[normalise=batch,penalty=0.01]`, `my_rule.py:MyRule[width=8,wide_block]`. The
+brackets hold options of the rule, options of training, and at most one control.
 """
 
 from __future__ import annotations
@@ -23,10 +23,15 @@ from depthgauge.rules.contract import Rule, RuleOptions
 
 @dataclass(frozen=True)
 class RuleChoice:
-    """A rule class with validated options, ready to be put into a run's configuration.
+    """A rule class with validated options.
 
-    `text` is how the user wrote it. `source` tells rules of the same name apart (see
-    `Kind.find`). `training` has the options of training that were given, `control` the control.
+    Attributes:
+        rule_class: the class of the rule.
+        options: its validated options.
+        text: the rule as the user wrote it.
+        source: a text that differs between rules of the same name (see `Kind.find`).
+        training: the options of training in the brackets.
+        control: the control in the brackets, if any.
     """
 
     rule_class: type[Rule]
@@ -38,7 +43,7 @@ class RuleChoice:
 
     @cached_property
     def label(self) -> str:
-        """The rule's name, with what differs from the defaults in brackets."""
+        """The rule's name with, in brackets, the control and all options that are not defaults."""
         given, default = self.options.model_dump(), self.rule_class.Options().model_dump()
         usual = {name: option.default for name, option in TrainingOptions.model_fields.items()}
         varied = [
@@ -51,7 +56,7 @@ class RuleChoice:
 
     @property
     def config(self) -> RuleConfig:
-        """The rule as it stands in a run's configuration."""
+        """The rule as a run's configuration holds it."""
         return RuleConfig(
             name=self.rule_class.name,
             label=self.label,
@@ -60,15 +65,15 @@ class RuleChoice:
         )
 
     def build(self) -> Rule:
-        """The rule itself."""
+        """Make the rule with these options."""
         return self.rule_class(self.options)
 
     def net(self, base: NetConfig) -> NetConfig:
-        """The network it is trained on: the study's, or the control's."""
+        """Return the network for this rule: the study's, or the control's version of it."""
         return CONTROLS[self.control].net(base) if self.control else base
 
     def recipe(self, base: Recipe) -> Recipe:
-        """The study's recipe with the options of training that were given."""
+        """Return the study's recipe with the options of training of this rule."""
         changes = dict(self.training)
         if self.control:
             changes |= CONTROLS[self.control].training
@@ -76,7 +81,13 @@ class RuleChoice:
 
 
 class _Parts(NamedTuple):
-    """A rule's text, taken apart: options as texts by name, and words without a value."""
+    """The parts of a rule's text.
+
+    Attributes:
+        reference: what stands before the brackets.
+        options: the texts of options with a value, by name.
+        words: the words without a value.
+    """
 
     reference: str
     options: dict[str, str]
@@ -84,8 +95,8 @@ class _Parts(NamedTuple):
 
 
 def choose_rule(text: str) -> RuleChoice:
-    """The rule that `text` names, with the options in its brackets."""
-    parts = _take_apart(text)
+    """Find the rule that `text` names, and validate the options in its brackets."""
+    parts = _parse(text)
     rule_class, source = RULES.find(parts.reference)
     own = {n: v for n, v in parts.options.items() if n not in TrainingOptions.model_fields}
     _check_names(rule_class, own)
@@ -103,19 +114,20 @@ def choose_rule(text: str) -> RuleChoice:
 
 
 def with_options(text: str, *more: str) -> str:
-    """The text of a rule with more in its brackets."""
-    parts = _take_apart(text)
+    """Return the text of a rule with `more` options or words added in its brackets."""
+    parts = _parse(text)
     inside = [f"{name}={value}" for name, value in parts.options.items()] + parts.words
     return f"{parts.reference}[{','.join([*inside, *more])}]" if [*inside, *more] else text
 
 
 def option_names(rule_class: type[Rule]) -> list[str]:
-    """The options of a rule that can be chosen."""
+    """List the options of a rule that users can choose."""
     own = rule_class.Options
     return [name for name in own.model_fields if name not in own.fixed]
 
 
-def _take_apart(text: str) -> _Parts:
+def _parse(text: str) -> _Parts:
+    """Split a rule's text into its parts; refuse bad syntax and repeated options."""
     match = re.fullmatch(r"(?P<reference>[^\[\]]+)(\[(?P<inside>[^\[\]]*)\])?", text.strip())
     if match is None:
         raise UserError(f"cannot read the rule {text!r}; write it as dfa or dfa[normalise=batch]")
@@ -123,7 +135,7 @@ def _take_apart(text: str) -> _Parts:
     names = [name.strip() for name, _, _ in pairs]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise UserError(f"the rule {text} is given an option twice: {', '.join(twice)}")
+        raise UserError(f"the rule {text} has an option twice: {', '.join(twice)}; give it once")
     options = {name.strip(): value.strip() for name, equals, value in pairs if equals}
     return _Parts(match["reference"], options, [name for name in names if name not in options])
 
@@ -132,7 +144,7 @@ def _check_names(rule_class: type[Rule], given: Mapping[str, str]) -> None:
     for name in given:
         if name not in option_names(rule_class):
             raise UserError(
-                f"the rule {rule_class.name} has no option {name!r}; {_valid(rule_class)}"
+                f"the rule {rule_class.name} has no option {name!r}; {_list_options(rule_class)}"
             )
 
 
@@ -141,15 +153,16 @@ def _check_words(rule_class: type[Rule], words: list[str]) -> None:
         if word not in CONTROLS:
             needs_value = word in {*option_names(rule_class), *TrainingOptions.model_fields}
             raise UserError(
-                f"the option {word!r} needs a value, as in {word}=…"
+                f"the option {word!r} has no value; write {word}=…"
                 if needs_value
-                else f"there is no control {word!r}; {_valid(rule_class)}"
+                else f"there is no control {word!r}; {_list_options(rule_class)}"
             )
     if len(words) > 1:
-        raise UserError(f"one control at a time, not {' and '.join(words)}")
+        raise UserError(f"a rule takes one control, but {' and '.join(words)} are given; keep one")
 
 
-def _valid(rule_class: type[Rule]) -> str:
+def _list_options(rule_class: type[Rule]) -> str:
+    """List everything that the brackets of a rule may hold, for error messages."""
     own = ", ".join(option_names(rule_class)) or "none"
     return (
         f"its options are: {own}; options of training: {', '.join(TrainingOptions.model_fields)}; "
@@ -164,6 +177,7 @@ def _validated(model: type[Any], given: Mapping[str, str], rule_class: type[Rule
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"])
         raise UserError(
-            f"option {name!r} of the rule {rule_class.name}: {first['msg']}; {_valid(rule_class)}"
+            f"option {name!r} of the rule {rule_class.name}: {first['msg']}; "
+            f"{_list_options(rule_class)}"
         ) from error
     return options

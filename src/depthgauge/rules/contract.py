@@ -1,4 +1,4 @@
-"""What a learning rule is: it turns a forward trace into credit, for one network and one batch."""
+"""The contract of a learning rule, which turns a forward trace of one network into credit."""
 
 from __future__ import annotations
 
@@ -19,9 +19,13 @@ Normalise = Literal["sample", "batch", "none"]
 
 @dataclass(frozen=True)
 class Credit:
-    """`blocks[l]` estimates g_{l+1}, the gradient at block l's output; `embed` estimates g_0.
+    """A rule's estimates of the gradients of each sample's own loss.
 
-    Every tensor is (samples, d), for each sample's own loss.
+    Attributes:
+        blocks: for each block l an estimate of g_{l+1}, the gradient at the block's output.
+        embed: an estimate of g_0, the gradient at the embedding's output.
+
+    Every tensor is (samples, d).
     """
 
     blocks: Sequence[Tensor]
@@ -29,21 +33,22 @@ class Credit:
 
 
 class Context:
-    """What a rule may see of one network on one batch; everything is detached.
+    """What a rule may see of one network on one batch; all tensors are detached.
 
     Attributes:
         states: h_0 … h_L, each (samples, d).
         target: the labels, (samples,).
-        feedback: what the rule's `feedback` returned for this run.
-        progress: fraction of training that is over, in [0, 1); 1 when a trained network is read.
-        residual: whether the network adds a branch to the stream; else it replaces the stream.
+        feedback: what the rule's `feedback` returned for this run, with what it has learned since.
+        progress: the fraction of training that is over, in [0, 1); 1 when a trained network is
+            measured.
+        residual: whether blocks add a branch to the stream; if not, they replace the stream.
 
-    Where the rule has a `noise_shape`:
-        noise: standard normal numbers of that shape, other ones for every batch. They depend on the
+    Only for a rule that has a `noise_shape`:
+        noise: standard normal numbers of that shape, new ones for every batch. They depend on the
             run's seed and the batch alone.
 
-    What the rule lists in `needs` is there too:
-        error: softmax(logits) − onehot(target), per sample.
+    Only for a rule that lists them in `needs`:
+        error: softmax(logits) − onehot(target) of each sample.
         readout: a function from h_L to logits.
         blocks: for each block a function from its input to its branch.
         gradient: g_0 … g_L, the true gradients of each sample's own loss.
@@ -70,14 +75,16 @@ class Context:
 
     def _declared(self, need: Need) -> object:
         if need not in self._offers:
-            raise LookupError(f"the rule uses {need!r} but does not list it in its `needs`")
+            raise LookupError(
+                f"the rule uses {need!r}, which its `needs` do not list; add it there"
+            )
         return self._offers[need]
 
     @property
     def noise(self) -> Tensor:
-        """The run's own noise for this batch."""
+        """The run's noise for this batch."""
         if self._noise is None:
-            raise LookupError("the rule uses noise but does not say how much in `noise_shape`")
+            raise LookupError("the rule uses noise, but has no `noise_shape` that says how much")
         return self._noise
 
     @property
@@ -87,25 +94,26 @@ class Context:
 
     @property
     def readout(self) -> Callable[[Tensor], Tensor]:
-        """out_head ∘ out_ln."""
+        """The function from h_L to logits: out_head ∘ out_ln."""
         return self._declared("readout")  # type: ignore[return-value]
 
     @property
     def blocks(self) -> Sequence[Callable[[Tensor], Tensor]]:
-        """The block functions h_l ↦ f_l."""
+        """The functions of the blocks, h_l ↦ f_l."""
         return self._declared("blocks")  # type: ignore[return-value]
 
     @property
     def gradient(self) -> Sequence[Tensor]:
-        """g_0 … g_L."""
+        """The true gradients g_0 … g_L."""
         return self._declared("gradient")  # type: ignore[return-value]
 
 
 class RuleOptions(BaseModel):
     """Options of a rule: validated, documented, and part of a run's identity.
 
-    Those in `fixed` are written down with a run but cannot be chosen. Credit is applied as the rule
-    returns it, unless the rule declares a normalisation (`NormalisedOptions`) or one is chosen.
+    Options in `fixed` are part of a run's configuration, but users cannot choose them. Credit is
+    applied as the rule returns it, unless a normalisation is chosen or is the rule's default
+    (`NormalisedOptions`).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -113,7 +121,7 @@ class RuleOptions(BaseModel):
 
     normalise: Normalise = Field(
         default="none",
-        description="divide the credit by its RMS over: each sample, the batch, or not",
+        description="divide the credit by its RMS over each sample, over the batch, or not at all",
     )
     epsilon: float = Field(
         default=1e-6, ge=0, allow_inf_nan=False, description="added to that RMS before dividing"
@@ -121,7 +129,7 @@ class RuleOptions(BaseModel):
 
 
 class NormalisedOptions(RuleOptions):
-    """Options of a rule that declares: each sample's credit is divided by its RMS over features."""
+    """Options of a rule that by default divides each sample's credit by its RMS over features."""
 
     normalise: Normalise = Field(
         default="sample", description=RuleOptions.model_fields["normalise"].description
@@ -131,9 +139,9 @@ class NormalisedOptions(RuleOptions):
 class Rule(ABC):
     """A learning rule, written for one network and one batch.
 
-    The engine lifts it over many networks with `torch.func.vmap`; a rule that cannot be lifted
-    (it uses `.item()`, or a step count that depends on the data) sets `batched = False`. A rule
-    whose `feedback` is made from the network's weights sets `copies_weights = True`.
+    The engine runs it for many networks at once with `torch.func.vmap`. A rule for which this is
+    impossible (it uses `.item()`, or a step count that depends on the data) sets `batched = False`.
+    A rule whose `feedback` is made from the network's weights sets `copies_weights = True`.
     """
 
     name: ClassVar[str]
@@ -148,32 +156,33 @@ class Rule(ABC):
         self.options = options if options is not None else self.Options()
 
     def feedback(self, net: ResidualNet, generator: torch.Generator) -> dict[str, Tensor]:
-        """The tensors this rule keeps for a run: saved with every checkpoint.
+        """Return the tensors that the rule keeps for a run; every checkpoint saves them.
 
-        Random matrices, the weights of auxiliary networks, their optimizer's moments. Everything
-        random comes from `generator`.
+        They are, for instance, random matrices, or the weights of auxiliary networks and the
+        moments of their optimizer. All random numbers must come from `generator`.
         """
         return {}
 
     @abstractmethod
     def credit(self, context: Context) -> Credit:
-        """One credit tensor for each block, and one for the embedding."""
+        """Return one credit tensor for each block, and one for the embedding."""
 
     def learn(self, context: Context) -> Mapping[str, Tensor]:
-        """What of the feedback is different after this batch, for rules that train networks.
+        """Return the feedback that this batch changes, for rules that learn feedback.
 
-        It is called after `credit`, on the same batch, so the credit of a batch never comes from
-        networks that have learned from it.
+        The engine calls `learn` after `credit` on the same batch, so the credit of a batch never
+        comes from feedback that has learned from this batch.
         """
         return {}
 
     def noise_shape(self, states: Sequence[Tensor]) -> tuple[int, ...] | None:
-        """How much noise `credit` and `learn` want for a batch with these states, if any."""
+        """Return the shape of the noise that `credit` and `learn` use; None if they use none."""
         return None
 
     def projected(self, context: Context) -> Tensor | None:
-        """The source s, (samples, c), of a rule whose credit is s·B_lᵀ, with `feedback["B"]`.
+        """Return the source s, (samples, c), if the rule's credit is s·B_lᵀ with `feedback["B"]`.
 
-        A rule that says so is calibrated against fresh feedback without forming the projections.
+        Return None for any other credit. With s, the null calibration is much faster, since it
+        need not form the projections.
         """
         return None

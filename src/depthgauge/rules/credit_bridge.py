@@ -1,4 +1,4 @@
-"""Credit Bridge: a value network learns the loss to come, and its gradient is the credit."""
+"""Credit Bridge: a value network learns to predict the loss; its gradient is the credit."""
 
 from __future__ import annotations
 
@@ -16,39 +16,49 @@ from depthgauge.rules.contract import Context, Credit, NormalisedOptions
 from depthgauge.rules.dfa import DFA
 
 SMALLEST = 1e-12
-"""Mean over samples of ‖RMS(h_L)·g_L‖² below which there is nothing to match."""
+"""The least mean over samples of ‖RMS(h_L)·g_L‖² that the matching loss divides by."""
 
 
 class CreditBridgeOptions(NormalisedOptions):
-    """The published toy setting; the rest was measured (docs/rules/credit_bridge.md)."""
+    """Options of Credit Bridge.
+
+    Defaults are those of the published toy experiment where it has them; the others were measured
+    (docs/rules/credit_bridge.md).
+    """
 
     hidden: int = Field(default=256, ge=1, description="width of the value network's hidden layers")
-    layers: int = Field(default=3, ge=1, description="Linears of the value network")
-    rate: float = Field(default=1e-3, gt=0, allow_inf_nan=False, description="Adam's, constant")
+    layers: int = Field(default=3, ge=1, description="number of Linears of the value network")
+    rate: float = Field(
+        default=1e-3, gt=0, allow_inf_nan=False, description="constant learning rate of Adam"
+    )
     frequencies: int = Field(default=0, ge=0, description="pairs of sin and cos of the time t")
     copies: int = Field(default=8, ge=1, description="K noisy copies of each next state")
     sigma: float = Field(
-        default=0.1, ge=0, allow_inf_nan=False, description="their noise, in units of h's RMS"
+        default=0.1,
+        ge=0,
+        allow_inf_nan=False,
+        description="noise of the copies, in units of h's RMS",
     )
     temperature: float = Field(
-        default=0.1, gt=0, allow_inf_nan=False, description="of the soft minimum over the copies"
+        default=0.1, gt=0, allow_inf_nan=False, description="temperature of the soft minimum"
     )
     ema: float = Field(default=0.995, ge=0, lt=1, description="decay of the target network V̄")
     matching: float = Field(
         default=1000.0, ge=0, allow_inf_nan=False, description="weight of matching ∇V to g_L at h_L"
     )
     warm_up: float = Field(
-        default=0.2, ge=0, lt=1, description="share of training that is given DFA's credit"
+        default=0.2, ge=0, lt=1, description="share of training that uses DFA's credit"
     )
 
 
 class CreditBridge(DFA):
-    """a_l = ∇_h V(h_l, t_l, e), a_emb at h_0; V learns to foretell the sample's loss.
+    """a_l = ∇_h V(h_l, t_l, e), a_emb = ∇_h V(h_0, 0, e); V learns to predict each sample's loss.
 
-    V(h_L) → the loss; V(h_l) → −τ·log mean_k exp(−V̄(h_{l+1} + σ·noise_k)/τ), V̄ a moving average of
-    V; and ∇V(h_L) → g_L, both in units of 1/RMS(h_L), relative to the batch's mean square of the
-    latter. Without the last part V may foretell the loss from the error alone, and then ∇V says
-    nothing. DFA trains the network until V has begun to.
+    V has three targets. V(h_L) should be the loss. V(h_l) should be the soft minimum
+    −τ·log mean_k exp(−V̄(h_{l+1} + σ·noise_k)/τ), where V̄ is a moving average of V. And ∇V(h_L)
+    should be g_L; this error is measured in units of 1/RMS(h_L), relative to the batch's mean
+    square of g_L. Without the third target V can predict the loss from the error e alone, and then
+    ∇V means nothing. At the start of training the network gets DFA's credit, until V has learned.
     """
 
     name = "credit_bridge"
@@ -59,7 +69,7 @@ class CreditBridge(DFA):
     value, average = Auxiliary("V"), Auxiliary("A")
 
     def feedback(self, net: ResidualNet, generator: torch.Generator) -> dict[str, Tensor]:
-        """DFA's matrices, V, its optimizer's moments and its moving average."""
+        """Draw DFA's matrices and V; return them with V's moving average and Adam's moments."""
         inputs = features_width(net, self.options.frequencies)
         hidden = [self.options.hidden] * (self.options.layers - 1)
         direct = super().feedback(net, generator)
@@ -68,10 +78,10 @@ class CreditBridge(DFA):
         return direct | value | self.value.moments(value) | average
 
     def noise_shape(self, states: Sequence[Tensor]) -> tuple[int, ...]:
-        """K copies of h_1 … h_L."""
+        """Return the shape of the noise: K copies of h_1 … h_L."""
         return (self.options.copies, len(states) - 1, *states[0].shape)
 
-    def foretold(
+    def predict(
         self,
         network: Auxiliary,
         parameters: Tensors,
@@ -79,24 +89,27 @@ class CreditBridge(DFA):
         time: float | Tensor,
         error: Tensor,
     ) -> Tensor:
-        """V(h, t, s) of each sample; the stream may have leading axes, and t one value for each."""
+        """Return V(h, t, e) of each sample.
+
+        The stream may have leading axes; `time` is then one number for all or one for each.
+        """
         seen = features(stream, time, error, self.options.frequencies)
         return network.of_features(parameters, seen).squeeze(-1)
 
     def slope(
         self, parameters: Tensors, stream: Tensor, time: float | Tensor, error: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """∇_h V of each sample, and V itself."""
+        """Return ∇_h V of each sample, and V itself."""
 
         def total(h: Tensor) -> tuple[Tensor, Tensor]:
-            values = self.foretold(self.value, parameters, h, time, error)
+            values = self.predict(self.value, parameters, h, time, error)
             return values.sum(), values
 
         slope, values = torch.func.grad(total, has_aux=True)(stream)
         return slope, values
 
     def credit(self, context: Context) -> Credit:
-        """∇V at every block's input; DFA's credit at the beginning."""
+        """Return ∇V at every block's input; DFA's credit at the start of training."""
         if context.progress < self.options.warm_up:
             return super().credit(context)
         value = self.value.parameters(context.feedback)
@@ -106,25 +119,25 @@ class CreditBridge(DFA):
         return Credit(blocks=list(slopes[: len(context.states) - 1]), embed=slopes[0])
 
     def projected(self, context: Context) -> Tensor | None:
-        """Only in the beginning."""
+        """Return DFA's source while the credit is DFA's, and None later."""
         return super().projected(context) if context.progress < self.options.warm_up else None
 
     def learn(self, context: Context) -> dict[str, Tensor]:
-        """One step of V, and of its moving average behind it."""
+        """Train V for one step, and update its moving average."""
         *earlier, last = context.states
-        losses, slopes = _at_the_end(context)
+        losses, slopes = _losses_and_gradients(context)
         minima, unit = self._soft_minima(context), rms(last)
-        whole = (slopes * unit).square().sum().clamp_min(SMALLEST * len(losses))
+        total = (slopes * unit).square().sum().clamp_min(SMALLEST * len(losses))
 
         def loss(parameters: Tensors) -> Tensor:
-            slope, at_the_end = self.slope(parameters, last, 1.0, context.error)
-            astray = ((slope - slopes) * unit).square().sum() / whole
-            there = (at_the_end - losses).square().mean() + self.options.matching * astray
+            slope, values = self.slope(parameters, last, 1.0, context.error)
+            mismatch = ((slope - slopes) * unit).square().sum() / total
+            loss_at_last = (values - losses).square().mean() + self.options.matching * mismatch
             if not earlier:
-                return there
+                return loss_at_last
             streams, times = torch.stack(earlier), clocks(_times(context)[:-1], context.error)
-            before = self.foretold(self.value, parameters, streams, times, context.error)
-            return there + (before - torch.stack(minima)).square().mean(1).sum()
+            before = self.predict(self.value, parameters, streams, times, context.error)
+            return loss_at_last + (before - torch.stack(minima)).square().mean(1).sum()
 
         gradients = torch.func.grad(loss)(self.value.parameters(context.feedback))
         learned = self.value.adam(context.feedback, gradients, self.options.rate)
@@ -135,14 +148,14 @@ class CreditBridge(DFA):
         }
 
     def _soft_minima(self, context: Context) -> list[Tensor]:
-        """For each block the soft minimum of V̄ over noisy copies of its output."""
+        """Return for each block the soft minimum of V̄ over noisy copies of the block's output."""
         average = self.average.parameters(context.feedback)
         minima = []
         for index, time in enumerate(_times(context)[1:]):
             stream = context.states[index + 1]
             noise = context.noise[:, index]
             copies = torch.addcmul(stream, rms(stream), noise, value=self.options.sigma)
-            values = self.foretold(self.average, average, copies, time, context.error)
+            values = self.predict(self.average, average, copies, time, context.error)
             exponents = -values / self.options.temperature
             mean = torch.logsumexp(exponents, 0) - math.log(self.options.copies)
             minima.append(-self.options.temperature * mean)
@@ -150,13 +163,13 @@ class CreditBridge(DFA):
 
 
 def _times(context: Context) -> list[float]:
-    """t_l = l/L of h_0 … h_L."""
+    """Return the times t_l = l/L of h_0 … h_L."""
     blocks = len(context.states) - 1
     return [index / blocks for index in range(blocks)] + [1.0]
 
 
-def _at_the_end(context: Context) -> tuple[Tensor, Tensor]:
-    """Each sample's loss, and its gradient g_L at h_L."""
+def _losses_and_gradients(context: Context) -> tuple[Tensor, Tensor]:
+    """Return each sample's loss, and its gradient g_L at h_L."""
 
     def total(stream: Tensor) -> tuple[Tensor, Tensor]:
         losses = cross_entropy(context.readout(stream), context.target, reduction="none")

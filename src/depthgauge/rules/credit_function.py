@@ -1,8 +1,8 @@
-"""A rule's credit for one network that is being read, not trained."""
+"""Make a function that returns a rule's credit for a trained network that is being measured."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
 import torch
@@ -17,10 +17,10 @@ AFTER_TRAINING = 1.0
 NOISE_SEED = 0
 
 
-def context_of(
+def make_context(
     rule: Rule, batch: BatchView, feedback: Mapping[str, Tensor], noise: Tensor | None = None
 ) -> Context:
-    """What the rule may see of a batch, in the precision in which the network is read."""
+    """Return what the rule may see of a batch, in the precision of the batch's states."""
     net, dtype = cast(ResidualNet, batch.net.model), batch.states[0].dtype
     offers: dict[Need, Callable[[], object]] = {
         "error": lambda: batch.error.to(dtype),
@@ -39,13 +39,13 @@ def context_of(
         own,
         AFTER_TRAINING,
         declared,
-        noise=reading_noise(rule, batch) if noise is None else noise,
+        noise=draw_noise(rule, batch) if noise is None else noise,
         residual=net.residual_add,
     )
 
 
-def reading_noise(rule: Rule, batch: BatchView) -> Tensor | None:
-    """The same numbers for every reading, so that a reading can be repeated."""
+def draw_noise(rule: Rule, batch: BatchView) -> Tensor | None:
+    """Draw the rule's noise for a measurement; it is the same every time."""
     shape, like = rule.noise_shape(batch.states), batch.states[0]
     if shape is None:
         return None
@@ -53,26 +53,30 @@ def reading_noise(rule: Rule, batch: BatchView) -> Tensor | None:
     return torch.randn(shape, generator=generator).to(like.device, like.dtype)
 
 
-Function = Callable[[BatchView], list[Tensor]]
-"""The credit as gauges take it: the embedding's first."""
+CreditFunction = Callable[[BatchView], Sequence[Tensor]]
+"""Takes a batch; returns L + 1 tensors shaped like the stream. Tensor l estimates g_l.
+
+Tensor 0 trains the embedding. Tensor l + 1 trains block l: it estimates the gradient at the
+block's output.
+"""
 
 
-def rule_credit(rule: Rule, feedback: Mapping[str, Tensor]) -> Function:
-    """The credit that training with `rule` applies."""
-    return _as_function(rule, feedback, compute_credit)
+def rule_credit(rule: Rule, feedback: Mapping[str, Tensor]) -> CreditFunction:
+    """Return a function that returns the credit which training with `rule` applies."""
+    return _credit_function(rule, feedback, compute_credit)
 
 
-def formed_credit(rule: Rule, feedback: Mapping[str, Tensor]) -> Function:
-    """The credit as `rule` forms it, before it is normalised."""
-    return _as_function(rule, feedback, lambda rule, context: rule.credit(context))
+def formed_credit(rule: Rule, feedback: Mapping[str, Tensor]) -> CreditFunction:
+    """Return a function that returns the credit of `rule` before normalisation."""
+    return _credit_function(rule, feedback, lambda rule, context: rule.credit(context))
 
 
-def _as_function(
-    rule: Rule, feedback: Mapping[str, Tensor], form: Callable[[Rule, Context], Credit]
-) -> Function:
+def _credit_function(
+    rule: Rule, feedback: Mapping[str, Tensor], compute: Callable[[Rule, Context], Credit]
+) -> CreditFunction:
     @torch.no_grad()
     def credit(batch: BatchView) -> list[Tensor]:
-        given = form(rule, context_of(rule, batch, feedback))
+        given = compute(rule, make_context(rule, batch, feedback))
         return [given.embed, *given.blocks]
 
     return credit

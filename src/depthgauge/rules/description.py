@@ -1,4 +1,4 @@
-"""Say of a rule what it needs, what it sees by that, and what can be chosen about it."""
+"""Describe rules for `depthgauge rules`: what they need and see, and their options."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from depthgauge.rules.contract import Rule
 
 
 class OptionDescription(TypedDict):
-    """One thing that may stand in a rule's brackets; a control has no value, so no default."""
+    """An option or control that a rule's brackets may hold; a control has no default."""
 
     name: str
     default: object
@@ -34,7 +34,7 @@ class RuleDescription(TypedDict):
 
 
 def describe_rule(rule: type[Rule]) -> RuleDescription:
-    """Describe one rule with what it sees and the options that can be chosen."""
+    """Describe one rule: what it sees, and the options that users can choose."""
     access = access_of(rule)
     return {
         "name": rule.name,

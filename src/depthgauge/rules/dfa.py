@@ -1,4 +1,4 @@
-"""Direct feedback alignment (Nøkland, 2016): the output error reaches every block at once."""
+"""Direct feedback alignment (Nøkland, 2016): each block gets the error through a random matrix."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class DFA(Rule):
     Options = NormalisedOptions
 
     def feedback(self, net: ResidualNet, generator: torch.Generator) -> dict[str, Tensor]:
-        """B_0 … B_{L−1}, and one for the embedding alone where there is no block."""
+        """Draw B_0 … B_{L−1}; without blocks, draw one matrix for the embedding."""
         classes, width = net.out_head.weight.shape
         matrices = torch.empty(max(net.num_blocks, 1), width, classes)
         for matrix in matrices:
@@ -28,16 +28,16 @@ class DFA(Rule):
         return {"B": matrices / math.sqrt(classes)}
 
     def source(self, context: Context) -> Tensor:
-        """What the matrices project: the error."""
+        """Return what the matrices project: the error."""
         return context.error
 
     def credit(self, context: Context) -> Credit:
-        """The source, projected."""
+        """Project the source through each block's matrix."""
         source = self.source(context)
         projected = [source @ matrix.T for matrix in context.feedback["B"]]
         blocks = len(context.states) - 1
         return Credit(blocks=projected[:blocks], embed=projected[0])
 
     def projected(self, context: Context) -> Tensor | None:
-        """The credit is nothing but a projection of its source."""
+        """Return the source: all of this credit is a projection."""
         return self.source(context)

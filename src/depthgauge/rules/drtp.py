@@ -1,4 +1,4 @@
-"""Direct random target projection (Frenkel, Lefebvre & Bol, 2021): no error, the target alone."""
+"""Direct random target projection (Frenkel, Lefebvre & Bol, 2021): project the target alone."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from depthgauge.rules.dfa import DFA
 
 
 class DRTP(DFA):
-    """a_l = −y*·B_lᵀ with DFA's matrices, y* the one-hot target.
+    """a_l = −y*·B_lᵀ with DFA's matrices and the one-hot target y*.
 
-    For softmax and cross-entropy the error is negative at the target and positive elsewhere, so −y*
-    has the error's sign where it matters. A block need not wait for the end of the forward pass.
+    With softmax and cross-entropy the error is negative at the target and positive elsewhere, so
+    −y* has the error's sign at the target. A block need not wait for the end of the forward pass.
     """
 
     name = "drtp"
@@ -21,6 +21,6 @@ class DRTP(DFA):
     needs = frozenset()
 
     def source(self, context: Context) -> Tensor:
-        """The target, one-hot, with a minus."""
+        """Return what the matrices project: minus the one-hot target."""
         matrices = context.feedback["B"]
         return -one_hot(context.target, matrices.shape[-1]).to(matrices.dtype)

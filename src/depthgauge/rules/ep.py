@@ -1,4 +1,4 @@
-"""Equilibrium Propagation (Scellier & Bengio, 2017): the credit is what a nudge leaves behind."""
+"""Equilibrium Propagation (Scellier & Bengio, 2017): credit from states nudged to the target."""
 
 from __future__ import annotations
 
@@ -16,30 +16,35 @@ from depthgauge.rules.contract import Context, Credit, Rule, RuleOptions
 
 
 class EPOptions(RuleOptions):
-    """What the definition leaves open; the defaults were measured (docs/rules/ep.md)."""
+    """Options of Equilibrium Propagation; defaults were measured (docs/rules/ep.md)."""
 
     credit: Literal["error", "displacement"] = Field(
         default="error",
-        description="error: −ε/β, the energy's own gradient; displacement: the published form",
+        description="error: −ε/β, the gradient of the energy; displacement: the published form",
     )
     nudge: float = Field(
         default=1.0, gt=0, allow_inf_nan=False, description="β in units of h_L's mean square"
     )
     steps: int = Field(default=4, ge=1, description="sweeps of the nudged phase over all states")
-    step_size: float = Field(default=0.1, gt=0, allow_inf_nan=False, description="of each sweep")
+    step_size: float = Field(
+        default=0.1, gt=0, allow_inf_nan=False, description="size of the step of each sweep"
+    )
 
 
 class EP(Rule):
-    """a_l = −ε_{l+1}/β and a_emb = −ε_0/β at the nudged state.
+    """a_l = −ε_{l+1}/β and a_emb = −ε_0/β at the nudged states.
 
-    ε_0 = h_0 − embed(x) and ε_{l+1} = h_{l+1} − h_l − block_l(h_l) are what the states miss of what
-    is foretold from below; E = ½ Σ ‖ε_l‖². The free phase is the forward pass: there E = 0. The
-    nudged phase descends all h on E + β·CE. Where it ends, ε_l = (1 + J_l)ᵀ ε_{l+1} and
-    ε_L = −β ∂CE/∂h_L: so the credit tends to the true gradient as β → 0 and relaxation completes.
-    Through its LayerNorm the readout sees h_L/RMS(h_L), whose gradient falls with RMS(h_L): so
-    β = nudge · RMS²(h_L) of each sample moves a stream of any size by the same share of it.
+    ε_0 = h_0 − embed(x) and ε_{l+1} = h_{l+1} − h_l − block_l(h_l) are the differences between the
+    states and their predictions from the state below; the energy is E = ½ Σ ‖ε_l‖². The free phase
+    is the forward pass, where E = 0. The nudged phase descends E + β·CE in all h. At its fixed
+    point ε_l = (1 + J_l)ᵀ ε_{l+1} and ε_L = −β ∂CE/∂h_L. So the credit tends to the true gradient
+    as β → 0, if the nudged phase reaches its fixed point.
 
-    The displacement −(h_{l+1} − h_{l+1}^free)/β carries the displacements below it along instead.
+    The readout's LayerNorm sees h_L/RMS(h_L), so the gradient of CE falls with RMS(h_L). With
+    β = nudge · RMS²(h_L) of each sample, a nudge moves a stream of any size by the same share.
+
+    With `credit=displacement` the credit is −(h_{l+1} − h_{l+1}^free)/β, which also contains the
+    displacements of the states below.
     """
 
     name = "ep"
@@ -49,27 +54,27 @@ class EP(Rule):
     options: EPOptions
 
     def credit(self, context: Context) -> Credit:
-        """Relax the nudged phase, then read the errors or displacements off."""
+        """Run the nudged phase; return the errors or the displacements that it leaves."""
         states = list(context.states)
         beta = self.options.nudge * rms(states[-1]).square()
         for _ in range(self.options.steps):
             states = self._sweep(context, states, beta)
         if self.options.credit == "displacement":
-            left = [h - free for h, free in zip(states, context.states, strict=True)]
+            differences = [h - free for h, free in zip(states, context.states, strict=True)]
         else:
-            foretold, _ = _foretold(context, states)
-            left = [h - below for h, below in zip(states, foretold, strict=True)]
-        embed, *blocks = [-part / beta for part in left]
+            predictions, _ = _predict(context, states)
+            differences = [h - below for h, below in zip(states, predictions, strict=True)]
+        embed, *blocks = [-difference / beta for difference in differences]
         return Credit(blocks=blocks, embed=embed)
 
     def _sweep(self, context: Context, states: list[Tensor], beta: Tensor) -> list[Tensor]:
-        """A gradient step of every state, from the last one down.
+        """Move every state by one gradient step, from the last state down.
 
-        ∂(E + β·CE)/∂h_l = ε_l − (1 + J_l)ᵀ ε_{l+1}, with β·∂CE/∂h_L in place of the last part at
-        the end. Each state meets the one above where that has just gone, so that the nudge reaches
-        the embedding in one sweep.
+        ∂(E + β·CE)/∂h_l = ε_l − (1 + J_l)ᵀ ε_{l+1}; at h_L the second term is −β·∂CE/∂h_L instead.
+        Each step uses the new value of the state above, so the nudge reaches the embedding in one
+        sweep.
         """
-        foretold, pulls = _foretold(context, states)
+        predictions, pulls = _predict(context, states)
 
         def nudge(last: Tensor) -> Tensor:
             return cross_entropy(context.readout(last), context.target, reduction="sum")
@@ -77,25 +82,25 @@ class EP(Rule):
         pull = -beta * torch.func.grad(nudge)(states[-1])
         moved: list[Tensor] = []
         for index in reversed(range(len(states))):
-            error = states[index] - foretold[index]
+            error = states[index] - predictions[index]
             moved.insert(0, states[index] - self.options.step_size * (error - pull))
             if index:
-                pull = pulls[index - 1](moved[0] - foretold[index])[0]
+                pull = pulls[index - 1](moved[0] - predictions[index])[0]
         return moved
 
 
-def _foretold(
+def _predict(
     context: Context, states: list[Tensor]
 ) -> tuple[list[Tensor], list[Callable[[Tensor], tuple[Tensor, ...]]]]:
-    """Every state as the one below it foretells it, and v ↦ (1 + J_l)ᵀ v of each block."""
-    foretold, pulls = [context.states[0]], []
+    """Return each state's prediction from the state below, and v ↦ (1 + J_l)ᵀ v of each block."""
+    predictions, pulls = [context.states[0]], []
     for block, stream in zip(context.blocks, states[:-1], strict=True):
         step = torch.func.vjp(partial(_next, context, block), stream)
-        foretold.append(step[0])
+        predictions.append(step[0])
         pulls.append(step[1])
-    return foretold, pulls
+    return predictions, pulls
 
 
 def _next(context: Context, block: Callable[[Tensor], Tensor], stream: Tensor) -> Tensor:
-    """What h_{l+1} would be without any error: h_l + block_l(h_l)."""
+    """Return the prediction of h_{l+1}: h_l + block_l(h_l)."""
     return stream + block(stream) if context.residual else block(stream)

@@ -1,4 +1,4 @@
-"""Feedback alignment (Lillicrap et al., 2016): backwards through fixed random matrices."""
+"""Feedback alignment (Lillicrap et al., 2016): the backward pass uses fixed random matrices."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from depthgauge.rules.contract import Context, Credit, NormalisedOptions, Rule
 class FA(Rule):
     """a_{L−1} = ∂(batch-mean CE)/∂h_L, a_{l−1} = a_l·B_lᵀ, a_emb = a_0·B_0ᵀ.
 
-    B_l = randn(d, d)/√d, fixed. The chain runs on the raw credit; normalisation comes after it.
-    The loss is the batch mean, as in the published study: its gradient falls below ε as the
-    stream grows, and FA's accuracy depends on that.
+    B_l = randn(d, d)/√d, fixed. Credit is normalised after the whole chain is computed. The loss is
+    the batch mean, as in the published study: as the stream grows, its gradient falls below the ε
+    of the normalisation, and FA's accuracy depends on that.
     """
 
     name = "fa"
@@ -26,7 +26,7 @@ class FA(Rule):
     Options = NormalisedOptions
 
     def feedback(self, net: ResidualNet, generator: torch.Generator) -> dict[str, Tensor]:
-        """B_0 … B_{L−1}."""
+        """Draw B_0 … B_{L−1}."""
         width = net.out_head.weight.shape[1]
         matrices = torch.empty(net.num_blocks, width, width)
         for matrix in matrices:
@@ -34,7 +34,7 @@ class FA(Rule):
         return {"B": matrices / math.sqrt(width)}
 
     def credit(self, context: Context) -> Credit:
-        """Down the chain, from the last block to the embedding."""
+        """Compute the chain of credit from the last block down to the embedding."""
 
         def batch_mean_loss(stream: Tensor) -> Tensor:
             return cross_entropy(context.readout(stream), context.target)

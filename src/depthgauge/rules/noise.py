@@ -1,4 +1,4 @@
-"""Noise as credit: what a network gains when its blocks are trained and told nothing."""
+"""Noise as credit: shows what a network gains from trained blocks that get no information."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from depthgauge.rules.contract import Context, Credit, Rule
 
 
 class Noise(Rule):
-    """a_l = ‖g_{l+1}‖·n_l/‖n_l‖ with fresh normal n_l, sample by sample; a_emb = g_0.
+    """a_l = ‖g_{l+1}‖·n_l/‖n_l‖ with fresh normal n_l for each sample; a_emb = g_0.
 
-    A floor for other rules: random features that grow are better features, so that a ladder climbs
-    a little under credit that means nothing.
+    This rule is a floor for other rules. Random features that grow are better features, so a
+    ladder climbs a little even with meaningless credit.
     """
 
     name = "noise"
@@ -23,11 +23,11 @@ class Noise(Rule):
     Options = BPOptions
 
     def noise_shape(self, states: Sequence[Tensor]) -> tuple[int, ...]:
-        """One direction for each block and sample."""
+        """Return the shape of the noise: one direction for each block and sample."""
         return (len(states) - 1, *states[0].shape)
 
     def credit(self, context: Context) -> Credit:
-        """Random directions, as long as the gradients."""
+        """Return random directions with the norms of the true gradients."""
         embed, *gradients = context.gradient
         norms = [gradient.norm(dim=-1, keepdim=True) for gradient in gradients]
         blocks = [

@@ -1,4 +1,4 @@
-"""The credit that a network is given: what the rule returned, checked and normalised."""
+"""Check and normalise the credit that a rule returned."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from depthgauge.rules.contract import Context, Credit, Normalise, Rule
 
 
 def normalise(credit: Tensor, how: Normalise, epsilon: float) -> Tensor:
-    """Credit (…, samples, d) divided by `RMS + ε`: each sample's own, the batch's, or not."""
+    """Divide credit (…, samples, d) by RMS + ε: the RMS of each sample, of the batch, or not."""
     if how == "none":
         return credit
     over = (-1,) if how == "sample" else (-2, -1)
@@ -17,7 +17,7 @@ def normalise(credit: Tensor, how: Normalise, epsilon: float) -> Tensor:
 
 
 def compute_credit(rule: Rule, context: Context) -> Credit:
-    """The rule's credit for one network and one batch, normalised as its options say."""
+    """Return the rule's credit for one network and one batch, normalised by its options."""
     credit, options = rule.credit(context), rule.options
     _check(rule, credit, context)
     return Credit(
@@ -27,11 +27,11 @@ def compute_credit(rule: Rule, context: Context) -> Credit:
 
 
 def _check(rule: Rule, credit: Credit, context: Context) -> None:
-    """One credit tensor for each block and one for the embedding, shaped like the stream."""
-    got = [tuple(tensor.shape) for tensor in (credit.embed, *credit.blocks)]
-    if got != [tuple(state.shape) for state in context.states]:
+    """Refuse credit that is not one tensor like the stream for the embedding and each block."""
+    shapes = [tuple(tensor.shape) for tensor in (credit.embed, *credit.blocks)]
+    if shapes != [tuple(state.shape) for state in context.states]:
         raise ValueError(
-            f"the rule {rule.name} returned credit of the shapes {got}; expected are one "
-            f"for the embedding and one for each of {len(context.states) - 1} blocks, all "
+            f"the rule {rule.name} returned credit of the shapes {shapes}; return one tensor for "
+            f"the embedding and one for each of {len(context.states) - 1} blocks, all of the shape "
             f"{tuple(context.states[0].shape)}"
         )

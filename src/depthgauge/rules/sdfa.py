@@ -1,4 +1,4 @@
-"""Sign-DFA (Bartunov et al. and Frenkel et al. examine it): only the error's sign is fed back."""
+"""Sign-DFA (studied by Bartunov et al. and Frenkel et al.): DFA with only the error's sign."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from depthgauge.rules.dfa import DFA
 
 
 class SignDFA(DFA):
-    """a_l = sign(e)·B_lᵀ with DFA's matrices: which classes were over- and underrated, not how far.
+    """a_l = sign(e)·B_lᵀ with DFA's matrices.
 
-    With softmax and cross-entropy the sign is −1 for the target and +1 for every other class, so
-    the credit points the same way for all samples of a class, however well they are known, until
-    an error is too small for the precision and becomes zero.
+    With softmax and cross-entropy the sign is −1 for the target and +1 for every other class. So
+    all samples of a class get the same credit, whatever the size of their errors, except where an
+    error rounds to zero.
     """
 
     name = "sdfa"
@@ -21,5 +21,5 @@ class SignDFA(DFA):
     needs = frozenset({"error"})
 
     def source(self, context: Context) -> Tensor:
-        """The error's sign."""
+        """Return what the matrices project: the sign of the error."""
         return context.error.sign()

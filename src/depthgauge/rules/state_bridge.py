@@ -1,4 +1,4 @@
-"""State Bridge: a network foretells the last state, and its readout's loss is differentiated."""
+"""State Bridge: a network learns to predict the last state; credit is the gradient through it."""
 
 from __future__ import annotations
 
@@ -15,23 +15,26 @@ from depthgauge.rules.contract import Context, Credit, NormalisedOptions, Rule
 
 
 class StateBridgeOptions(NormalisedOptions):
-    """What the definition leaves open; the defaults were measured (docs/rules/state_bridge.md)."""
+    """Options of State Bridge; defaults were measured (docs/rules/state_bridge.md)."""
 
     at: Literal["input", "output"] = Field(
-        default="input", description="where a block's credit is taken: before it, or after it"
+        default="input", description="where a block's credit is computed: at its input or output"
     )
     hidden: int = Field(default=256, ge=1, description="width of the bridge's hidden layers")
-    layers: int = Field(default=3, ge=1, description="Linears of the bridge")
-    rate: float = Field(default=1e-3, gt=0, allow_inf_nan=False, description="Adam's, constant")
+    layers: int = Field(default=3, ge=1, description="number of Linears of the bridge")
+    rate: float = Field(
+        default=1e-3, gt=0, allow_inf_nan=False, description="constant learning rate of Adam"
+    )
     frequencies: int = Field(default=0, ge=0, description="pairs of sin and cos of the time t")
     skip: bool = Field(default=False, description="the bridge learns h_L − h_l instead of h_L")
 
 
 class StateBridge(Rule):
-    """a_l = ∂CE(readout(G(h_l, t_l, e)), y)/∂h_l, t_l = l/L; a_emb is taken at h_0.
+    """a_l = ∂CE(readout(G(h_l, t_l, e)), y)/∂h_l with t_l = l/L; a_emb is this gradient at h_0.
 
-    G learns to foretell h_L from every h_l: it minimises mean ‖G(h_l, t_l, e) − h_L‖²/‖h_L‖². It
-    works in units of the stream's RMS, so that it can follow a stream that grows.
+    The bridge G learns to predict h_L from every h_l: it minimises
+    mean ‖G(h_l, t_l, e) − h_L‖²/‖h_L‖². Its outputs are in units of the stream's RMS, so that the
+    same G works for a stream that grows.
     """
 
     name = "state_bridge"
@@ -42,22 +45,22 @@ class StateBridge(Rule):
     bridge = Auxiliary("G")
 
     def feedback(self, net: ResidualNet, generator: torch.Generator) -> dict[str, Tensor]:
-        """The bridge and its optimizer's moments."""
+        """Draw the bridge; return it with the moments of its optimizer."""
         inputs, width = features_width(net, self.options.frequencies), net.out_head.weight.shape[1]
         hidden = [self.options.hidden] * (self.options.layers - 1)
         parameters = self.bridge.drawn([inputs, *hidden, width], generator)
         return parameters | self.bridge.moments(parameters)
 
-    def foretold(
+    def predict(
         self, parameters: Tensors, stream: Tensor, time: float | Tensor, error: Tensor
     ) -> Tensor:
-        """G(h, t, s)."""
+        """Return G(h, t, e), the prediction of h_L."""
         seen = features(stream, time, error, self.options.frequencies)
-        foretold = rms(stream) * self.bridge.of_features(parameters, seen)
-        return stream + foretold if self.options.skip else foretold
+        output = rms(stream) * self.bridge.of_features(parameters, seen)
+        return stream + output if self.options.skip else output
 
     def credit(self, context: Context) -> Credit:
-        """The gradient of each sample's own loss, through the bridge."""
+        """Return the gradients of each sample's own loss through the bridge."""
         bridge, blocks = self.bridge.parameters(context.feedback), len(context.states) - 1
 
         def at(index: int) -> Tensor:
@@ -65,7 +68,7 @@ class StateBridge(Rule):
 
             def loss(stream: Tensor) -> Tensor:
                 last = index == blocks
-                end = stream if last else self.foretold(bridge, stream, time, context.error)
+                end = stream if last else self.predict(bridge, stream, time, context.error)
                 return cross_entropy(context.readout(end), context.target, reduction="sum")
 
             slope: Tensor = torch.func.grad(loss)(context.states[index])
@@ -77,7 +80,7 @@ class StateBridge(Rule):
         return Credit(blocks=[*slopes[1:], at(blocks)][:blocks], embed=slopes[0])
 
     def learn(self, context: Context) -> dict[str, Tensor]:
-        """One step of the bridge on all the states of the batch at once."""
+        """Train the bridge for one step on all states of the batch."""
         *states, last = context.states
         if not states:
             return {}
@@ -85,7 +88,7 @@ class StateBridge(Rule):
         streams, unit = torch.stack(states), rms(last)
 
         def loss(parameters: Tensors) -> Tensor:
-            missed = self.foretold(parameters, streams, times, context.error) - last
+            missed = self.predict(parameters, streams, times, context.error) - last
             return (missed / unit).square().mean()
 
         gradients = torch.func.grad(loss)(self.bridge.parameters(context.feedback))

@@ -1,4 +1,4 @@
-"""What a rule class must declare before it can be used at all."""
+"""Check what a rule class must declare before it can be used."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NAME = re.compile(r"\w[\w.-]*")
 
 
 def validate_rule(candidate: object, reference: str) -> type[Rule]:
-    """The candidate, if it is a rule; `reference` is how the user named it."""
+    """Return the candidate if it is a valid rule; `reference` is how the user named it."""
     if not (isinstance(candidate, type) and issubclass(candidate, Rule)):
         raise UserError(
             f"{reference} is not a rule: it must be a subclass of depthgauge.rules.contract.Rule"
@@ -32,7 +32,7 @@ def validate_rule(candidate: object, reference: str) -> type[Rule]:
 def _texts(rule: type[Rule]) -> str | None:
     for attribute in ("name", "summary"):
         if not isinstance(getattr(rule, attribute, None), str):
-            return f"must set `{attribute}` to a text"
+            return f"has no `{attribute}`; set it to a text"
     if NAME.fullmatch(rule.name) is None:
         return f"is called {rule.name!r}; a name is letters, digits, underscores, dots and hyphens"
     return None
@@ -40,9 +40,9 @@ def _texts(rule: type[Rule]) -> str | None:
 
 def _credit(rule: type[Rule]) -> str | None:
     if inspect.isabstract(rule):
-        return "does not define `credit`"
+        return "does not define `credit`; write that method"
     if rule.end_to_end and rule is not BP:
-        return "sets `end_to_end`, which only bp may: it skips `credit`"
+        return "sets `end_to_end`, which skips `credit`; only bp may, so remove it"
     return None
 
 
@@ -55,13 +55,13 @@ def _options(rule: type[Rule]) -> str | None:
     try:
         rule.Options()
     except Exception as error:
-        return f"cannot be built: every option must have a default ({one_line(error)})"
+        return f"cannot be built without options ({one_line(error)}); give each one a default"
     return None
 
 
 def _needs(rule: type[Rule]) -> str | None:
     if not isinstance(rule.needs, set | frozenset):
-        return "must write its needs as a set, such as frozenset({'error'})"
+        return "has `needs` that are no set; write them as frozenset({'error'})"
     unknown = sorted(map(repr, rule.needs - set(get_args(Need))))
     if unknown:
         return (
