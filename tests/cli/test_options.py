@@ -42,7 +42,7 @@ def test_which_gpu_of_a_cluster_is_not_for_the_user_to_say():
                 choose_device(name, executor)
             assert (
                 str(refused.value)
-                == f"--executor {executor} chooses the GPU itself: say --device cuda"
+                == f"--executor {executor} chooses the GPU itself; use --device cuda"
             )
 
 

@@ -159,7 +159,7 @@ def test_a_rule_that_was_edited_is_refused(stopping_rules, undisturbed, tmp_path
 
 def test_a_resumed_study_is_not_handed_to_slurm_in_silence(stopped):
     assert_bad_input(run("resume", stopped, "--executor", "slurm"), "--executor", "slurm")
-    with pytest.raises(UserError, match="the command that planned the study"):
+    with pytest.raises(UserError, match="run the original command"):
         depthgauge.resume(stopped, StudyConfig(executor="slurm"))
     assert results(stopped) == []
 

@@ -115,7 +115,7 @@ def test_runs_with_another_recipe_or_network_are_trained_apart():
 def test_runs_that_stand_elsewhere_in_training_are_trained_apart():
     runs = grid("dfa", ks=(0, 1), seeds=(1, 2, 3)).runs()
     where = {1: (2, 1), 2: (2, 0), 3: (2, 1)}
-    cohorts = partition(runs, begun=lambda run: where[run.config.seed])
+    cohorts = partition(runs, position_of=lambda run: where[run.config.seed])
     assert [{seed for _, seed, _ in places(cohort)} for cohort in cohorts] == [{1, 3}, {2}]
 
 

@@ -58,7 +58,7 @@ def test_side_by_side_gives_the_same_bits_as_one_after_the_other(tmp_path, rules
 @pytest.mark.slow
 def test_a_worker_that_dies_costs_only_its_own_cohort(tmp_path, rules):
     job = prepare(tmp_path / "study", "bp", "dfa", f"{rules}:Dies")
-    with pytest.raises(UserError, match="ended before its time"):
+    with pytest.raises(UserError, match="died before its work was done"):
         run_side_by_side(job, StudyFolder(job.folder), 2, Interrupt(), lambda: None)
     assert finished_labels(job.folder) == {"bp", "dfa"}
 
@@ -129,7 +129,7 @@ def test_where_workers_said_nothing_a_signal_is_what_ended_them(tmp_path, asked)
 
 def test_without_a_word_or_a_signal_work_that_is_left_is_missed(tmp_path):
     job = prepare(tmp_path / "study", "dfa")
-    with pytest.raises(UserError, match="ended before its time"):
+    with pytest.raises(UserError, match="died before its work was done"):
         conclude(job, StudyFolder(job.folder), [], Interrupt())
     work(job)
     conclude(job, StudyFolder(job.folder), [], Interrupt())

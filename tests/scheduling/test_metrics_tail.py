@@ -41,7 +41,7 @@ def expected(path: Path) -> tuple[object, ...]:
 
 
 def looked(metrics: MetricsTail) -> tuple[object, ...]:
-    metrics.look()
+    metrics.update()
     return state(metrics)
 
 
@@ -89,7 +89,7 @@ def test_what_a_resume_drops_is_forgotten(path, back_to):
 def test_a_file_that_was_shortened_and_has_grown_again_is_read_anew(path):
     metrics = MetricsTail(str(path))
     add(path, line(0), line(1, growth=60.0))
-    metrics.look()
+    metrics.update()
     MetricsFile(path).rewind(0)
     add(path, line(1, 0.25), line(2, 0.75), line(3, 0.875))
     assert looked(metrics) == (3, 0.875, False, {})
@@ -98,7 +98,7 @@ def test_a_file_that_was_shortened_and_has_grown_again_is_read_anew(path):
 def test_of_an_epoch_that_comes_twice_the_last_line_counts(path):
     metrics = MetricsTail(str(path))
     add(path, line(0), line(1, growth=60.0), line(2))
-    metrics.look()
+    metrics.update()
     add(path, line(1), line(2, 0.3, gradient=1e-6))
     assert looked(metrics) == (2, 0.3, False, {"D2": 2})
 
@@ -106,7 +106,7 @@ def test_of_an_epoch_that_comes_twice_the_last_line_counts(path):
 def test_a_file_that_is_gone_is_forgotten(path):
     metrics = MetricsTail(str(path))
     add(path, line(0, growth=60.0))
-    metrics.look()
+    metrics.update()
     path.unlink()
     assert looked(metrics) == (None, None, False, {})
 
@@ -130,7 +130,7 @@ def test_only_what_was_added_is_read(path):
     """What was read before is spoilt, and nobody notices."""
     metrics = MetricsTail(str(path))
     add(path, line(0, growth=60.0), line(1))
-    metrics.look()
+    metrics.update()
     with path.open("r+b") as handle:
         handle.write(b"x" * 40)
     add(path, line(2, 0.7))
@@ -140,7 +140,7 @@ def test_only_what_was_added_is_read(path):
 def test_a_file_that_has_not_changed_is_not_opened(path, monkeypatch):
     metrics = MetricsTail(str(path))
     add(path, line(0, 0.1))
-    metrics.look()
+    metrics.update()
     monkeypatch.setattr(metrics, "_read_on", lambda: pytest.fail("it was read"))
     assert looked(metrics)[0] == 0
 
@@ -194,7 +194,7 @@ def test_whatever_happens_to_the_file_it_is_known_as_it_is(steps):
 def test_other_thresholds_are_those_that_count(path):
     add(path, line(0, growth=60.0), line(1, growth=200.0))
     metrics = MetricsTail(str(path), Thresholds(growth=100.0))
-    metrics.look()
+    metrics.update()
     assert metrics.fired["D1"] == 1
 
 

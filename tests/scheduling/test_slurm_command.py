@@ -47,7 +47,7 @@ def test_the_command_writes_the_script_and_trains_nothing(tmp_path):
     done = ladder(folder)
     assert (done.status, done.err) == (0, "")
     script = folder / "slurm" / "array.sh"
-    collect = "submits the study; when its tasks have ended, this writes the tables:\n"
+    collect = "submits the study; when its tasks have ended, this command writes the tables:\n"
     again = shlex.join(["depthgauge", *command(folder)])
     assert done.out == f"sbatch {script}\n{collect}{again}\n"
     assert list(folder.glob("runs/*")) == []
@@ -121,7 +121,7 @@ def test_what_has_ended_is_not_submitted_again(tmp_path):
 def test_submitted_where_there_is_no_sbatch(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     done = ladder(tmp_path / "study", "--submit")
-    assert_bad_input(done, "--submit", "no sbatch here", "slurm/array.sh")
+    assert_bad_input(done, "--submit", "has no sbatch", "slurm/array.sh")
     assert (tmp_path / "study" / "slurm" / "array.sh").is_file()
 
 

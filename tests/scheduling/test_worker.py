@@ -199,14 +199,14 @@ def test_a_failed_run_is_left_alone_by_the_next_command(tmp_path, rules, monkeyp
 def test_of_two_workers_whose_cohort_raises_one_parts_it(tmp_path, rules, monkeypatch):
     """The second finds the cohort parted when it wants to part it itself."""
     job = prepare(tmp_path / "study", *settings(rules, "Picky", 1, 13, 3), ks=(2,))
-    set_apart = work_module.Worker._set_apart
+    set_apart = work_module.Worker._split
 
     def late(worker: Any, *arguments: Any) -> None:
-        monkeypatch.setattr(work_module.Worker, "_set_apart", set_apart)
+        monkeypatch.setattr(work_module.Worker, "_split", set_apart)
         set_apart(work_module.Worker(job, StudyFolder(job.folder), lambda: False), *arguments)
         set_apart(worker, *arguments)
 
-    monkeypatch.setattr(work_module.Worker, "_set_apart", late)
+    monkeypatch.setattr(work_module.Worker, "_split", late)
     study = work(job)
     assert failed_labels(study) == ["picky[number=13]"]
     assert len(study.plan_files.read().files) == 3  # the cohort, its halves, the half of three

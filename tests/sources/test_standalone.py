@@ -115,7 +115,7 @@ def test_a_name_that_is_not_defined_is_refused():
 def test_a_class_without_source_is_refused():
     names: dict[str, type] = {"__name__": "__main__"}
     exec(FIRST, names)
-    assert refusal(names["Mine"]).startswith("the source of Mine cannot be had")
+    assert refusal(names["Mine"]).startswith("cannot find the source of Mine")
 
 
 def test_a_class_inside_a_function_is_refused():

@@ -1,1 +1,1 @@
-"""Which runs are trained together, by which processes, and how far they are."""
+"""Plan which runs are trained together, train them in processes, and read how far they are."""

@@ -1,4 +1,4 @@
-"""Trains one cohort of a study into its folder, from where it stopped."""
+"""Train one cohort of a study into its folder, from where it stopped."""
 
 from __future__ import annotations
 
@@ -21,15 +21,21 @@ from depthgauge.training.engines import ENGINES
 from depthgauge.training.loop import train_cohort
 
 EVERY_EPOCH = (read_accuracy, read_norms)
-"""What is read off every run after every epoch."""
+"""The functions that read every run after every epoch."""
 
 
 @dataclass(frozen=True)
 class Conditions:
-    """Under what conditions cohorts are trained: where, how, how often saved, when to stop.
+    """The conditions under which cohorts are trained.
 
-    `on_step` hears the epoch and how many steps of the cohort are behind it. `may_write` is asked
-    before anything is written.
+    Attributes:
+        device: the device of the networks.
+        save_every: seconds between checkpoints.
+        command: the user's command, for the provenance.
+        on_step: is called with the epoch and the number of finished steps.
+        stop: returns True once training should save and stop.
+        may_write: is asked before anything is written.
+        engine: how runs are trained: many as one, or one by one.
     """
 
     device: str
@@ -77,7 +83,7 @@ def train_runs(
         task,
         recorder,
         observers=EVERY_EPOCH,
-        start=start.pop(),  # not held here, so that its memory is free when it is restored
+        start=start.pop(),  # no reference is kept here, so that its memory can be freed
         save_every=conditions.save_every,
         on_step=on_step,
         stop=conditions.stop,
@@ -98,7 +104,7 @@ def train_runs(
 
 
 def check_rules(cohort: CohortPlan) -> list[RuleChoice]:
-    """Return the rules of a cohort, which must still be those that were planned."""
+    """Return the rules of a cohort; refuse a rule whose file changed after planning."""
     choices = []
     for rule in cohort.rules:
         choice, planned = choose_rule(rule.typed), rule.config

@@ -1,4 +1,4 @@
-"""From a grid of runs to cohorts that are trained together, written into the study's plan."""
+"""Split a grid of runs into cohorts that are trained together, and write them into the plan."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from depthgauge.store.study_folder import StudyFolder
 from depthgauge.training.loop import Position
 
 LARGEST = 15
-"""Most runs trained together; more than this gains nothing and costs memory."""
+"""The most runs that are trained together; larger cohorts are no faster and need more memory."""
 
 
 def plan_runs(
@@ -24,10 +24,15 @@ def plan_runs(
     *,
     done: Collection[str] | None = None,
 ) -> list[CohortPlan]:
-    """Every cohort that has runs of the grid; those that were not planned yet are added.
+    """Return every cohort that has unfinished runs of the grid; add those that are not planned yet.
 
-    Runs that are done need no cohort; `done` where that was looked up already. `task` is the task
-    as it was typed, `size` the most runs in a cohort.
+    Args:
+        study: the study's folder, with its plan.
+        grid: the runs.
+        task: the user's text for the task.
+        validation: the number of training samples that are held out.
+        size: the most runs in a cohort.
+        done: the identities of the runs that are done, if they are known already.
     """
     runs = _not_done(study, grid, done)
     while True:
@@ -45,7 +50,7 @@ def plan_runs(
 
 
 def cohorts_left(study: StudyFolder, grid: Grid | RunList, size: int = LARGEST) -> list[CohortPlan]:
-    """The cohorts that `plan_runs` would give, nothing written; those that have ended left out."""
+    """Return the cohorts of `plan_runs` that have open runs, without writing the plan."""
     runs = _not_done(study, grid)
     known, new = _known_and_new(study, runs, study.plan_files.read(), size)
     return [cohort for cohort in known if study.open_runs(cohort)] + new
@@ -62,23 +67,24 @@ def _not_done(
 def _known_and_new(
     study: StudyFolder, runs: Sequence[PlannedRun], plan: Plan, size: int
 ) -> tuple[list[CohortPlan], list[CohortPlan]]:
-    """The cohorts in the plan that have these runs, and those of the runs not planned yet."""
+    """Return the planned cohorts of these runs, and new cohorts of the runs without a plan."""
     planned = plan.cohort_of
     names = dict.fromkeys(planned[run.identity].name for run in runs if run.identity in planned)
     new = [run for run in runs if run.identity not in planned]
-    cohorts = partition(new, size, lambda run: _begun(study, run))
+    cohorts = partition(new, size, lambda run: _saved_position(study, run))
     return [plan.cohorts[name] for name in names], cohorts
 
 
-Begun = Callable[[PlannedRun], Position | None]
+PositionOf = Callable[[PlannedRun], Position | None]
+"""Returns the newest position that a run has saved; None if it was not begun."""
 
 
 def partition(
-    runs: Sequence[PlannedRun], size: int = LARGEST, begun: Begun = lambda run: None
+    runs: Sequence[PlannedRun], size: int = LARGEST, position_of: PositionOf = lambda run: None
 ) -> list[CohortPlan]:
-    """Runs that are alike together, whole seeds first, in even cohorts of at most `size`."""
+    """Split runs that are alike into even cohorts of at most `size`; a seed stays together."""
     cohorts = []
-    for together in alike(runs, begun):
+    for together in group_alike(runs, position_of):
         rest = iter(together)
         for count in even_parts([len(together)], size):
             part = sorted(islice(rest, count), key=lambda run: -run.k)
@@ -86,24 +92,25 @@ def partition(
     return cohorts
 
 
-def alike(runs: Sequence[PlannedRun], begun: Begun = lambda run: None) -> list[list[PlannedRun]]:
-    """Runs that can be trained together.
+def group_alike(
+    runs: Sequence[PlannedRun], position_of: PositionOf = lambda run: None
+) -> list[list[PlannedRun]]:
+    """Group the runs that can be trained together.
 
-    They share their rule's class, their network's shape, their recipe, the blocks that are frozen
-    whatever k, and where in training they stand: runs that were begun without a plan go on from
-    there.
+    The runs of a group share the rule's class, the network's shape, the recipe, the blocks that an
+    intervention freezes, and their saved position, which matters for runs without a plan.
     """
     groups: dict[tuple[object, ...], list[PlannedRun]] = {}
     for run in runs:
         kind = run.kind
         frozen = kind.intervention.frozen
-        shared = (run.choice.rule_class, kind.net.as_text, kind.recipe.as_text, frozen, begun(run))
-        groups.setdefault(shared, []).append(run)
+        shared = (run.choice.rule_class, kind.net.as_text, kind.recipe.as_text, frozen)
+        groups.setdefault((*shared, position_of(run)), []).append(run)
     return list(groups.values())
 
 
 def even_parts(groups: Sequence[int], size: int) -> list[int]:
-    """Each group in as few parts of at most `size` as there can be, as equal as can be."""
+    """Return the sizes of parts: each group in as few parts of at most `size` as possible."""
     parts = []
     for group in groups:
         count = -(-group // size)
@@ -111,14 +118,14 @@ def even_parts(groups: Sequence[int], size: int) -> list[int]:
     return parts
 
 
-def _begun(study: StudyFolder, run: PlannedRun) -> Position | None:
+def _saved_position(study: StudyFolder, run: PlannedRun) -> Position | None:
     if not study.paths(run.identity).path.exists():
         return None
     return max(study.run(run.config).saved(), default=None)
 
 
-def _wherever_typed(rule: str) -> str:
-    """The rule as any process finds it: files by their whole path."""
+def _with_whole_path(rule: str) -> str:
+    """Return the text for a rule with the whole path of its file, so that any process finds it."""
     path = file_of(rule)
     return rule if path is None else in_file(rule, path.resolve())
 
@@ -134,7 +141,7 @@ def _cohort(runs: Sequence[PlannedRun]) -> CohortPlan:
         rules=tuple(
             PlannedRule(
                 config=kind.rule,
-                typed=_wherever_typed(kind.choice.text),
+                typed=_with_whole_path(kind.choice.text),
                 intervention=kind.intervention,
             )
             for kind in kinds.values()

@@ -1,4 +1,4 @@
-"""What a study would train: every run with its state, and how the rest is shared out."""
+"""The plan of a study for eyes: every run with its state, and how the rest would be trained."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GIGABYTE = 1e9
 
 @dataclass(frozen=True)
 class PlannedState:
-    """A run of a study, and what has become of it."""
+    """A run of a study with its state."""
 
     label: str
     k: int
@@ -36,15 +36,17 @@ class PlannedState:
 
 @dataclass(frozen=True)
 class StudyPlan:
-    """The runs of a study, and how those that are left would be trained.
+    """The runs of a study, and how the remaining ones would be trained.
 
     Attributes:
-        folder: of the study.
-        config: what all runs have in common.
+        folder: the study's folder.
+        config: the configuration that all runs share.
         runs: every run with its state.
-        cohorts, processes, threads: how many there would be.
-        memory_bytes: what the largest process needs, as estimated.
-        line: how it is trained, in words; empty if nothing is left.
+        cohorts: the number of cohorts that would be trained.
+        processes: the number of processes that would train them.
+        threads: the number of threads of each process.
+        memory_bytes: the estimated memory of the largest process.
+        line: the plan in one line; empty if nothing is left.
     """
 
     folder: Path
@@ -57,7 +59,7 @@ class StudyPlan:
     line: str
 
     def lines(self) -> list[str]:
-        """Return the plan for eyes."""
+        """Return the plan as lines of text."""
         lines = [f"{r.label:12} k={r.k} seed={r.seed} {r.run} {r.state}" for r in self.runs]
         finished = sum(run.state in ("finished", "diverged") for run in self.runs)
         lines.append(f"{len(self.runs)} runs in {self.folder}: {finished} finished")
@@ -80,12 +82,12 @@ class StudyPlan:
 
 
 def plan_study(grid: Grid, folder: Path, execution: Execution) -> StudyPlan:
-    """Return what would be trained; nothing is written."""
+    """Return the plan of a study without writing anything."""
     config, device, study = execution.config, execution.device, StudyFolder(folder)
     check_executor(config.executor)
     kind = device.partition(":")[0]
-    begun = study.check(grid.base, kind, config.threads, config.engine)
-    sizing = choose_sizes(study, grid, execution, begun)
+    document = study.check(grid.base, kind, config.threads, config.engine)
+    sizing = choose_sizes(study, grid, execution, document)
     cohorts = cohorts_left(study, grid, sizing.runs)
     needs = [planned_bytes(cohort, grid.task) for cohort in cohorts]
     processes = processes_for(needs, sizing.threads, device) if cohorts else 0
@@ -109,7 +111,7 @@ def plan_study(grid: Grid, folder: Path, execution: Execution) -> StudyPlan:
 
 
 def _state(study: StudyFolder, planned: PlannedRun) -> PlannedState:
-    """Return the state of a run; a result that cannot be used is refused."""
+    """Return a run with its state; refuse a damaged result."""
     folder = study.run(planned.config)
     result = folder.result
     state: RunState = result["status"] if result else state_of(folder)

@@ -1,4 +1,4 @@
-"""Training what is left of a study: plan it, choose where, train until all has ended."""
+"""Train the remaining runs of a study: plan them, choose the executor, train until all end."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ from depthgauge.verdict.thresholds import Thresholds
 
 
 class Meter(Protocol):
-    """Shows how far something is."""
+    """Shows the progress of some work."""
 
     def at(self, label: str, done: int) -> None:
-        """Show that so much is done, and what is being worked on."""
+        """Show how many steps are done, and the label of the current work."""
         ...
 
 
@@ -48,7 +48,7 @@ class ShowProgress(Protocol):
     def __call__(
         self, total: int, doing: str, done: int, status: Callable[[], list[LiveRule]]
     ) -> AbstractContextManager[Meter]:
-        """Begin to show progress over `total` steps, `done` of which are behind."""
+        """Begin to show progress over `total` steps, of which `done` are done already."""
         ...
 
 
@@ -58,11 +58,11 @@ MOST_RULES = 8
 
 @dataclass(frozen=True)
 class Execution:
-    """Where and how cohorts are trained.
+    """How cohorts are trained.
 
     Attributes:
-        config: says where, on which device, with how many threads, and how often to save.
-        say: hears one line about what will be trained.
+        config: names the executor, the device, the threads, and the seconds between checkpoints.
+        say: is called with a line that says what will be trained.
         show: shows progress.
     """
 
@@ -72,7 +72,7 @@ class Execution:
 
     @property
     def device(self) -> str:
-        """The device that is used here."""
+        """The device that is used on this machine."""
         return choose_device(self.config.device, self.config.executor)
 
 
@@ -84,8 +84,8 @@ class Prepared:
         study: the folder; it knows the plan.
         file: its `study.json`.
         done: the runs that were done before, as they were read.
-        cohorts: those that are left.
-        job: what an executor is asked to do.
+        cohorts: the cohorts that are left.
+        job: the job for the executor.
     """
 
     study: StudyFolder
@@ -96,7 +96,7 @@ class Prepared:
 
 
 def check_executor(executor: str) -> None:
-    """Refuse Ray where it is not installed."""
+    """Refuse the executor ray if Ray is not installed."""
     if executor == "ray" and find_spec("ray") is None:
         raise UserError("--executor ray needs Ray: pip install 'depthgauge[ray]'")
 
@@ -109,10 +109,15 @@ def train(
     networks: bool = False,
     thresholds: Thresholds | None = None,
 ) -> tuple[Prepared, Submitted | None]:
-    """Train what is left of a grid; what Slurm shall train is submitted instead, and returned.
+    """Train the remaining runs of a grid; with the executor slurm, write its job and return that.
 
-    With `networks`, those of full runs that are done are read, and must be in good order. What
-    fires while they are trained does so by the `thresholds`, or by the protocol's.
+    Args:
+        grid: the runs.
+        folder: the study's folder.
+        execution: where and how to train.
+        networks: read the networks of finished runs with all blocks trained; a run whose network
+            is damaged is trained again.
+        thresholds: the thresholds of the alarms that are shown during training.
     """
     config = execution.config
     check_executor(config.executor)
@@ -128,13 +133,13 @@ def train(
 def prepare(
     grid: Grid | RunList, folder: Path, execution: Execution, *, networks: bool
 ) -> Prepared:
-    """Open the study's folder, put what is damaged aside, and plan what is not planned yet."""
+    """Open the study's folder, put damaged files aside, and plan the runs without a plan."""
     config, device, study = execution.config, execution.device, StudyFolder(folder)
     kind = device.partition(":")[0]
-    begun = study.check(grid.base, kind, config.threads, config.engine)
-    sizing = choose_sizes(study, grid, execution, begun)
-    file = begun or study.open(grid.base, kind, config.threads, sizing.threads, config.engine)
-    if file.threads != sizing.threads:  # by another command, at the same time
+    existing = study.check(grid.base, kind, config.threads, config.engine)
+    sizing = choose_sizes(study, grid, execution, existing)
+    file = existing or study.open(grid.base, kind, config.threads, sizing.threads, config.engine)
+    if file.threads != sizing.threads:  # another command wrote study.json at the same time
         sizing = choose_sizes(study, grid, execution, file)
     done = read_done_runs(study, ((run.config, networks and run.is_full) for run in grid.runs()))
     planned = plan_runs(
@@ -147,21 +152,24 @@ def prepare(
 
 
 def task_reference(config: StudyConfig) -> str:
-    """Return the name of a study's task, or where its file is, as any process finds it."""
+    """Return the text for a study's task, with the whole path of a file."""
     path = Path(config.task)
     return str(path.resolve()) if path.is_file() else config.task
 
 
 def choose_sizes(
-    study: StudyFolder, grid: Grid | RunList, execution: Execution, begun: StudyDocument | None
+    study: StudyFolder, grid: Grid | RunList, execution: Execution, existing: StudyDocument | None
 ) -> Sizing:
-    """Choose sizes for what is neither planned nor done; a study that was begun has its threads."""
+    """Choose the sizes for the runs that are neither planned nor done.
+
+    An existing study fixes the number of threads.
+    """
     config, planned = execution.config, study.plan_files.read().cohort_of
-    threads = begun.threads if begun else config.threads
+    threads = existing.threads if existing else config.threads
     runs = [
         run
         for run in grid.runs()
-        if run.identity not in planned and not (begun and study.is_done(run.identity))
+        if run.identity not in planned and not (existing and study.is_done(run.identity))
     ]
     cluster = config.executor != "local"
     return size_cohorts(runs, grid.task, execution.device, threads, config.cohort, cluster=cluster)
@@ -175,12 +183,17 @@ def train_job(
     thresholds: Thresholds | None = None,
     noun: str = Grid.noun,
 ) -> None:
-    """Train until all has ended, showing how far it is; `tasks` are those that are loaded.
+    """Train all cohorts to their end and show the progress.
 
-    A run of the job is called by the `noun`.
+    Args:
+        prepared: the study and its job.
+        execution: where and how to train.
+        tasks: the tasks that are loaded already.
+        thresholds: the thresholds of the alarms that are shown.
+        noun: the word for a run of this job.
 
     Raises:
-        StoppedError: a signal asked to stop, and everything is saved.
+        StoppedError: a signal asked to stop; everything is saved.
     """
     study, cohorts = prepared.study, prepared.cohorts
     if not cohorts:
@@ -207,7 +220,7 @@ def train_job(
 def _executor(
     prepared: Prepared, execution: Execution, tasks: Tasks, noun: str
 ) -> Callable[[Interrupt, Callable[[], None]], None]:
-    """Choose where the job is trained, and say so in a line."""
+    """Say in a line what is trained, and return the function that trains it."""
     study, cohorts, job = prepared.study, prepared.cohorts, prepared.job
     processes, seconds, executor = 0, None, execution.config.executor
     if executor == "local":
@@ -240,7 +253,7 @@ def start_line(
     seconds: float | None = None,
     noun: str = Grid.noun,
 ) -> str:
-    """Return what is trained, where, and roughly how long it takes, if that is known.
+    """Say what is trained, where, and roughly how long it takes, if that is known.
 
     For example `45 runs of 30 epochs (bp, fa, dfa), roughly 60 s in 2 processes of 1 thread`.
     """

@@ -1,4 +1,4 @@
-"""From what was asked for to a grid of runs."""
+"""The grid of runs that a study asks for."""
 
 from __future__ import annotations
 
@@ -32,25 +32,17 @@ from depthgauge.tasks.registry import find_task, load_task
 FOLDER_DIGITS = 6
 
 SMALL_LADDER = 8
-"""Up to so many blocks, an audit trains every rung."""
-
-
-def check_list(option: str, values: Sequence[object]) -> None:
-    """Refuse an empty list, and one that names something twice."""
-    if not values:
-        raise UserError(f"{option} is empty; give at least one")
-    if len(set(values)) < len(values):
-        raise UserError(f"{option} names something twice: {' '.join(map(str, values))}")
+"""The most blocks for which an audit trains every rung."""
 
 
 def base_of(task: Task, net: NetConfig, recipe: Recipe) -> SharedConfig:
-    """Return what all runs of a study have in common."""
+    """Return the configuration that all runs of a study share."""
     return SharedConfig(task=task.config, net=net, recipe=recipe)
 
 
 @dataclass(frozen=True)
 class RunKind:
-    """What runs of one rule have in common, and the rule as it was chosen."""
+    """The configuration that the runs of one rule share, and the rule as the user chose it."""
 
     task: TaskConfig
     net: NetConfig
@@ -62,7 +54,7 @@ class RunKind:
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """One run of a grid; its whole configuration is made where it is asked for."""
+    """One run of a grid; its whole configuration is made on demand."""
 
     kind: RunKind
     k: int
@@ -70,17 +62,17 @@ class PlannedRun:
 
     @property
     def choice(self) -> RuleChoice:
-        """The rule that goes with it."""
+        """The rule as the user chose it."""
         return self.kind.choice
 
     @property
     def is_full(self) -> bool:
-        """Whether all blocks follow the rule, and there are some."""
+        """Whether the network has blocks and all of them follow the rule."""
         return self.config.is_full
 
     @cached_property
     def identity(self) -> str:
-        """The name of its folder; takes less than its configuration does."""
+        """The name of the run's folder, made faster than the whole configuration."""
         kind = self.kind
         return identity_of(
             kind.task,
@@ -94,7 +86,7 @@ class PlannedRun:
 
     @cached_property
     def config(self) -> RunConfig:
-        """Its configuration."""
+        """The whole configuration of the run."""
         kind = self.kind
         return RunConfig(
             task=kind.task,
@@ -109,13 +101,13 @@ class PlannedRun:
 
 @dataclass(frozen=True)
 class RunList:
-    """Runs of a study that are trained because of what others came to."""
+    """Runs of a study that are trained because of the results of other runs."""
 
     task: Task
     base: SharedConfig
     listed: Sequence[PlannedRun]
     noun: str
-    """What one of them is called."""
+    """The word for one of these runs, such as `swap twin`."""
 
     def runs(self) -> Sequence[PlannedRun]:
         """Every run."""
@@ -124,10 +116,10 @@ class RunList:
 
 @dataclass(frozen=True)
 class Grid:
-    """Rules × k × seeds on one task, network and recipe.
+    """The runs of rules × k × seeds on one task, network and recipe.
 
-    A rule may be given options of training or a control: its runs then have a recipe or a network
-    of their own.
+    A rule with options of training has its own recipe. A rule under a control may have its own
+    network.
     """
 
     task: Task
@@ -140,28 +132,19 @@ class Grid:
 
     def __post_init__(self) -> None:
         labels = [choice.label for choice in self.rules]
-        given = {"--rules": labels, "--k": self.ks, "--seeds": self.seeds}
-        for name, values in given.items():
-            check_list(name, values)
+        if len(set(labels)) < len(labels):
+            raise UserError(f"--rules names a rule twice: {' '.join(labels)}")
         for choice in self.rules:
             if not self.net.blocks and choice.control in ("shallow", "wide_block"):
-                raise UserError(
-                    f"{choice.label} makes no sense: the network has no blocks to begin with"
-                )
-        for k in self.ks:
-            if not 0 <= k <= self.net.blocks:
-                raise UserError(
-                    f"--k {k} is not possible: the network has {self.net.blocks} blocks, so k is "
-                    f"from 0 to {self.net.blocks}"
-                )
+                raise UserError(f"{choice.label} is not possible: the network has no blocks")
 
     @property
     def base(self) -> SharedConfig:
-        """What all runs have in common."""
+        """The configuration that all runs share."""
         return base_of(self.task, self.net, self.recipe)
 
     def runs(self) -> list[PlannedRun]:
-        """Every run, rule by rule, seed by seed, k falling."""
+        """Return every run by rule, then seed, then falling k."""
         return list(self._runs)
 
     @cached_property
@@ -177,19 +160,19 @@ class Grid:
     def with_intervention(
         self, choice: RuleChoice, k: int, intervention: Intervention
     ) -> list[PlannedRun]:
-        """Return a rung of a rule with an intervention, for every seed."""
+        """Return a rung of a rule with an intervention, one run for every seed."""
         parts = (self.task.config, choice.net(self.net), choice.config, choice.recipe(self.recipe))
         kind = RunKind(*parts, choice, intervention)
         return [PlannedRun(kind, k, seed) for seed in self.seeds]
 
     def _ks(self, net: NetConfig) -> list[int]:
-        """Falling; a control with another number of blocks has its frozen and its full run."""
+        """Return k falling; a control that changes the number of blocks has k = 0 and k = L."""
         ks = self.ks if net.blocks == self.net.blocks else {0, net.blocks}
         return sorted(ks, reverse=True)
 
 
 def load_task_of(config: StudyConfig) -> Task:
-    """Load the task of a study, down to the samples that are held out."""
+    """Load the task of a study, with the held-out samples split off."""
     try:
         return load_task(config.task, config.validation)
     except UserError as error:
@@ -197,7 +180,7 @@ def load_task_of(config: StudyConfig) -> Task:
 
 
 def build_grid(config: StudyConfig, task: Task, rules: Sequence[RuleChoice] | None = None) -> Grid:
-    """Return the runs that a study describes; `rules` where they were chosen otherwise."""
+    """Return the runs that a study describes; `rules` replaces the rules in its configuration."""
     if rules is None:
         rules = at_all_settings(given_rules(config), config.variations)
     controlled = with_controls(rules, config.controls)
@@ -207,7 +190,7 @@ def build_grid(config: StudyConfig, task: Task, rules: Sequence[RuleChoice] | No
 
 
 def given_rules(config: StudyConfig) -> list[RuleChoice]:
-    """Return the rules of a study as they were given."""
+    """Return the rules of a study as the user gave them, without variations and controls."""
     try:
         return [choose_rule(text) for text in config.rules]
     except UserError as error:
@@ -215,7 +198,7 @@ def given_rules(config: StudyConfig) -> list[RuleChoice]:
 
 
 def net_of(config: StudyConfig) -> NetConfig:
-    """Return the network of a study; a task may come with a width of its own."""
+    """Return the network of a study; the task gives the width if the user does not."""
     try:
         NETS.find(config.net)
     except UserError as error:
@@ -225,20 +208,20 @@ def net_of(config: StudyConfig) -> NetConfig:
 
 
 def recipe_of(config: StudyConfig) -> Recipe:
-    """Return the recipe of a study; a task may come with a number of epochs of its own."""
+    """Return the recipe of a study; the task gives the epochs if the user does not."""
     epochs = config.epochs or find_task(config.task).epochs
     return Recipe(epochs=epochs, batch_size=config.batch_size, dtype=config.dtype)
 
 
 def ks_of(config: StudyConfig) -> Sequence[int]:
-    """Return the numbers of trained blocks; all of them where that was asked, or nothing was."""
+    """Return the numbers of trained blocks; all of them for `all`, and if none are given."""
     if "all" in config.k or not config.k:
         return list(range(config.depth + 1))
     return [k for k in config.k if isinstance(k, int)]
 
 
 def usual_rungs(depth: int) -> list[int]:
-    """Return the rungs that an audit trains where it was not said: all, or 0, 1, 2, 4, … L."""
+    """Return the rungs that an audit trains by default: all, or 0, 1, 2, 4, … L."""
     if depth <= SMALL_LADDER:
         return list(range(depth + 1))
     doubling = [2**power for power in range(depth.bit_length()) if 2**power < depth]
@@ -246,7 +229,7 @@ def usual_rungs(depth: int) -> list[int]:
 
 
 def folder_of(config: StudyConfig, task: Task) -> Path:
-    """Return the folder asked for, or one that only this task, network and recipe lead to."""
+    """Return the folder that `out` names, or one named after the task, network and recipe."""
     if config.out is not None:
         return Path(config.out)
     net = net_of(config)

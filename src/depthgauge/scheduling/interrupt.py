@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and SIGUSR1: once to stop at the next step and save, twice to stop now."""
+"""Handle Ctrl-C, SIGTERM and SIGUSR1: the first one saves and stops, the second stops at once."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from typing import Any
 ASKING = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGUSR1") if hasattr(signal, name)
 )
-"""What a user's Ctrl-C, a system that shuts down, and a cluster that wants its node back send."""
+"""The signals of Ctrl-C, of a system that shuts down, and of a cluster that needs its node."""
 
 
 class Interrupt:
-    """Whether somebody asked to stop, and by which signal."""
+    """A flag that a signal sets; `signal` is the signal's number."""
 
     def __init__(self) -> None:
         self.signal: int | None = None
 
     def __call__(self) -> bool:
-        """Whether to stop at the next step."""
+        """Return whether training should stop at the next step."""
         return self.signal is not None
 
     def hear(self, number: int, frame: FrameType | None) -> None:
-        """The handler: the first signal asks, the second one raises KeyboardInterrupt."""
+        """Handle a signal: the first sets the flag, the second raises KeyboardInterrupt."""
         if self.signal is not None:
             raise KeyboardInterrupt
         self.signal = number
 
     def listen(self) -> dict[int, Any]:
-        """Hear signals from now on; those that are ignored stay ignored. What was there before."""
+        """Handle signals from now on, except ignored ones; return the handlers before."""
         return {
             number: signal.signal(number, self.hear)
             for number in ASKING
@@ -41,7 +41,7 @@ class Interrupt:
 
 @contextmanager
 def interruptible() -> Iterator[Interrupt]:
-    """Hear signals inside the block."""
+    """Handle signals inside the block."""
     interrupt = Interrupt()
     before = interrupt.listen()
     try:

@@ -1,4 +1,4 @@
-"""What each rule of a study has come to while it is trained, read off its folder."""
+"""The accuracy and the alarms of each rule while a study is trained, read from its folder."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from depthgauge.verdict.thresholds import Thresholds
 
 @dataclass(frozen=True)
 class LiveRuns:
-    """Where some runs are: those that were begun, each at its newest epoch.
+    """The state of the runs in a group that were begun, each at its newest epoch.
 
     Attributes:
-        begun: how many.
-        epochs: the lowest and the highest of them; None where there are none.
-        accuracy: mean over those that have not diverged; None where there are none.
-        diverged: how many have.
+        begun: the number of runs that were begun.
+        epochs: their lowest and highest epoch; None if no run was begun.
+        accuracy: the mean of the runs that have not diverged; None if there are none.
+        diverged: the number of runs that diverged.
     """
 
     begun: int
@@ -34,9 +34,12 @@ class LiveRuns:
 
 @dataclass(frozen=True)
 class Fired:
-    """A diagnostic that fired, in how many runs with all blocks trained, and from which epoch on.
+    """A diagnostic that fired in some runs with all blocks trained.
 
-    The epoch is that of the first such run.
+    Attributes:
+        name: the diagnostic.
+        runs: the number of runs in which it fired.
+        epoch: the earliest epoch at which it fired.
     """
 
     name: str
@@ -46,15 +49,17 @@ class Fired:
 
 @dataclass(frozen=True)
 class LiveRule:
-    """What one rule has come to.
+    """The present state of one rule.
 
     Attributes:
-        rule: what tables call it.
-        epochs: how many each run will have.
-        runs, finished, failed: how many were planned, have their result, raised an error.
-        full: of the runs with all blocks trained.
-        frozen: of those with none, where there are blocks.
-        fired: by the point values of the runs with all blocks trained, where there are blocks.
+        rule: the rule's label.
+        epochs: the number of epochs of each run.
+        runs: the number of planned runs.
+        finished: the number of runs that have a result.
+        failed: the number of runs that raised an error.
+        full: the runs with all blocks trained.
+        frozen: the runs with no block trained; empty for a network without blocks.
+        fired: the diagnostics that fired in runs with all blocks trained.
     """
 
     rule: str
@@ -68,17 +73,17 @@ class LiveRule:
 
     @property
     def has_begun(self) -> bool:
-        """Whether there is anything to see of it."""
+        """Whether a run of the rule was begun."""
         return bool(self.finished or self.failed or self.full.begun or self.frozen.begun)
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing of it is left to train."""
+        """Whether every run of the rule has finished or failed."""
         return self.finished + self.failed == self.runs
 
 
 class _Run:
-    """One run; when it is finished it is read for the last time. A k of None is no rung."""
+    """The state of one run; a finished run is not read again. For a run with swaps, k is None."""
 
     def __init__(
         self, study: StudyFolder, identity: str, k: int | None, blocks: int, thresholds: Thresholds
@@ -88,19 +93,19 @@ class _Run:
         self.finished, self.failed = False, False
         self.metrics = MetricsTail(f"{study.runs}/{identity}/{METRICS}", thresholds)
 
-    def look(self) -> None:
-        """See how far it is."""
+    def update(self) -> None:
+        """Read how far the run is."""
         if self.finished:
             return
         finished = self._study.is_done(self._identity)
         if self.full or self.frozen:
-            self.metrics.look()
+            self.metrics.update()
         self.finished = finished
         self.failed = not finished and self._study.has_failed(self._identity)
 
 
 @dataclass(frozen=True)
-class _Rule:
+class _RuleRuns:
     name: str
     epochs: int
     blocks: int
@@ -108,29 +113,29 @@ class _Rule:
 
 
 class LiveReader:
-    """Reads what has become of every rule in a study's plan; each look reads only what is new."""
+    """Reads the state of every rule in a study's plan; each call reads only new metrics."""
 
     def __init__(self, study: StudyFolder, thresholds: Thresholds | None = None) -> None:
         self._study, self._plan = study, Plan([])
         self._thresholds = thresholds or Thresholds()
         self._runs: dict[str, _Run] = {}
-        self._rules: list[_Rule] = []
+        self._rules: list[_RuleRuns] = []
 
     def read(self) -> list[LiveRule]:
-        """Every rule as it is now, in the order of planning."""
+        """Return the present state of every rule, in the order of planning."""
         plan = self._study.plan_files.read()
         if plan is not self._plan:
-            self._plan, self._rules = plan, list(self._arranged(plan))
+            self._plan, self._rules = plan, list(self._runs_by_rule(plan))
         for run in self._runs.values():
-            run.look()
+            run.update()
         return [_live(rule) for rule in self._rules]
 
-    def _arranged(self, plan: Plan) -> Iterator[_Rule]:
-        """The plan rule by rule; runs that are known already stay."""
+    def _runs_by_rule(self, plan: Plan) -> Iterator[_RuleRuns]:
+        """Yield the runs of the plan rule by rule; runs that are known keep their state."""
         cohorts = plan.current
         newest_first = [rule.config for cohort in reversed(cohorts) for rule in cohort.rules]
         names = distinct_labels(newest_first)
-        rules: dict[str, _Rule] = {}
+        rules: dict[str, _RuleRuns] = {}
         for cohort in cohorts:
             blocks = cohort.net.blocks
             for identity, (rule, k, _) in zip(cohort.identities, cohort.runs, strict=True):
@@ -139,12 +144,12 @@ class LiveReader:
                 new_run = _Run(self._study, identity, place, blocks, self._thresholds)
                 run = self._runs.setdefault(identity, new_run)
                 name = names[cohort.rules[rule].config.as_text]
-                new = _Rule(name, cohort.recipe.epochs, blocks, [])
+                new = _RuleRuns(name, cohort.recipe.epochs, blocks, [])
                 rules.setdefault(name, new).runs.append(run)
         yield from rules.values()
 
 
-def _live(rule: _Rule) -> LiveRule:
+def _live(rule: _RuleRuns) -> LiveRule:
     full = [run.metrics for run in rule.runs if run.full]
     return LiveRule(
         rule.name,

@@ -1,7 +1,7 @@
-"""Train on this machine: in this process, or in one process for each core side by side.
+"""Train on this machine: in this process, or in several processes at once.
 
-Small matrices keep one core busy and two cores waiting for each other: processes of one thread side
-by side are faster than one process with many threads.
+The matrices are small, so that two threads mostly wait for each other. Several processes of one
+thread are therefore faster than one process of several threads.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from depthgauge.training.loop import StoppedEarlyError
 from depthgauge.training.threads import with_threads
 
 LOOK_EVERY = 0.5
-"""Seconds between two looks at how far the workers are."""
+"""Seconds between two updates of the progress bar."""
 
 OnLook = Callable[[], None]
-"""Called now and then, to move a progress bar."""
+"""A function that updates the progress bar."""
 
 
 def run_locally(
@@ -42,7 +42,7 @@ def run_locally(
     *,
     tasks: Tasks | None = None,
 ) -> None:
-    """Train the job in so many processes; one is this process, which has the `tasks`."""
+    """Train the job in this many processes; one process is this one, which has the `tasks`."""
     if processes > 1:
         run_side_by_side(job, study, processes, interrupt, on_look)
     else:
@@ -56,7 +56,7 @@ def run_here(
     on_look: OnLook,
     tasks: Tasks | None = None,
 ) -> None:
-    """Train in this process; the bar is moved by a thread beside it."""
+    """Train in this process; a thread updates the progress bar."""
     ended = threading.Event()
 
     def look() -> None:
@@ -76,14 +76,14 @@ def run_here(
 def run_side_by_side(
     job: Job, study: StudyFolder, count: int, interrupt: Interrupt, on_look: OnLook
 ) -> None:
-    """Train in `count` processes; what a dead one had begun, the others take over."""
+    """Train in `count` processes; if one dies, the others take its cohorts over."""
     context = mp.get_context("spawn")
     stop, sentences = context.Event(), context.SimpleQueue()
     processes = [
         context.Process(target=_work, args=(job, stop, sentences), daemon=True)
         for _ in range(count)
     ]
-    with _signals_wait(), _script_left_alone():
+    with _signals_blocked(), _without_main_script():
         for process in processes:
             process.start()
     try:
@@ -103,23 +103,23 @@ def run_side_by_side(
 
 
 def conclude(job: Job, study: StudyFolder, said: list[str], interrupt: Interrupt) -> None:
-    """Say what the workers said, that they were asked to stop, or that they ended too early."""
+    """Raise an error if the workers said something was wrong, were stopped, or died."""
     if said:
         raise UserError("; ".join(dict.fromkeys(said)))
     if interrupt():
         raise StoppedEarlyError
     if study.open_cohorts(job.cohorts):
         raise UserError(
-            "every worker process ended before its time (was there enough memory?); the same "
-            "command goes on from the last checkpoint"
+            "every worker process died before its work was done, perhaps for lack of memory; the "
+            "same command goes on from the last checkpoint"
         )
 
 
 @contextmanager
-def _script_left_alone() -> Iterator[None]:
-    """Keep processes that are started inside the block from importing the script that is running.
+def _without_main_script() -> Iterator[None]:
+    """Keep processes that are started inside the block from importing the running script.
 
-    Workers need nothing of it, and a script without a main guard would run again in each.
+    Workers do not need the script, and one without a main guard would run again in each of them.
     """
     script = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
@@ -130,11 +130,11 @@ def _script_left_alone() -> Iterator[None]:
 
 
 @contextmanager
-def _signals_wait() -> Iterator[None]:
-    """Signals that come inside the block are heard after it.
+def _signals_blocked() -> Iterator[None]:
+    """Hold signals back until the end of the block.
 
-    What is started inside hears none until it is ready to: a Ctrl-C while it loads its modules
-    would end it with a traceback.
+    A process that is started inside begins with blocked signals: otherwise a Ctrl-C while it loads
+    its modules would end it with a traceback.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ASKING)
     try:
@@ -144,7 +144,7 @@ def _signals_wait() -> Iterator[None]:
 
 
 def _work(job: Job, stop: Any, sentences: Any) -> None:
-    """A worker process; it ends at once when its parent does."""
+    """Work in a worker process, which ends at once if its parent ends."""
     own = Interrupt()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for number in (signal.SIGTERM, signal.SIGUSR1):

@@ -1,10 +1,10 @@
-"""How much memory a process needs to train a cohort: an estimate from counts, never below.
+"""Estimate the memory that a process needs to train a cohort, from counts, and never too low.
 
-A run holds its weights, their gradients, two moments, and the network as it was drawn. Beside that
-stand the activations of a batch, or of the samples that are read at once. Rules that differentiate
-parts of the network, and those that train networks of their own, hold a multiple of them.
+A run holds its weights, their gradients, two moments, and the initial weights. In addition it holds
+the activations of a batch, or of the samples that are read at once. Rules that differentiate parts
+of the network, or train networks of their own, hold a multiple of these activations.
 
-`tests/scheduling/test_memory_estimate.py` holds the estimate to the memory of real processes.
+`tests/scheduling/test_memory_estimate.py` compares the estimate with the memory of real processes.
 """
 
 from __future__ import annotations
@@ -23,41 +23,45 @@ from depthgauge.tasks.base import Task
 from depthgauge.training.cohort import DTYPES
 
 PROCESS = 4.0e8
-"""Bytes of a process with PyTorch, matplotlib and depthgauge, before it has data or networks."""
+"""Bytes of a process that has loaded its modules, but no data and no networks."""
 
 COMPILER = 1e8
-"""Bytes of PyTorch's compiler, which the first gradient of `torch.func` loads."""
+"""Bytes of PyTorch's compiler, which is loaded by the first gradient of `torch.func`."""
 
 MARGIN = 1.15
-"""Free memory lies between the tensors, and an operation needs some inside itself."""
+"""The factor for gaps between tensors and for the temporary memory of operations."""
 
 COPIES_OF_WEIGHTS = 5
+"""Arrays of the size of the weights that a run holds."""
+
 COPIES_IN_CHECKPOINT = 6
-"""A checkpoint is written run by run: weights and moments, and once more as bytes."""
+"""Arrays of the size of the weights in a checkpoint: weights and moments, as tensors and bytes."""
 
 ACTIVATIONS_PER_BLOCK = 7
+"""Arrays of (samples, width) that a block holds."""
+
 DIFFERENTIATED_PER_BLOCK = 9
-"""Arrays of (samples, width) that a block holds, and more where a rule differentiates it."""
+"""Further arrays of (samples, width) that a block holds if the rule differentiates it."""
 
 LEARNING, LEARNING_PER_BLOCK, LEARNING_WIDTH = 20, 32, 256
-"""Arrays of (samples, 256 or more) that a rule holds which trains a network of its own."""
+"""A rule that trains its own network holds 20 + 32 per block arrays of (samples, 256 or more)."""
 
 
 def cohort_bytes(
     net: NetConfig, recipe: Recipe, rule: type[Rule] | None, task: Task, runs: int
 ) -> float:
-    """Return the bytes of a cohort's tensors; a `rule` that is not known is one of the largest."""
+    """Return the bytes of a cohort's tensors; an unknown `rule` counts as one of the largest."""
     item = torch.finfo(DTYPES[recipe.dtype]).bits // 8
     differentiates = rule is None or bool(rule.needs & {"readout", "blocks"})
     learns = rule is None or rule.learn is not Rule.learn
     wide, layers = max(net.width, net.hidden or 0), net.blocks + 1
     per_layer = ACTIVATIONS_PER_BLOCK + DIFFERENTIATED_PER_BLOCK * differentiates
-    run = COPIES_OF_WEIGHTS * parameters(net, task)
+    run = COPIES_OF_WEIGHTS * count_weights(net, task)
     run += per_layer * layers * wide * max(recipe.batch_size, BATCH_READ)
     if learns:
         arrays = LEARNING + LEARNING_PER_BLOCK * net.blocks
         run += arrays * recipe.batch_size * max(wide, LEARNING_WIDTH)
-    checkpoint = COPIES_IN_CHECKPOINT * parameters(net, task)
+    checkpoint = COPIES_IN_CHECKPOINT * count_weights(net, task)
     read = (len(task.evaluation) + recipe.batch_size * runs) * task.input_dim
     return MARGIN * item * (runs * run + checkpoint + read)
 
@@ -65,7 +69,7 @@ def cohort_bytes(
 def process_bytes(
     net: NetConfig, recipe: Recipe, rule: type[Rule] | None, task: Task, runs: int
 ) -> float:
-    """Return the bytes of a whole process that trains a cohort on a processor."""
+    """Return the bytes of a whole process that trains a cohort on the CPU."""
     data = sum(
         array.nbytes for split in (task.train, task.evaluation) for array in (split.x, split.y)
     )
@@ -76,12 +80,12 @@ def process_bytes(
 def planned_bytes(cohort: CohortPlan, task: Task) -> int:
     """Return the bytes of a process that trains a cohort of the plan."""
     rule = None
-    with suppress(UserError):  # the worker says that the rule cannot be had
+    with suppress(UserError):  # if the rule cannot be loaded, the worker says so
         rule = choose_rule(cohort.rules[0].typed).rule_class
     return round(process_bytes(cohort.net, cohort.recipe, rule, task, len(cohort.runs)))
 
 
-def parameters(net: NetConfig, task: Task) -> int:
-    """Count the weights of a network's matrices."""
+def count_weights(net: NetConfig, task: Task) -> int:
+    """Return the number of weights in a network's matrices."""
     blocks = 2 * net.blocks * net.width * (net.hidden or net.width)
     return net.width * (task.input_dim + task.num_classes) + blocks

@@ -1,4 +1,4 @@
-"""A run's metrics while it is trained: each look reads what was added since the last one."""
+"""Follow a run's metrics while it is trained: each call reads only the lines that are new."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from depthgauge.verdict.thresholds import Thresholds
 
 
 class MetricsTail:
-    """What a `metrics.jsonl` says so far.
+    """The newest content of a `metrics.jsonl`.
 
-    A run that is resumed may have dropped its last epochs, and written them again. Then the last
-    line that was read is not in its place, or an epoch comes a second time, and the whole file is
-    read once more.
+    A run that is resumed may drop its last epochs and write them again. Then the line that was read
+    last is gone from its place, or an epoch comes a second time, and the whole file is read again.
 
     Attributes:
-        epoch: the newest; None before there is any.
-        accuracy: after that epoch.
-        diverged: whether the run has.
-        fired: the first epoch at which each diagnostic fired by its point values, None if it has
-            not; one that training does not record is left out.
+        epoch: the newest epoch; None before there is one.
+        accuracy: the accuracy after that epoch.
+        diverged: whether the run diverged.
+        fired: the first epoch at which each diagnostic fired, judged by its values without
+            intervals; None if it has not fired. Diagnostics that training does not measure are
+            left out.
     """
 
     def __init__(self, path: str, thresholds: Thresholds | None = None) -> None:
@@ -37,8 +37,8 @@ class MetricsTail:
         self._stamp: tuple[int, int, int] | None = None
         self._end, self._last_line = 0, b""
 
-    def look(self) -> None:
-        """Read what is new; what cannot be read now may be at the next look."""
+    def update(self) -> None:
+        """Read the new lines; if the file cannot be read now, the next call tries again."""
         stamp = _stamp(self._path)
         if stamp == self._stamp:
             return
@@ -51,11 +51,11 @@ class MetricsTail:
         self._stamp = stamp
 
     def _was_replaced(self, stamp: tuple[int, int, int]) -> bool:
-        """Whether it is another file of that name: one that was rewound is written anew."""
+        """Return whether another file has the name now, since a rewound file is written again."""
         return self._stamp is not None and self._stamp[0] != stamp[0]
 
     def _read_on(self) -> bool:
-        """Read from the last line on; False if the file is not the one that was read so far."""
+        """Read from the last line on; return False if the file is not the one that was read."""
         with open(self._path, "rb", buffering=0) as handle:
             handle.seek(self._end - len(self._last_line))
             content = handle.read()
@@ -80,7 +80,7 @@ class MetricsTail:
 
 
 def _stamp(path: str) -> tuple[int, int, int] | None:
-    """What changes with a file; None if it is not there."""
+    """Return inode, size and time of a file, which change with it; None if there is no file."""
     try:
         status = os.stat(path)
     except OSError:

@@ -1,4 +1,4 @@
-"""Cores, memory and device that a study may use: this process's, its container's, or a GPU's."""
+"""Find the cores, the memory and the device that a study may use."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ OWN_GROUPS = Path("/proc/self/cgroup")
 
 
 def available_cores() -> int:
-    """Count the cores that this process may run on: its affinity, and its container's quota.
+    """Return the number of cores that this process's affinity and its container's quota allow.
 
-    OMP_NUM_THREADS, which cluster profiles set to 1, says nothing about cores.
+    OMP_NUM_THREADS is not asked: cluster profiles set it to 1 on machines of many cores.
     """
     affinity = getattr(os, "sched_getaffinity", None)
     cores = len(affinity(0)) if affinity else os.cpu_count() or 1
@@ -27,14 +27,14 @@ def available_cores() -> int:
 
 
 def free_memory(device: str = "cpu") -> float:
-    """Return the bytes that are free on the GPU, or on this machine and in its container."""
+    """Return the free bytes of the GPU, or of this machine within its container's limit."""
     if device.startswith("cuda"):
         return float(torch.cuda.mem_get_info(device)[0])
     return min(float(psutil.virtual_memory().available), memory_left(CGROUPS, OWN_GROUPS))
 
 
 def cpu_quota(cgroups: Path, own: Path) -> float:
-    """Return the cores that control groups grant this process, infinite without a limit."""
+    """Return the cores that control groups allow this process; infinite without a limit."""
     quota = inf
     for group in _groups(own):
         of_two = _numbers(cgroups / group / "cpu.max")
@@ -50,7 +50,7 @@ def cpu_quota(cgroups: Path, own: Path) -> float:
 
 
 def memory_left(cgroups: Path, own: Path) -> float:
-    """Return the bytes that control groups leave this process, infinite without a limit."""
+    """Return the bytes that control groups leave to this process; infinite without a limit."""
     left = inf
     for group in _groups(own):
         for folder, limit, used in (
@@ -64,7 +64,7 @@ def memory_left(cgroups: Path, own: Path) -> float:
 
 
 def _groups(own: Path) -> Iterator[Path]:
-    """Every control group of this process and those above it, versions 1 and 2 alike."""
+    """Yield the control groups of this process and those above, of versions 1 and 2."""
     try:
         lines = own.read_text().splitlines()
     except OSError:
@@ -76,9 +76,9 @@ def _groups(own: Path) -> Iterator[Path]:
 
 
 def _file_cache(stat: Path) -> float:
-    """Return the bytes of files that a group has read, which the system takes back when needed.
+    """Return the bytes of the files that a group has cached, which the system frees when needed.
 
-    Version 1 counts those of the groups below apart, as `total_…`; version 2 has all in one.
+    Version 1 has a number of its own for the group with those below it, `total_…`.
     """
     try:
         known = dict(line.split() for line in stat.read_text().splitlines())
@@ -91,7 +91,7 @@ def _file_cache(stat: Path) -> float:
 
 
 def _numbers(path: Path) -> list[float]:
-    """Read the numbers in a file; none where one is `max`, or there is no file."""
+    """Read the numbers in a file; return none if one is `max`, or there is no file."""
     try:
         return [float(word) for word in path.read_text().split()]
     except (OSError, ValueError):
@@ -99,16 +99,16 @@ def _numbers(path: Path) -> list[float]:
 
 
 def choose_device(name: str, executor: str = "local") -> str:
-    """Return the device; `auto` is a GPU where there is one, else the processor.
+    """Return the device; `auto` is a GPU if there is one, else the CPU.
 
-    On a cluster a GPU need not be here, and which one it is is the cluster's to say.
+    On a cluster the GPU need not be in this machine, and the cluster chooses which one is used.
     """
     if name == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
     if executor != "local":
         if ":" in name:
             raise OptionError(
-                "device", f"--executor {executor} chooses the GPU itself: say --device cuda"
+                "device", f"--executor {executor} chooses the GPU itself; use --device cuda"
             )
         return name
     try:

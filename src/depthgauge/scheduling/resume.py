@@ -1,4 +1,4 @@
-"""Training what is left of a study, from its folder alone."""
+"""Train the remaining runs of a study, from its folder alone."""
 
 from __future__ import annotations
 
@@ -18,18 +18,20 @@ from depthgauge.store.study_folder import StudyDocument, StudyFolder, read_study
 
 
 def resume_study(folder: Path, execution: Execution, names: Sequence[str] = ()) -> Prepared:
-    """Train the cohorts of a study's plan that are left, or those of these names."""
+    """Train the remaining cohorts of a study's plan, or those of these names."""
     study, file, device = _open(folder, execution)
     plan = study.plan_files.read()
     for name in names:
         if name not in plan.cohorts:
-            raise UserError(f"--cohorts {name}: the plan has {', '.join(plan.cohorts)}")
+            raise UserError(
+                f"--cohorts {name}: the plan has no such cohort; it has {', '.join(plan.cohorts)}"
+            )
     cohorts = plan.resolve(names) if names else plan.current
     return _train(study, file, device, cohorts, execution)
 
 
 def retry_failed(folder: Path, execution: Execution) -> Prepared:
-    """Put what was written down of failures aside, and train those runs again."""
+    """Put the `failed.json` of every failed run aside, and train those runs again."""
     study, file, device = _open(folder, execution)
     planned = study.plan_files.read().cohort_of
     runs = [run for run in planned if study.has_failed(run) and not study.is_done(run)]
@@ -40,17 +42,17 @@ def retry_failed(folder: Path, execution: Execution) -> Prepared:
         check_rules(cohort)
     for run in runs:
         path = study.paths(run).failed_path
-        put_aside(path, "is of an attempt before this one", quietly=True)
+        put_aside(path, "is of an earlier attempt", quietly=True)
     return _train(study, file, device, cohorts, execution)
 
 
 def _open(folder: Path, execution: Execution) -> tuple[StudyFolder, StudyDocument, str]:
-    """The study, if it is one, what fixes its results, and the device they are trained on."""
+    """Return the study, its `study.json`, and the device on which it is trained."""
     config = execution.config
     check_executor(config.executor)
     if config.executor == "slurm":
         raise UserError(
-            "--executor slurm goes with the command that planned the study; give that again"
+            "resume cannot submit to Slurm; run the original command with --executor slurm"
         )
     study, file = read_study(folder)
     wanted = config.device if config.device != "auto" else file.device or "auto"

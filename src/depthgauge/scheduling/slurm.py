@@ -1,4 +1,4 @@
-"""Train on a Slurm cluster: an array job on a shared folder, one cohort for each of its tasks."""
+"""Train on a Slurm cluster: an array job with one task for each cohort, on a shared folder."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ SCRIPT = """\
 #SBATCH --open-mode=append
 #SBATCH --output="{logs}/%A_%a.log"
 
-# Two minutes before the time is up, and when the node is wanted back, USR1 asks for a checkpoint;
-# the task is then queued again and goes on from there.
+# Two minutes before the time is up, or when the node is needed, Slurm sends USR1. The worker then
+# saves a checkpoint, and the task is queued again and continues from there.
 cohorts=({cohorts})
 {command} --cohorts "${{cohorts[$SLURM_ARRAY_TASK_ID]}}" &
 worker=$!
@@ -48,9 +48,12 @@ exit "$status"
 
 @dataclass(frozen=True)
 class Submitted:
-    """The rest of a study as an array job; `answer` is what sbatch said, None if it was not asked.
+    """The rest of a study as an array job.
 
-    `collect` is the command that writes the tables when the job has ended.
+    Attributes:
+        script: the script of the job.
+        collect: the command that writes the tables when the job has ended.
+        answer: what sbatch printed; None if the script was not submitted.
     """
 
     script: Path
@@ -59,28 +62,28 @@ class Submitted:
 
     @property
     def document(self) -> dict[str, str | None]:
-        """Return it for programs."""
+        """The job as a JSON document."""
         return {"script": str(self.script), "collect": self.collect, "submitted": self.answer}
 
     def __str__(self) -> str:
-        collect = f"when its tasks have ended, this writes the tables:\n{self.collect}"
+        collect = f"when its tasks have ended, this command writes the tables:\n{self.collect}"
         if self.answer is None:
             return f"sbatch {shlex.quote(str(self.script))}\nsubmits the study; {collect}"
         return f"{self.answer}; {collect}"
 
 
 def write_job(job: Job, memory: int, submit: bool) -> Submitted:
-    """Write the array's script, each task with `memory` bytes, and submit it if asked."""
+    """Write the script of the array job, with `memory` bytes for each task; submit it if asked."""
     script = write_script(job, memory)
     collect = shlex.join(word for word in shlex.split(job.command) if word != "--submit")
     return Submitted(script, collect, _sbatch(script) if submit else None)
 
 
 def _sbatch(script: Path) -> str:
-    """Give the script to sbatch, and return its answer."""
+    """Submit the script with sbatch, and return what sbatch prints."""
     sbatch = shutil.which("sbatch")
     if sbatch is None:
-        raise UserError(f"--submit: there is no sbatch here; the script is {script}")
+        raise UserError(f"--submit: this machine has no sbatch; submit {script} on one that has it")
     done = subprocess.run(  # noqa: S603
         [sbatch, str(script)], capture_output=True, text=True, check=False
     )

@@ -1,4 +1,4 @@
-"""How many runs of a study are in which state, read off its folder alone."""
+"""Read from a study's folder how many of its runs are in which state."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from depthgauge.store.run_paths import RunPaths
 from depthgauge.store.study_folder import read_study
 
 RunState = Literal["finished", "diverged", "failed", "running", "stopped", "waiting"]
-"""Stopped runs were begun, and nobody is training them now; waiting ones were not begun."""
+"""A stopped run was begun, and nobody is training it now; a waiting run was not begun."""
 
 
 @dataclass(frozen=True)
 class RunningCohort:
-    """A cohort that somebody is training; times in seconds, None where not known yet."""
+    """A cohort in training; times are in seconds, and None if not known yet."""
 
     cohort: str
     label: str
@@ -50,7 +50,7 @@ class FailedRun:
 
 
 def state_of(run: RunPaths, *, held: bool = False) -> RunState:
-    """Return the state of a run; `held` if somebody has claimed its cohort."""
+    """Return the state of a run; `held` says whether a process has claimed its cohort."""
     try:
         return "diverged" if has_diverged(read_small(str(run.result_path))) else "finished"
     except FileNotFoundError:
@@ -64,9 +64,15 @@ def state_of(run: RunPaths, *, held: bool = False) -> RunState:
 
 @dataclass(frozen=True)
 class StudyStatus:
-    """How far a study is: runs by state, what is running, what failed, and the seconds left.
+    """The status of a study.
 
-    `seconds_left` is at the present speed; None where nothing is running.
+    Attributes:
+        study: the study's folder.
+        runs: the number of runs in each state.
+        running: the cohorts in training.
+        failed: the runs that raised an error.
+        seconds_left: the time left at the present speed; None if nothing is running.
+        schema_version: the version of this document.
     """
 
     study: str
@@ -88,7 +94,8 @@ def status_of(folder: Path) -> StudyStatus:
     for cohort in plan.current:
         planned.update(cohort.identities)
         holder = claims.holder(cohort.name)
-        states = [state_of(RunPaths(runs / one), held=bool(holder)) for one in cohort.identities]
+        paths = [RunPaths(runs / identity) for identity in cohort.identities]
+        states = [state_of(path, held=bool(holder)) for path in paths]
         for position, state in enumerate(states):
             counts[state] += 1
             failed += [_failed(cohort, position, runs)] if state == "failed" else []
@@ -101,7 +108,7 @@ def status_of(folder: Path) -> StudyStatus:
 
 
 def _outside_the_plan(runs: Path, planned: set[str]) -> Iterator[RunPaths]:
-    """Runs from before there were plans, or put there by hand."""
+    """Yield runs that were begun before plans existed, or were copied into the folder."""
     for path in runs.iterdir() if runs.is_dir() else ():
         if path.name not in planned and path.is_dir():
             yield RunPaths(path)

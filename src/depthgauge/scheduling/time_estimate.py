@@ -1,7 +1,7 @@
-"""Roughly how long a study takes on this machine: an estimate from counts, nothing is measured.
+"""Estimate the time that a study takes on this machine, from counts, without measuring.
 
-The estimate is for the line before the training begins, and may be wrong by a factor of two. Once
-networks are trained, the time left follows from their own pace.
+The estimate is for the line before the training begins, and may be wrong by a factor of two. During
+training, the time left is computed from the speed of the training.
 """
 
 from __future__ import annotations
@@ -12,34 +12,40 @@ from contextlib import suppress
 from depthgauge.errors import UserError
 from depthgauge.rules.choice import choose_rule
 from depthgauge.rules.contract import Rule
-from depthgauge.scheduling.memory_estimate import parameters
+from depthgauge.scheduling.memory_estimate import count_weights
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.tasks.base import Task
 
 OPERATIONS_PER_SECOND = 6e10
-"""Of one thread in matrix products, float32."""
+"""Floating-point operations per second of one thread in float32 matrix products."""
 
 OPERATIONS_PER_WEIGHT = 6
-"""Multiplications and additions for each sample: forward, backward, gradient."""
+"""Operations per weight and sample: a multiplication and an addition, three times.
+
+These are the forward pass, the backward pass and the gradient.
+"""
 
 STEP_SECONDS = 4e-4
-"""A step of one run takes so long beside its products."""
+"""Seconds that a step of one run takes besides its matrix products."""
 
 LEARNING = 3.0
-"""Rules that train a network of their own, or differentiate blocks, take so many times as long."""
+"""The factor for rules that train a network of their own, or differentiate blocks."""
 
 
 def seconds_to_train(
     cohorts: Iterable[tuple[CohortPlan, int, Task]], processes: int, threads: int
 ) -> float:
-    """Return about how many seconds so many open runs of these cohorts take."""
+    """Return roughly how many seconds the open runs of these cohorts take.
+
+    Each cohort comes with its number of open runs and its task.
+    """
     work = sum(runs * _seconds_of_run(cohort, task, threads) for cohort, runs, task in cohorts)
     return work / max(1, processes)
 
 
 def _seconds_of_run(cohort: CohortPlan, task: Task, threads: int) -> float:
     recipe = cohort.recipe
-    operations = OPERATIONS_PER_WEIGHT * parameters(cohort.net, task) * len(task.train)
+    operations = OPERATIONS_PER_WEIGHT * count_weights(cohort.net, task) * len(task.train)
     steps = len(task.train) / recipe.batch_size
     seconds = operations / (threads * OPERATIONS_PER_SECOND) + STEP_SECONDS * steps
     return recipe.epochs * seconds * _factor(cohort)

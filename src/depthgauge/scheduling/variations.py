@@ -1,4 +1,4 @@
-"""Every rule at several settings and under controls: is a verdict about the rule, or its recipe?"""
+"""Put every rule at several settings and under controls, to tell the rule from its recipe."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from depthgauge.errors import OptionError
 from depthgauge.rules.choice import RuleChoice, choose_rule, option_names, with_options
 
 SHALLOW = "bp[shallow]"
-"""The floor that is trained: the network without blocks, by backpropagation."""
+"""The trained floor: the network without blocks, trained by backpropagation."""
 
 Variations = Mapping[str, Sequence[str]]
-"""Values of options as texts, by the option's name."""
+"""The values of options as texts, by the option's name."""
 
 
 def settings_of(rule: RuleChoice, variations: Variations) -> list[RuleChoice]:
-    """Return the rule at every combination of the `variations` that concern it.
+    """Return the rule at every combination of those `variations` that it has as options.
 
-    A rule that has no such option is left as it is.
+    A rule with none of these options is returned as it is.
     """
     able = {*option_names(rule.rule_class), *TrainingOptions.model_fields}
     choices = [
@@ -39,7 +39,7 @@ def settings_of(rule: RuleChoice, variations: Variations) -> list[RuleChoice]:
 
 
 def at_all_settings(rules: Sequence[RuleChoice], variations: Variations) -> list[RuleChoice]:
-    """Return every rule at its settings; a variation that concerns no rule is refused."""
+    """Return every rule at its settings; refuse a variation that no rule has as an option."""
     names = [name for rule in rules for name in option_names(rule.rule_class)]
     able = dict.fromkeys([*TrainingOptions.model_fields, *names])
     for name in variations:
@@ -53,7 +53,7 @@ def at_all_settings(rules: Sequence[RuleChoice], variations: Variations) -> list
 
 
 def with_controls(rules: Sequence[RuleChoice], controls: Sequence[str]) -> list[RuleChoice]:
-    """Return every rule, and every rule under each of the controls."""
+    """Return the rules, followed by the rules under each control."""
     for control in controls:
         if control not in CONTROLS:
             raise OptionError(

@@ -1,8 +1,7 @@
-"""A worker: claims one cohort after the other and trains it, until none is left.
+"""The worker that every executor runs: it claims and trains one cohort after the other.
 
-Every executor runs this, in one process or in many, on one machine or on several that share the
-study's folder. Workers know nothing of each other: what one has claimed or finished, the others
-see in the folder.
+Workers may run in one process or many, on one machine or on several that share the study's folder.
+They do not talk to each other: each sees in the folder what the others have claimed or finished.
 """
 
 from __future__ import annotations
@@ -27,15 +26,15 @@ from depthgauge.training.loop import StoppedEarlyError
 from depthgauge.training.memory import give_freed_memory_back, keep_freed_memory
 
 LOOK_EVERY = 1.0
-"""Seconds between two looks at cohorts that others are training."""
+"""Seconds between two looks at cohorts that other processes train."""
 
 Tasks = Mapping[tuple[str, int], Task]
-"""Tasks that are loaded already, by their name as typed and the size of their validation split."""
+"""Tasks that are loaded already, by the user's text and the number of held-out samples."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """Train these cohorts of the plan in `folder`, or what stands in their place."""
+    """The job to train these cohorts of the plan in `folder`, or the parts they were split into."""
 
     folder: Path
     cohorts: tuple[str, ...]
@@ -47,7 +46,7 @@ class Job:
 
 
 class CohortProgress:
-    """How far a cohort is, as it stands in its claim."""
+    """Counts how far a cohort is, for its claim."""
 
     def __init__(self, cohort: CohortPlan, runs: int, total: int) -> None:
         self._began = time.monotonic()
@@ -55,17 +54,17 @@ class CohortProgress:
         self._steps: Progress = {}
 
     def on_step(self, epoch: int, steps: int) -> None:
-        """So many epochs, and steps in all, are done."""
+        """Take note of the number of finished epochs and steps."""
         first = self._steps.get("first", steps - 1)
         self._steps = {"first": first, "epoch": epoch, "steps": steps}
 
-    def so_far(self) -> Progress:
-        """Return what the claim says now."""
+    def measure(self) -> Progress:
+        """Return the present progress for the claim."""
         return {**self._known, **self._steps, "seconds": time.monotonic() - self._began}
 
 
 class Worker:
-    """Works on a job until everything in it has ended, or `stop` says so; `tasks` are at hand."""
+    """Works on a job until all its runs have ended, or `stop` returns True."""
 
     def __init__(
         self, job: Job, study: StudyFolder, stop: Callable[[], bool], tasks: Tasks | None = None
@@ -75,11 +74,11 @@ class Worker:
         self._refused: dict[str, str] = {}
 
     def work(self) -> None:
-        """Train what nobody else trains, wait for what others do.
+        """Train the cohorts that nobody else trains, and wait for the others.
 
         Raises:
-            StoppedEarlyError: it was asked to stop, and has saved where it stands.
-            UserError: cohorts are left that cannot be trained until the user mends something.
+            StoppedEarlyError: the worker was asked to stop; everything is saved.
+            UserError: some cohorts cannot be trained until the user mends something.
         """
         keep_freed_memory()
         while left := self._left():
@@ -92,7 +91,10 @@ class Worker:
             raise UserError("; ".join(dict.fromkeys(self._refused.values())))
 
     def _left(self) -> list[CohortPlan]:
-        """The cohorts to do, those that nobody has tried yet first: some may kill who tries."""
+        """Return the cohorts that are left, those with the fewest tries first.
+
+        A cohort may kill every process that tries it, and should not keep the others waiting.
+        """
         left = [
             cohort
             for cohort in self._study.open_cohorts(self.job.cohorts)
@@ -101,7 +103,7 @@ class Worker:
         return sorted(left, key=lambda cohort: self._study.claims.tries(cohort.name))
 
     def _claim_and_train(self, cohort: CohortPlan) -> bool:
-        """Train a cohort if it is free; whether it was."""
+        """Train a cohort if nobody else has it; return whether it was free."""
         if self._stop():
             raise StoppedEarlyError
         if not self._study.open_runs(cohort):
@@ -110,38 +112,41 @@ class Worker:
         if claim is None:
             return False
         try:
-            if self._is_in_effect(cohort):
+            if self._is_whole(cohort):
                 self._train(cohort, claim)
         finally:
             claim.release()
-        if not self._is_in_effect(cohort) or not self._study.open_runs(cohort):
+        if not self._is_whole(cohort) or not self._study.open_runs(cohort):
             self._study.claims.forget(cohort.name)
         return True
 
-    def _is_in_effect(self, cohort: CohortPlan) -> bool:
-        """Whether nothing stands in its place."""
+    def _is_whole(self, cohort: CohortPlan) -> bool:
+        """Return whether the cohort has not been split into parts."""
         return self._study.plan_files.read().resolve([cohort.name]) == [cohort]
 
     def _train(self, cohort: CohortPlan, claim: Claim) -> None:
-        """All its runs together, or what is left of them.
+        """Train the open runs of a cohort together.
 
-        Runs whose results alone are missing do not go back with others that have to.
+        If others have finished, runs that lack only their result are finished first and by
+        themselves, so that they need not go back to the position of the rest.
         """
-        left, whole = self._study.open_runs(cohort), len(cohort.runs)
+        left, ended = self._study.open_runs(cohort), list[int]()
         with storing():
-            ended = [one for one in left if len(left) < whole and self._is_at_the_end(cohort, one)]
-        for runs in (ended, [one for one in left if one not in ended]):
-            if runs and claim.is_held() and self._is_in_effect(cohort):
+            if len(left) < len(cohort.runs):
+                ended = [position for position in left if self._is_trained(cohort, position)]
+        for runs in (ended, [position for position in left if position not in ended]):
+            if runs and claim.is_held() and self._is_whole(cohort):
                 self._train_runs(cohort, runs, claim)
 
-    def _is_at_the_end(self, cohort: CohortPlan, position: int) -> bool:
+    def _is_trained(self, cohort: CohortPlan, position: int) -> bool:
+        """Return whether a run has its last checkpoint, undamaged, and lacks only its result."""
         folder, end = self._study.run(cohort.configs[position]), (cohort.recipe.epochs, 0)
         return newest_common_position([folder]) == end and folder.load(end) is not None
 
     def _train_runs(self, cohort: CohortPlan, left: list[int], claim: Claim) -> None:
         steps = self._study.plan_files.read().steps_of(cohort)
         progress = CohortProgress(cohort, len(left), cohort.recipe.epochs * steps)
-        claim.keep_alive(progress.so_far)
+        claim.keep_alive(progress.measure)
 
         conditions = Conditions(
             self.job.device,
@@ -164,7 +169,7 @@ class Worker:
             self._refused[cohort.name] = str(error)
         except Exception as error:
             if claim.is_held():
-                self._set_apart(cohort, left, error)
+                self._split(cohort, left, error)
         give_freed_memory_back()
 
     def _task(self, cohort: CohortPlan) -> Task:
@@ -174,10 +179,11 @@ class Worker:
                 self._tasks = {typed: load_task(*typed)}
         return self._tasks[typed]
 
-    def _set_apart(self, cohort: CohortPlan, left: list[int], error: Exception) -> None:
-        """A run that raises must not stop the others: halve the cohort until it stands alone.
+    def _split(self, cohort: CohortPlan, left: list[int], error: Exception) -> None:
+        """Split a cohort in two after an error; write `failed.json` if it has a single run.
 
-        Runs that were too many for the memory are as few as fit then, and go on.
+        So only the run that raises the error fails, and the others continue. A cohort that was too
+        large for the memory is split until its parts fit.
         """
         if len(left) == 1:
             folder = self._study.run(cohort.configs[left[0]])
@@ -185,7 +191,7 @@ class Worker:
             folder.fail(one_line(error), traceback.format_exc(), environment())
             return
         middle = len(left) // 2
-        others = [one for one in self._study.open_runs(cohort) if one not in left]
+        others = [run for run in self._study.open_runs(cohort) if run not in left]
         parts = [cohort.part(part) for part in (left[:middle], left[middle:], others) if part]
         while True:
             plan = self._study.plan_files.read()

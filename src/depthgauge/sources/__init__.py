@@ -1,1 +1,1 @@
-"""Python text of users: files that are imported, notebook classes that become files."""
+"""Import Python files of users, and turn classes of a notebook into such files."""

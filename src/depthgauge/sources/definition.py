@@ -15,7 +15,7 @@ from typing import Any
 from depthgauge.errors import UserError
 
 MAIN = ("__main__", "__mp_main__")
-"""A notebook, or the script that is running: importing it again would run it again."""
+"""The module names of a notebook or the running script, which must not be imported again."""
 
 Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -40,7 +40,7 @@ def written_source(value: Any) -> str:
             lines = text.splitlines()[_first_line(node) - 1 : node.end_lineno]
             return dedent("\n".join(lines)) + "\n"
     raise UserError(
-        f"the source of {value.__name__} cannot be had; define it in a notebook cell or a script, "
+        f"cannot find the source of {value.__name__}; define it in a notebook cell or a script, "
         f"or put it into a file and give path/to/file.py:{value.__name__}"
     )
 

@@ -1,4 +1,4 @@
-"""Read off a definition's text which names it expects to find around it."""
+"""Find the global names that the text of a definition uses."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def global_names(text: str) -> set[str]:
 
 
 def _read_before_assigned(node: ast.ClassDef) -> set[str]:
-    """Return the names that a class body takes from around it and then assigns: `A = A`."""
+    """Return the global names that a class body reads and then assigns, as in `A = A`."""
     assigned, read = set[str](), set[str]()
     for statement in node.body:
         if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None:
@@ -37,7 +37,7 @@ def _read_before_assigned(node: ast.ClassDef) -> set[str]:
 
 
 def annotation_names(text: str) -> set[str]:
-    """Return the global names that stand in annotations alone."""
+    """Return the global names that are used only in annotations."""
     bare = _WithoutAnnotations().visit(ast.parse(text))
     return global_names(text) - global_names(ast.unparse(ast.fix_missing_locations(bare)))
 
@@ -49,7 +49,7 @@ def dotted_names(text: str) -> set[str]:
 
 
 class _WithoutAnnotations(ast.NodeTransformer):
-    """Drops what `from __future__ import annotations` leaves unevaluated."""
+    """Removes the annotations, which `from __future__ import annotations` does not evaluate."""
 
     def visit_arg(self, node: ast.arg) -> ast.arg:
         node.annotation = None

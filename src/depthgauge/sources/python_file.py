@@ -12,11 +12,11 @@ from types import CodeType, ModuleType
 from depthgauge.errors import UserError, one_line
 
 
-class _AsItIs(SourceFileLoader):
-    """Compiles the file every time, and leaves nothing beside it.
+class _UncachedLoader(SourceFileLoader):
+    """Compiles the file every time, without a bytecode file.
 
-    Python's own bytecode goes by the second and the size of a file: after a quick change it may be
-    that of the text before.
+    Python decides by the second and the size of a file whether its bytecode is still valid: after
+    a quick change it may use the bytecode of the text before.
     """
 
     def get_code(self, fullname: str) -> CodeType:
@@ -30,7 +30,7 @@ def import_file(name: str, path: Path) -> ModuleType:
         return sys.modules[name]
     if path.suffix != ".py":
         raise UserError(f"{path} cannot be loaded as Python: its name does not end in .py")
-    loader = _AsItIs(name, str(path))
+    loader = _UncachedLoader(name, str(path))
     module = importlib.util.module_from_spec(ModuleSpec(name, loader, origin=str(path)))
     module.__file__ = str(path)
     sys.modules[name] = module
@@ -43,9 +43,9 @@ def import_file(name: str, path: Path) -> ModuleType:
 
 
 def read_literals(where: str) -> dict[str, object]:
-    """Read what the class `module:Class` sets to literals in its body, without importing it.
+    """Read the literals that the class `module:Class` assigns in its body, without importing it.
 
-    Texts, numbers and frozensets of them; nothing where there is no such class.
+    Literals are texts, numbers and frozensets of them; without such a class there are none.
     """
     module, _, name = where.partition(":")
     spec = importlib.util.find_spec(module)

@@ -1,4 +1,4 @@
-"""Turn a class or function of a notebook into one Python file that stands alone.
+"""Turn a class or function of a notebook into a Python file that needs no other file.
 
 The file has the imports, constants, functions and classes that the definition uses, so that any
 process can import it. The same definitions give the same text.
@@ -45,7 +45,7 @@ class StandaloneSource:
         return hashlib.sha256(self.text.encode()).hexdigest()
 
     def save(self, folder: Path) -> str:
-        """Write the text into the folder and return where it is, as `path.py:Name`."""
+        """Write the text into the folder and return its place, as `path.py:Name`."""
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{self.checksum[:16]}.py"
         unfinished = path.with_suffix(".tmp")
@@ -69,7 +69,7 @@ def standalone_source(value: Any) -> StandaloneSource:
 
 
 class _Collected:
-    """What a standalone file consists of; `definitions` come after those that they use."""
+    """The parts of a standalone file; each definition comes after those that it uses."""
 
     def __init__(self) -> None:
         self.imports: set[str] = set()
@@ -79,7 +79,7 @@ class _Collected:
         self._added: list[Any] = []
 
     def add(self, value: Any) -> None:
-        """Add the definition of a class or function, after what it uses."""
+        """Add the definition of a class or function, after the definitions that it uses."""
         if any(value is added for added in self._added):
             return
         self._added.append(value)
@@ -122,7 +122,7 @@ def _postpones_annotations(value: Any) -> bool:
 
 
 def _refuse_outdated_bases(value: Any, text: str, namespace: Mapping[str, Any]) -> None:
-    """Refuse a class whose base was defined again since: the text would not be the class."""
+    """Refuse a class whose base was defined again later: its text would give another class."""
     (node,) = ast.parse(text).body
     for base in node.bases if isinstance(node, ast.ClassDef) else []:
         current = namespace.get(base.id) if isinstance(base, ast.Name) else None
@@ -134,7 +134,7 @@ def _refuse_outdated_bases(value: Any, text: str, namespace: Mapping[str, Any]) 
 
 
 def _is_defined_in(namespace: Mapping[str, Any], value: Any) -> bool:
-    """Return whether the value is a class or function of the notebook that has a name there."""
+    """Return whether the value is a class or function that the notebook defines by a name."""
     if getattr(value, "__module__", None) != namespace.get("__name__"):
         return False
     definition = inspect.unwrap(value)
@@ -160,7 +160,7 @@ def _as_constant(value: Any) -> str | None:
 
 
 def _import_module(name: str, module: ModuleType, text: str) -> set[str]:
-    """Return the import of a module, and of its submodules that the text uses by dots."""
+    """Return the lines that import a module, and its submodules that the text uses."""
     if module.__name__ != name:
         return {f"import {module.__name__} as {name}"}
     parts = [used for used in dotted_names(text) if used.startswith(f"{name}.")]
@@ -168,7 +168,7 @@ def _import_module(name: str, module: ModuleType, text: str) -> set[str]:
 
 
 def _import_name(name: str, namespace: Mapping[str, Any], user: Any) -> str:
-    """Return the line that imports a name, from where it is defined or as it was written."""
+    """Return the line that imports a name, from its module or as the notebook imports it."""
     value = namespace[name]
     module = getattr(value, "__module__", None)
     homes = [(module, getattr(value, "__name__", name)), (module, name)]

@@ -1,1 +1,1 @@
-"""On a Ray cluster: each cohort is a task, also where nodes cannot see the study's folder."""
+"""Train on a Ray cluster: each cohort is a task, even if nodes cannot see the study's folder."""

@@ -1,7 +1,7 @@
 """Train on a Ray cluster: each cohort is a task, run by the worker that every executor runs.
 
-Where a node sees the study's folder it trains into it. Where it does not, the cohort travels in a
-parcel, its files come back while it is trained, and this process writes them.
+A node that sees the study's folder trains into it. Any other node gets the cohort in a parcel and
+sends the changed files back while it trains; this process writes them into the folder.
 """
 
 from __future__ import annotations
@@ -36,21 +36,24 @@ from depthgauge.tasks.base import Task
 from depthgauge.tasks.registry import load_task
 
 LOOK_EVERY = 0.5
+"""Seconds between two looks at the tasks."""
+
 GIGABYTE = 1e9
+
 ANSWER_WITHIN = 10.0
-"""Seconds that the host of a cluster has to answer."""
+"""Seconds within which the host of a cluster must answer."""
 
 TRIES = 5
-"""How often a cohort whose worker or node died is begun again before it is given up."""
+"""How often a cohort is begun again after its worker or node died."""
 
 
 def run_on_ray(
     job: Job, study: StudyFolder, address: str | None, interrupt: Interrupt, on_look: OnLook
 ) -> None:
-    """Train the job on the cluster at `address`, or on one that is running or started here."""
-    with _connected(address), _explained(), _sign_in(study) as sign:
-        interrupt.listen()  # Ray has put its own handlers in place
-        tasks = _Tasks(job, study, sign)
+    """Train the job on the cluster at `address`, else on one that runs here or is started."""
+    with _connected(address), _explained(), _marker_in(study) as marker:
+        interrupt.listen()  # Ray has installed its own handlers
+        tasks = _Tasks(job, study, marker)
         tasks.submit_all()
         while tasks.pending:
             tasks.look()
@@ -63,8 +66,8 @@ def run_on_ray(
 class _Tasks:
     """The cohorts of a job as tasks of a cluster."""
 
-    def __init__(self, job: Job, study: StudyFolder, sign: Path) -> None:
-        self._job, self._study, self._sign = job, study, sign
+    def __init__(self, job: Job, study: StudyFolder, marker: Path) -> None:
+        self._job, self._study, self._marker = job, study, marker
         here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
         needs = {"num_cpus": job.threads, "num_gpus": int(job.device.startswith("cuda"))}
         self._train = ray.remote(max_retries=TRIES, **needs)(train_in_folder)
@@ -83,10 +86,10 @@ class _Tasks:
         for cohort in self._study.plan_files.read().resolve(self._job.cohorts):
             own = replace(self._job, cohorts=(cohort.name,))
             train = self._train.options(memory=self._memory_of(cohort))
-            self.pending[train.remote(own, self._sign, self._switchboard)] = cohort
+            self.pending[train.remote(own, self._marker, self._switchboard)] = cohort
 
     def look(self) -> None:
-        """Write what has come, and see which cohorts have ended."""
+        """Write the files that came back, and see which cohorts have ended."""
         ready, _ = ray.wait(list(self.pending), timeout=LOOK_EVERY)
         self._write_arrived()
         for reference in ready:
@@ -121,7 +124,7 @@ class _Tasks:
             self.said.append(str(outcome))
 
     def _claim_and_send(self, cohort: CohortPlan) -> None:
-        """Send a cohort that nobody else has, under this process's claim."""
+        """Claim a cohort for this process and send it, unless another command has it."""
         claim = self._study.claims.take(cohort.name)
         if claim is None:
             self.said.append(f"{cohort.label} is being trained by another command")
@@ -130,11 +133,11 @@ class _Tasks:
         steps = self._study.plan_files.read().steps_of(cohort)
         progress = CohortProgress(cohort, len(cohort.runs), cohort.recipe.epochs * steps)
         self._progress[cohort.name] = progress
-        claim.keep_alive(progress.so_far)
+        claim.keep_alive(progress.measure)
         self._send(cohort)
 
     def _send(self, cohort: CohortPlan) -> None:
-        """Send what there is of a cohort by now."""
+        """Send a cohort with the present files of its runs."""
         self._sent[cohort.name] += 1
         own = replace(self._job, cohorts=(cohort.name,))
         parcel = ray.put(pack(self._study, cohort))
@@ -163,7 +166,7 @@ class _Tasks:
 
 @contextmanager
 def _connected(address: str | None) -> Iterator[None]:
-    """Connected to a cluster; what was started for this is stopped at the end."""
+    """Connect to a cluster inside the block; stop at its end what was started for it."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     _check_host_answers(address or os.environ.get("RAY_ADDRESS", ""))
     try:
@@ -199,7 +202,7 @@ def _check_host_answers(address: str) -> None:
 
 @contextmanager
 def _explained() -> Iterator[None]:
-    """What Ray says when the cluster goes away, as a sentence."""
+    """Turn Ray's errors inside the block into a sentence."""
     try:
         yield
     except ray.exceptions.RayError as error:
@@ -210,23 +213,23 @@ def _explained() -> Iterator[None]:
 
 
 @contextmanager
-def _sign_in(study: StudyFolder) -> Iterator[Path]:
-    """A file that nodes look for, to see whether they see the study's folder."""
-    sign = study.path.resolve() / f".shared-{uuid.uuid4().hex}"
-    sign.touch()
+def _marker_in(study: StudyFolder) -> Iterator[Path]:
+    """Make a file inside the block by which a node can tell whether it sees the study's folder."""
+    marker = study.path.resolve() / f".shared-{uuid.uuid4().hex}"
+    marker.touch()
     try:
-        yield sign
+        yield marker
     finally:
-        sign.unlink(missing_ok=True)
+        marker.unlink(missing_ok=True)
 
 
 def _check_a_node_is_enough(job: Job, cohort: CohortPlan, memory: int) -> None:
-    """One node must have all that a cohort needs, or its task would wait for ever."""
+    """Refuse a cohort that no node can hold, since its task would wait for ever."""
     gpus = int(job.device.startswith("cuda"))
     needs = {"CPU": job.threads, "GPU": gpus, "memory": memory}
     nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
     if not any(all(node.get(kind, 0) >= need for kind, need in needs.items()) for node in nodes):
         raise UserError(
             f"{cohort.label} needs {job.threads} CPUs, {gpus} GPUs and {memory / GIGABYTE:.1f} GB, "
-            "and no node of the cluster has as much; --threads and --device say what it needs"
+            "and no node of the cluster has as much; change --threads, --device or --cohort"
         )

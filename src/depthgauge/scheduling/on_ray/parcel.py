@@ -1,4 +1,4 @@
-"""A cohort sent to where the study's folder cannot be seen, and what comes back from there."""
+"""Send a cohort to a node that cannot see the study's folder, and get its files back."""
 
 from __future__ import annotations
 
@@ -15,15 +15,22 @@ from depthgauge.store.run_paths import NAMES, RESULT
 from depthgauge.store.study_folder import StudyFolder
 
 Files = dict[str, bytes]
-"""By a run's identity and a file's name: `identity/metrics.jsonl`."""
+"""The contents of files by the run's identity and the file's name: `identity/metrics.jsonl`."""
 
 SEND_EVERY = 10.0
-"""Seconds between two deliveries of what has changed."""
+"""Seconds between two deliveries of changed files."""
 
 
 @dataclass(frozen=True)
 class Parcel:
-    """What is needed to train one cohort: the study, its plan, rules from files, runs so far."""
+    """All that a node needs to train a cohort.
+
+    Attributes:
+        study: the content of `study.json`.
+        plan: the plan of this cohort alone.
+        rules: the contents of the users' rule files, by the text for the rule.
+        files: the present files of the cohort's runs.
+    """
 
     study: bytes
     plan: PlanFile
@@ -32,7 +39,7 @@ class Parcel:
 
 
 def pack(study: StudyFolder, cohort: CohortPlan) -> Parcel:
-    """Everything of one cohort."""
+    """Return the parcel of one cohort."""
     plan = study.plan_files.read()
     rules = {}
     for rule in cohort.rules:
@@ -47,7 +54,7 @@ def pack(study: StudyFolder, cohort: CohortPlan) -> Parcel:
 
 
 def unpack(parcel: Parcel, folder: Path) -> StudyFolder:
-    """The parcel as a study's folder of its own; rules from files lie beside it."""
+    """Write a parcel as the folder of a study, with the users' rule files in it."""
     study = StudyFolder(folder)
     folder.mkdir(parents=True, exist_ok=True)
     study.study_path.write_bytes(parcel.study)
@@ -60,16 +67,16 @@ def unpack(parcel: Parcel, folder: Path) -> StudyFolder:
 
 
 def deliver(study: StudyFolder, cohort: CohortPlan, files: Files) -> None:
-    """Write what was sent into the folders of the cohort's runs; a result comes last.
+    """Write files that were sent into the folders of the cohort's runs, results last.
 
-    Runs that are done already are left as they are.
+    Runs that are done already are not changed.
     """
     known = set(cohort.identities)
     done = {identity for identity in known if study.is_done(identity)}
     for place in files:
         identity, _, name = place.partition("/")
         if identity not in known or name not in NAMES:
-            raise UserError(f"the file {place!r} is not one of the cohort {cohort.name}")
+            raise UserError(f"the file {place!r} does not belong to the cohort {cohort.name}")
     for place in sorted(files, key=lambda place: place.endswith(RESULT)):
         path = study.runs / place
         if path.parent.name not in done:
@@ -78,7 +85,7 @@ def deliver(study: StudyFolder, cohort: CohortPlan, files: Files) -> None:
 
 
 class ChangeSender:
-    """Sends what has changed in a cohort's runs now and then, until told that all is done."""
+    """Sends the changed files of a cohort's runs every few seconds, until `end` is called."""
 
     def __init__(
         self, study: StudyFolder, cohort: CohortPlan, send: Callable[[Files], None]
@@ -94,13 +101,13 @@ class ChangeSender:
             self.send_changes()
 
     def end(self) -> None:
-        """Send the rest."""
+        """Stop the thread and send the last changes."""
         self._ended.set()
         self._thread.join()
         self.send_changes()
 
     def send_changes(self) -> None:
-        """What is not as it was sent last."""
+        """Send the files that have changed since they were sent."""
         now: Files = {}
         for config in self._cohort.configs:
             now |= _files_of(self._study.run(config).path)
@@ -111,7 +118,7 @@ class ChangeSender:
 
 
 def _files_of(run: Path) -> Files:
-    """The result is looked for first: what stands beside it then is final."""
+    """Return the files of a run; the result is read first, since files beside it are final."""
     found: Files = {}
     for name in reversed(NAMES):
         try:
@@ -122,7 +129,7 @@ def _files_of(run: Path) -> Files:
 
 
 def _beside(rule: PlannedRule, source: bytes | None, folder: Path) -> PlannedRule:
-    """The rule, read from a file beside the study if it came in one."""
+    """Return the rule; if it came in a file, write the file beside the study and name that."""
     path = file_of(rule.typed)
     if source is None or path is None:
         return rule

@@ -1,4 +1,4 @@
-"""What runs on the nodes of a Ray cluster, and the actor that speaks with them."""
+"""The functions that run on the nodes of a Ray cluster, and the actor that talks with them."""
 
 from __future__ import annotations
 
@@ -18,38 +18,38 @@ from depthgauge.store.study_folder import StudyFolder
 from depthgauge.training.loop import StoppedEarlyError
 
 ASK_EVERY = 1.0
-"""Seconds between two questions whether to stop."""
+"""Seconds between two questions to the switchboard whether to stop."""
 
 Outcome = Literal["ended", "stopped", "cannot see the folder"] | UserError
 
 
 class Switchboard:
-    """An actor beside the driver: whether to stop, and what comes back from the nodes."""
+    """An actor beside the driver that passes the wish to stop to the nodes, and files back."""
 
     def __init__(self) -> None:
         self._stopping = False
         self._arrived: list[tuple[str, Files]] = []
 
     def ask_to_stop(self) -> None:
-        """All workers are to save and stop."""
+        """Ask all workers to save and stop."""
         self._stopping = True
 
     def is_stopping(self) -> bool:
-        """Whether they are."""
+        """Return whether the workers should stop."""
         return self._stopping
 
     def put(self, cohort: str, files: Files) -> None:
-        """Files of a cohort have changed."""
+        """Take the changed files of a cohort."""
         self._arrived.append((cohort, files))
 
     def take(self) -> list[tuple[str, Files]]:
-        """What has come since the last time."""
+        """Return the files that have come since the last call."""
         arrived, self._arrived = self._arrived, []
         return arrived
 
 
 class StopPoll:
-    """Whether the switchboard says stop, asked in a thread so that no step waits for the answer."""
+    """Asks the switchboard in a thread whether to stop, so that no step waits for the answer."""
 
     def __init__(self, switchboard: Any) -> None:
         self._switchboard, self._ended = switchboard, threading.Event()
@@ -66,23 +66,23 @@ class StopPoll:
                 self._stopping = True
 
     def end(self) -> None:
-        """Ask no more."""
+        """Stop asking."""
         self._ended.set()
 
     def __call__(self) -> bool:
-        """Whether to stop at the next step."""
+        """Return whether training should stop at the next step."""
         return self._stopping
 
 
-def train_in_folder(job: Job, sign: Path, switchboard: Any) -> Outcome:
-    """Train into the study's folder, if this node can see it: if the driver's sign is there."""
-    if not sign.exists():
+def train_in_folder(job: Job, marker: Path, switchboard: Any) -> Outcome:
+    """Train into the study's folder, if this node sees the driver's marker in it."""
+    if not marker.exists():
         return "cannot see the folder"
     return _work(job, switchboard)
 
 
 def train_parcel(job: Job, parcel: Parcel, switchboard: Any) -> Outcome:
-    """Train a cohort that came in a parcel, and send back what changes."""
+    """Train a cohort that came in a parcel, and send the changed files back."""
     (cohort,) = parcel.plan.cohorts
     with tempfile.TemporaryDirectory(prefix="depthgauge-") as place:
         folder = Path(place) / job.folder.name
