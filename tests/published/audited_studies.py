@@ -1,4 +1,4 @@
-"""Studies with an audit that published figures are compared with, made without training."""
+"""Studies with an audit, made without training, to be compared with published figures."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def network(
     *,
     seed: int = SEED,
 ) -> NetworkReport:
-    """A network with its readings as they were published: Γ, and ρ."""
+    """Return a network with Γ and ρ by the published conventions."""
     one = audited(label, seed, accuracy, 0.3)
     gamma, perturbation = (
         None if value is None else alignment_of(value, *LAYERS) for value in (alignment, rho)
@@ -33,7 +33,7 @@ def network(
 
 
 def audited_study(*networks: NetworkReport, epochs: int) -> StudyResult:
-    """A study on CIFAR-10 with the published network, that has an audit and no runs."""
+    """Return a study on CIFAR-10 with the published network, an audit and no runs."""
     config = SharedConfig(
         task=TaskConfig(name="cifar10", checksum="0" * 64),
         net=NetConfig(width=256, blocks=4),

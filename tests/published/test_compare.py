@@ -1,4 +1,4 @@
-"""Whether a measurement agrees with a published figure."""
+"""The comparison of a measurement with a published figure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy import stats
 from depthgauge.published.compare import PUBLISHED_SEEDS, ROUNDING, compare_figure
 
 
-def test_one_run_has_only_the_published_spread_to_go_by():
+def test_one_run_is_compared_by_the_published_spread():
     """t(0.975, 2) = 4.302653; 4.302653 · 0.002 · √(1/3 + 1) + 0.0005 = 0.0104366."""
     found = compare_figure("bp k=4", [0.620], [0.617, 0.002])
     assert found.half_width == pytest.approx(0.0104366, abs=1e-7)
@@ -54,7 +54,7 @@ def test_inside_means_within_the_half_width_on_either_side(shift, inside, sign):
     assert found.difference == pytest.approx(sign * shift * half_width)
 
 
-def test_a_spread_published_as_zero_is_the_largest_that_is_printed_so():
+def test_a_published_spread_of_zero_counts_as_the_largest_that_rounds_to_it():
     zero, smallest = (compare_figure("x", [0.36], [0.359, std]) for std in (0.0, ROUNDING))
     assert zero.half_width == smallest.half_width
     assert zero.half_width > ROUNDING
@@ -70,7 +70,7 @@ def test_what_was_not_measured_alike_gets_no_interval():
 
 @pytest.mark.parametrize("n", [1, 3])
 def test_the_interval_covers_95_per_cent_of_new_measurements(n):
-    """Both studies drawn from one normal distribution, wide beside the rounding."""
+    """Both studies are drawn from one normal distribution, much wider than the rounding."""
     draws = 4000
     generator = np.random.default_rng(2024 + n)
     before = 10.0 * generator.standard_normal((draws, PUBLISHED_SEEDS))

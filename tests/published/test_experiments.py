@@ -1,4 +1,4 @@
-"""Which published experiments a study repeats, and what it comes to beside them."""
+"""The published experiments that a study repeats, and the comparison with them."""
 
 from __future__ import annotations
 
@@ -109,14 +109,14 @@ def test_controls_do_not_count_as_rungs(tmp_path):
         ("select", "validation"),
     ],
 )
-def test_what_would_not_be_used_is_refused(tmp_path, monkeypatch, name, option, value):
+def test_an_option_without_use_is_refused(tmp_path, monkeypatch, name, option, value):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(OptionError, match=f"{name} takes no {option}: .* leave {option} out"):
+    with pytest.raises(OptionError, match=f"{name} takes no {option}, .* leave {option} out"):
         reproduce(name, **{option: value})
     assert not list(tmp_path.iterdir())
 
 
-def test_what_would_not_be_used_is_refused_in_a_configuration_too():
+def test_an_option_without_use_is_refused_in_a_configuration_too():
     with pytest.raises(OptionError, match="memo-ladder takes no strict"):
         reproduce("memo-ladder", StudyConfig(strict=True))
 

@@ -1,4 +1,4 @@
-"""What of the published audit is compared with which rule."""
+"""The comparison with the published main audit, rule by rule."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_the_published_equilibrium_propagation_is_the_displacement_form():
     assert [one.published for one in found.verdicts] == [None, FIGURES.rules["ep"].verdict]
 
 
-def test_each_reading_beside_the_same_one():
+def test_each_reading_is_compared_with_the_same_published_reading():
     study = audited_study(network("dfa", 0.4, 0.16), epochs=100)
     (report,) = (one.report for one in study.audit.networks)
     found = {one.what: one for one in compare_main_audit(study).one_seed}
@@ -40,7 +40,7 @@ def test_each_reading_beside_the_same_one():
     assert gamma.published == FIGURES.rules["dfa"].gamma_layers_0_to_4
 
 
-def test_what_was_never_published_is_said_to_be_so():
+def test_a_rule_that_was_never_published_has_no_published_verdict():
     found = compared("sdfa")
     assert found.figures["accuracies"] == []
     (verdict,) = found.verdicts

@@ -1,4 +1,4 @@
-"""The published ladders, and which rungs are compared with them."""
+"""The published ladders, and the rungs that are compared with them."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ def test_some_figures(width, blocks, rule, k, figure):
     assert published_ladder(NetConfig(width=width, blocks=blocks)).rules[rule][k] == figure
 
 
-def test_the_initialisation_figures_are_there():
+def test_the_figures_of_initialisation():
     seeds = published().init_identity.per_seed
     assert seeds[42].per_block_ratio[0] == pytest.approx(0.0959526, abs=1e-7)
     assert seeds[123].cos == pytest.approx(0.9805399, abs=1e-7)
 
 
-def test_a_network_that_was_not_published_is_answered_with_those_that_were():
+def test_the_refusal_of_a_network_names_the_published_ones():
     with pytest.raises(UserError) as caught:
         published_ladder(NetConfig(width=128, blocks=4))
     for width, blocks in ((128, 4), (256, 4), (512, 2)):
@@ -98,7 +98,7 @@ def test_the_ladder_is_checked_against_the_main_audit():
     }
 
 
-def test_the_main_audit_says_nothing_about_other_networks():
+def test_other_networks_have_no_cross_checks_with_the_main_audit():
     found = compare_rungs(ladder({"bp": {2: [0.6]}}, net=NetConfig(width=512, blocks=2)))
     assert found.figures["cross_checks"] == []
     assert [one.published for one in found.figures["rungs"]] == [0.603]
@@ -107,5 +107,5 @@ def test_the_main_audit_says_nothing_about_other_networks():
 def test_a_ladder_that_does_not_say_its_network_is_refused():
     unknown = ladder({})
     config = unknown.config.model_copy(update={"net": None})
-    with pytest.raises(UserError, match="does not say which network"):
+    with pytest.raises(UserError, match="does not name its network"):
         compare_rungs(unknown.model_copy(update={"config": config}))

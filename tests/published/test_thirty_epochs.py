@@ -1,4 +1,4 @@
-"""Thirty epochs, measured beside published."""
+"""The comparison with the published runs of thirty epochs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_the_published_network_is_allowed_and_others_are_refused():
             check_thirty_epochs(net)
 
 
-def test_accuracies_stand_beside_the_published_ones():
+def test_accuracies_are_compared_with_the_published_ones():
     found = compared(
         network("bp", 0.58),
         network("bp", 0.59, seed=7),

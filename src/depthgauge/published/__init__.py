@@ -1,1 +1,1 @@
-"""Published experiments: recipe, figures, and the comparison with what was measured."""
+"""Published experiments: their recipes, their figures, and the comparison with a study."""

@@ -1,4 +1,4 @@
-"""Whether a measurement agrees with a published figure."""
+"""The comparison of measured figures with published ones."""
 
 from __future__ import annotations
 
@@ -16,18 +16,25 @@ from depthgauge.published.figures import Figure, PublishedConfig
 
 PUBLISHED_SEEDS = 3
 CROSS_CHECKS = "cross_checks"
-"""Figures that were published in another experiment."""
+"""The name of the comparisons with figures of another published experiment."""
 
 ROUNDING = 0.0005
-"""Published accuracies are printed with three digits: half of the last one."""
+"""The rounding error of published accuracies: half of the third digit."""
 
 
 @dataclass(frozen=True)
 class FigureComparison:
-    """A measured mean beside a published one.
+    """A measured mean compared with a published one.
 
-    `half_width` is that of the 95 % prediction interval of the measured mean around the published
-    one; None where the two were not measured alike, and then `inside` is None too.
+    Attributes:
+        what: the name of the figure.
+        measured, measured_std, n: the measured mean, its standard deviation, and the number of
+            seeds.
+        published, published_std: the published mean and its standard deviation.
+        difference: the measured mean minus the published one.
+        half_width: half the width of the 95 % prediction interval of the measured mean around the
+            published one; None if the two were not measured alike.
+        inside: whether the measured mean is inside that interval; None without an interval.
     """
 
     what: str
@@ -43,7 +50,7 @@ class FigureComparison:
 
 @dataclass(frozen=True)
 class ReadingComparison:
-    """A published list of numbers beside the same numbers, measured with one seed."""
+    """A published list of numbers, and the same numbers measured with one seed."""
 
     what: str
     measured: tuple[float | None, ...]
@@ -52,7 +59,7 @@ class ReadingComparison:
 
 @dataclass(frozen=True)
 class VerdictComparison:
-    """A verdict beside the published one, where there is one."""
+    """A verdict, and the published one if there is one."""
 
     what: str
     measured: str
@@ -61,14 +68,14 @@ class VerdictComparison:
 
 @dataclass(frozen=True)
 class PublishedComparison:
-    """A study beside a published experiment.
+    """The comparison of a study with a published experiment.
 
     Attributes:
-        experiment: name of the experiment.
-        unlike: in what the measurement differs from the published recipe.
-        figures: means beside means, by what they are of.
-        one_seed: readings that were published for one seed.
-        verdicts: words beside words.
+        experiment: the name of the experiment.
+        unlike: the differences from the published recipe, as clauses.
+        figures: the comparisons of means, by kind.
+        one_seed: the comparisons of readings that were published for one seed.
+        verdicts: the comparisons of verdicts.
     """
 
     experiment: str
@@ -79,7 +86,7 @@ class PublishedComparison:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was compared; cross-checks alone do not count."""
+        """Return whether nothing was compared; cross-checks alone do not count."""
         figures = [own for part, own in self.figures.items() if part != CROSS_CHECKS]
         return not (any(figures) or self.one_seed or self.verdicts)
 
@@ -93,12 +100,12 @@ def compare_figure(
 ) -> FigureComparison:
     """Compare measured values with a published figure.
 
-    The prediction interval for the mean of n new runs around the mean of m published ones is
+    The prediction interval of the mean of n new runs around the mean of m published runs is
 
-        t(0.975, m + n − 2) · s · √(1/m + 1/n) + rounding
+        ± t(0.975, m + n − 2) · s · √(1/m + 1/n) + rounding
 
-    with s² the pooled variance. With one new run there is only the published spread to go by. A
-    published spread printed as 0.000 counts as the largest value that is printed so.
+    where s² is the pooled variance. With one new run, s is the published spread. A published spread
+    of 0.000 counts as 0.0005, the largest value that rounds to it.
     """
     n, mean = len(values), math.fsum(values) / len(values)
     variance = sum((value - mean) ** 2 for value in values)
@@ -122,7 +129,7 @@ def compare_figure(
 
 
 def unlike_published(config: SharedConfig, epochs: int) -> tuple[str, ...]:
-    """Return in what a measurement differs from the published recipe."""
+    """Return the differences of a study's recipe from the published one, as clauses."""
     recipe = config.recipe.model_dump(mode="json") if config.recipe else {}
     measured = recipe | {"evaluated_on": config.task.evaluated_on}
     expected = Recipe(epochs=epochs).model_dump(mode="json") | {"evaluated_on": "test"}
@@ -134,9 +141,9 @@ def unlike_published(config: SharedConfig, epochs: int) -> tuple[str, ...]:
 
 
 def check_network(net: NetConfig, config: PublishedConfig, what: str) -> None:
-    """Refuse a network of which `what` was not published; `config` is that of the one which was."""
+    """Refuse a network that is not the published one; `what` names the publication."""
     if (net.width, net.blocks) != (config.width, config.blocks):
         raise UserError(
-            f"no {what} was published for --width {net.width} --depth {net.blocks}; there is one "
-            f"for --width {config.width} --depth {config.blocks}"
+            f"no {what} was published for --width {net.width} --depth {net.blocks}; use "
+            f"--width {config.width} --depth {config.blocks}"
         )

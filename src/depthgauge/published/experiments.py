@@ -1,4 +1,4 @@
-"""The published experiments: which there are, and which of them a study repeats."""
+"""The list of published experiments, and the comparison of a study with those that it repeats."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class Experiment:
     """A published experiment.
 
     Attributes:
-        name: what `reproduce` calls it.
-        title: what tables call it.
-        summary: what it is, in a line.
-        check: refuses a network of which nothing was published.
-        compare: what a study measured beside what was published.
-        audits: whether the networks are audited, with frozen baselines, and not the whole ladder.
-        rules: that are trained by default; None for the usual ones.
-        epochs: of training; None for the task's own.
+        name: its name for `reproduce`.
+        title: its name in tables.
+        summary: a line of help.
+        check: refuses a network for which nothing was published.
+        compare: compares a study with the published figures.
+        audits: whether it is an audit with frozen baselines, and not a whole ladder.
+        rules: the rules that it trains by default; None for those of `audit`.
+        epochs: the epochs of training; None for those of the task.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Experiment:
     epochs: int | None = None
 
     def refuse_unused(self, options: Mapping[str, Any]) -> None:
-        """Refuse what the experiment would not use: another task, and options of an audit alone."""
+        """Refuse another task, and options that only `audit` uses."""
         for name, value in options.items():
             if name not in {"task", *AUDIT_ONLY}:
                 continue
@@ -50,19 +50,19 @@ class Experiment:
             if value is not None and value != usual:
                 raise OptionError(
                     name,
-                    f"{self.name} takes no {name}: it repeats what was published on {TASK}; "
+                    f"{self.name} takes no {name}, because it repeats an experiment on {TASK}; "
                     f"leave {name} out, or use audit",
                 )
 
     def configure(self, config: StudyConfig) -> StudyConfig:
-        """Return the experiment, with what was chosen otherwise; refuse k where it is fixed."""
+        """Return the configuration of the experiment; options that the user gave stay."""
         if self.audits and config.k:
             raise OptionError(
                 "k",
-                f"{self.name} takes no --k: an audit trains k = 0 and all blocks; leave --k out, "
-                f"or reproduce {memo_ladder.NAME}",
+                f"{self.name} takes no --k, because it trains k = 0 and all blocks; leave --k "
+                f"out, or reproduce {memo_ladder.NAME}",
             )
-        changes: dict[str, Any] = {"task": TASK}
+        changes: dict[str, object] = {"task": TASK}
         if "twins" not in config.model_fields_set:
             changes["twins"] = False
         if self.rules is not None and "rules" not in config.model_fields_set:
@@ -112,23 +112,25 @@ def find_experiment(name: str) -> Experiment:
     """Return a published experiment by its name."""
     if name not in EXPERIMENTS:
         raise UserError(
-            f"there is no published experiment {name!r}; there are: {', '.join(EXPERIMENTS)}"
+            f"there is no published experiment {name!r}; use one of {', '.join(EXPERIMENTS)}"
         )
     return EXPERIMENTS[name]
 
 
 def comparisons_with_published(study: StudyResult) -> list[PublishedComparison]:
-    """Return the study beside each published experiment that it repeats, as far as it does."""
+    """Compare a study with each published experiment that it repeats, at least in part."""
     net = study.config.net
     if study.config.task.name != TASK or net is None:
         return []
     if net != NetConfig(width=net.width, blocks=net.blocks):
         return []
-    found = [one.compare(study) for one in EXPERIMENTS.values() if _repeats(study, net, one)]
-    return [comparison for comparison in found if not comparison.is_empty]
+    repeated = [entry for entry in EXPERIMENTS.values() if _repeats(study, net, entry)]
+    comparisons = [experiment.compare(study) for experiment in repeated]
+    return [comparison for comparison in comparisons if not comparison.is_empty]
 
 
 def _repeats(study: StudyResult, net: NetConfig, experiment: Experiment) -> bool:
+    """Return whether a study has the network, the kind and the epochs of an experiment."""
     if experiment.audits:
         is_thirty = study.config.recipe is not None and (
             study.config.recipe.epochs == published().thirty_epochs.config.epochs

@@ -1,4 +1,4 @@
-"""Published figures that come with the package: `figures.json`, typed."""
+"""The published figures: the content of `figures.json`, typed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Figure(NamedTuple):
 
 
 class PublishedConfig(BaseModel):
-    """What an experiment was run with."""
+    """The network and the epochs of an experiment."""
 
     width: int
     blocks: int
@@ -36,12 +36,12 @@ class PublishedLadder(BaseModel):
 
     @property
     def rules(self) -> dict[str, dict[int, Figure]]:
-        """Accuracies by label and k."""
+        """Return the accuracies by label and k."""
         return self.__pydantic_extra__
 
 
 class PublishedRule(BaseModel):
-    """What an audit says of one rule."""
+    """The published results of one rule in an audit."""
 
     accuracy: Figure
     verdict: str | None = None
@@ -50,7 +50,7 @@ class PublishedRule(BaseModel):
 
 
 class PublishedScale(BaseModel):
-    """Norms of one network, of gradients for the mean loss of a batch of 128."""
+    """The norms of one network; gradients are those of the mean loss of a batch of 128."""
 
     h: tuple[float, ...] | None = None
     h_L: float | None = None  # noqa: N815 – as in the file
@@ -65,16 +65,16 @@ class PublishedAudit(BaseModel):
 
     config: PublishedConfig
     frozen: PublishedRule
-    """DFA with frozen blocks."""
+    """The accuracy of DFA with frozen blocks."""
     scale: dict[str, PublishedScale] = Field(alias="scale_seed42_N128")
-    """By label, of seed 42."""
+    """The norms of seed 42, by label."""
     stability: dict[str, float] = Field(alias="stability_seed42")
-    """By label, of seed 42."""
+    """D2s of seed 42, by label."""
     healthy_vs_degenerate: dict[str, str]
 
     @property
     def rules(self) -> dict[str, PublishedRule]:
-        """The rules by label."""
+        """Return the rules by label."""
         return self.__pydantic_extra__
 
 
@@ -85,9 +85,9 @@ class ThirtyEpochs(BaseModel):
     bp: Figure
     dfa: Figure
     state_bridge: float
-    """Of one seed."""
+    """The accuracy of State Bridge with one seed."""
     penalised: dict[str, Figure] = Field(alias="penalised_lambda_0.01")
-    """Accuracies by rule."""
+    """The accuracies with a penalty, by rule."""
     deep_cos: dict[str, Figure] = Field(alias="deep_cos_lambda_0.01")
     """Γ of the penalised rules, mean over the blocks."""
     deep_rho: dict[str, Figure] = Field(alias="deep_rho_lambda_0.01")
@@ -102,13 +102,13 @@ class NullCalibration(BaseModel):
 
 
 class InitIdentity(BaseModel):
-    """How close untrained networks are to the identity, by seed."""
+    """The distance of untrained networks from the identity, by seed."""
 
     per_seed: dict[int, IdentityReading]
 
 
 class Ladders(BaseModel):
-    """The ladders, and what they cost."""
+    """The ladders, and the cost of training them."""
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, PublishedLadder] = Field(init=False)
@@ -117,7 +117,7 @@ class Ladders(BaseModel):
 
     @property
     def networks(self) -> dict[str, PublishedLadder]:
-        """The ladders by network."""
+        """Return the ladders by network."""
         return self.__pydantic_extra__
 
 

@@ -1,4 +1,4 @@
-"""The published main audit, and what was measured beside it, like with like."""
+"""The comparison of a study with the published main audit, by the published conventions."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ from depthgauge.results.study import StudyResult
 NAME = "main-audit"
 
 SEED = 42
-"""Norms, stability and Γ were published for this seed alone."""
+"""The only seed for which norms, stability and Γ were published."""
 
 PUBLISHED_AS = {"ep": None, "ep[credit=displacement]": "ep"}
-"""The published Equilibrium Propagation took the displacement for the credit; ours does not."""
+"""The published names of rules: the published ep uses the displacement as credit, ours does not."""
 
 
-Published = TypeVar("Published")
+Value = TypeVar("Value")
 
 
-def _of_rule(figures: Mapping[str, Published], label: str) -> Published | None:
-    """What was published of a rule; None if nothing was."""
+def _find_published(figures: Mapping[str, Value], label: str) -> Value | None:
+    """Return the published value of a rule; None if there is none."""
     name = PUBLISHED_AS.get(label, label)
     return None if name is None else figures.get(name)
 
 
 def check_main_audit(net: NetConfig) -> None:
-    """Refuse a network of which no audit was published."""
+    """Refuse a network for which no audit was published."""
     check_network(net, published().main_audit.config, "audit")
 
 
 def compare_main_audit(study: StudyResult) -> PublishedComparison:
-    """Return accuracies, norms, stability and Γ of one seed, and verdicts beside the published.
+    """Compare accuracies, verdicts, and the norms, stability and Γ of seed 42.
 
-    Gradient norms are compared for the mean loss of a batch of 128, Γ in the published pairing.
+    Gradient norms are those of the mean loss of a batch of 128. Γ has the published convention.
     """
     figures = published().main_audit
     unlike = unlike_published(study.config, figures.config.epochs)
@@ -54,14 +54,14 @@ def compare_main_audit(study: StudyResult) -> PublishedComparison:
     return PublishedComparison(
         NAME,
         unlike,
-        {"accuracies": [one for r in audited for one in _accuracies(r, figures, not unlike)]},
+        {"accuracies": [row for rule in audited for row in _accuracies(rule, figures, not unlike)]},
         one_seed=[row for rule in audited for row in _one_seed(rule, figures)],
         verdicts=[_verdict(rule, figures) for rule in audited],
     )
 
 
 def _verdict(rule: RuleResult, figures: PublishedAudit) -> VerdictComparison:
-    known = _of_rule(figures.rules, rule.label)
+    known = _find_published(figures.rules, rule.label)
     return VerdictComparison(
         rule.label, str(rule.verdict.published), known.verdict if known else None
     )
@@ -70,34 +70,34 @@ def _verdict(rule: RuleResult, figures: PublishedAudit) -> VerdictComparison:
 def _accuracies(
     rule: RuleResult, figures: PublishedAudit, alike: bool
 ) -> Iterator[FigureComparison]:
-    reached, frozen = (list(rule.values[name].values()) for name in ("accuracy", "frozen"))
-    known = _of_rule(figures.rules, rule.label)
-    if reached and known is not None:
-        yield compare_figure(rule.label, reached, known.accuracy, alike)
+    accuracies, frozen = (list(rule.values[name].values()) for name in ("accuracy", "frozen"))
+    known = _find_published(figures.rules, rule.label)
+    if accuracies and known is not None:
+        yield compare_figure(rule.label, accuracies, known.accuracy, alike)
     if frozen and rule.label == "dfa":
         yield compare_figure("dfa, blocks frozen", frozen, figures.frozen.accuracy, alike)
 
 
 def report_of(rule: RuleResult, seed: int) -> Report | None:
-    """Return the report of a rule's network with this seed, where there is one."""
+    """Return the report on a rule's network with this seed, if there is one."""
     reports = (network.report for network in rule.networks if network.seed == seed)
     return next(reports, None)
 
 
 def _one_seed(rule: RuleResult, figures: PublishedAudit) -> Iterator[ReadingComparison]:
-    """Each published list of numbers beside the same numbers, measured."""
+    """Yield each published list of numbers of one seed, with the same numbers measured."""
     report = report_of(rule, SEED)
     if report is None:
         return
-    scale = _of_rule(figures.scale, rule.label) or PublishedScale()
-    own = _of_rule(figures.rules, rule.label)
-    stability = _of_rule(figures.stability, rule.label)
+    scale = _find_published(figures.scale, rule.label) or PublishedScale()
+    own = _find_published(figures.rules, rule.label)
+    stability = _find_published(figures.stability, rule.label)
     gamma = report.alignment_published.per_layer if report.alignment_published else None
     pairs: list[tuple[str, Sequence[float | None] | None, Sequence[float] | None]] = [
         ("‖h_l‖, l = 0 … L", report.residual_norms, scale.h),
-        ("‖h_L‖", report.residual_norms[-1:], _listed(scale.h_L)),
+        ("‖h_L‖", report.residual_norms[-1:], _as_list(scale.h_L)),
         ("‖g_l‖ for N = 128", report.bp_grad_norms_n128, scale.g),
-        ("stability", [report.cross_batch_stability], _listed(stability)),
+        ("stability", [report.cross_batch_stability], _as_list(stability)),
         ("Γ, as published, l = 0 … L", gamma, own.gamma_layers_0_to_4 if own else None),
         ("Γ, as published, blocks", gamma and gamma[:-1], own.gamma_per_block if own else None),
     ]
@@ -106,5 +106,5 @@ def _one_seed(rule: RuleResult, figures: PublishedAudit) -> Iterator[ReadingComp
             yield ReadingComparison(f"{rule.label}: {what}", tuple(measured), tuple(figure))
 
 
-def _listed(value: float | None) -> list[float] | None:
+def _as_list(value: float | None) -> list[float] | None:
     return None if value is None else [value]

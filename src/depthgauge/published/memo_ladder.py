@@ -1,4 +1,4 @@
-"""The published ladders, and what was measured beside them."""
+"""The comparison of a study with the published ladders."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NAME = "memo-ladder"
 
 
 def published_ladder(net: NetConfig) -> PublishedLadder:
-    """Return the published ladder of a network; one that was not published is refused."""
+    """Return the published ladder of a network; refuse a network that has none."""
     ladders = published().ladder.networks
     name = f"d{net.width}_L{net.blocks}"
     if name not in ladders:
@@ -30,26 +30,26 @@ def published_ladder(net: NetConfig) -> PublishedLadder:
             for ladder in ladders.values()
         ]
         raise UserError(
-            f"no ladder was published for --width {net.width} --depth {net.blocks}; there are: "
-            f"{' and '.join(known)}"
+            f"no ladder was published for --width {net.width} --depth {net.blocks}; use "
+            f"{' or '.join(known)}"
         )
     return ladders[name]
 
 
 def check_ladder(net: NetConfig) -> None:
-    """Refuse a network of which no ladder was published."""
+    """Refuse a network for which no ladder was published."""
     published_ladder(net)
 
 
 def compare_ladder(study: StudyResult) -> PublishedComparison:
-    """Return every rung of a study beside its published figure."""
+    """Compare every rung of a study with its published figure."""
     return compare_rungs(study.ladder())
 
 
 def compare_rungs(ladder: Ladder) -> PublishedComparison:
-    """Return every rung beside its published figure, and cross-checks with the main audit."""
+    """Compare every rung with its published figure, and some rungs with the main audit."""
     if ladder.config.net is None:
-        raise UserError("this ladder does not say which network it is of")
+        raise UserError("this ladder does not name its network, so nothing can be compared")
     figures = published_ladder(ladder.config.net)
     unlike = unlike_published(ladder.config, figures.config.epochs)
     rungs = [
@@ -63,7 +63,7 @@ def compare_rungs(ladder: Ladder) -> PublishedComparison:
 
 
 def _cross_checks(ladder: Ladder, net: NetConfig, *, alike: bool) -> list[FigureComparison]:
-    """K = L against the audit's accuracy; DFA's k = 0 against the audit's frozen baseline."""
+    """Compare k = L with the audit's accuracy, and DFA's k = 0 with the audit's frozen baseline."""
     audit = published().main_audit
     if (net.width, net.blocks) != (audit.config.width, audit.config.blocks):
         return []

@@ -1,4 +1,4 @@
-"""The published thirty-epoch runs, plain and penalised, and what was measured beside them."""
+"""The comparison of a study with the published runs of thirty epochs, plain and penalised."""
 
 from __future__ import annotations
 
@@ -27,35 +27,35 @@ RULES = [
     *(rule + PENALISED for rule in ("bp", "dfa", "state_bridge", "credit_bridge")),
     *(f"{rule}[{control}]" for rule in ("bp", "dfa") for control in ("shallow", "wide_block")),
 ]
-"""What was run for thirty epochs; both forms of Equilibrium Propagation, and the baselines."""
+"""The rules of the experiment: also both forms of Equilibrium Propagation, and the baselines."""
 
 SEED = 42
-"""State Bridge without a penalty and the alignment layer by layer were published for it alone."""
+"""The only seed for which plain State Bridge, and Γ layer by layer, were published."""
 
 Value = Callable[[Report], float | None]
 
 
 def check_thirty_epochs(net: NetConfig) -> None:
-    """Refuse a network of which nothing was published at thirty epochs."""
+    """Refuse a network for which nothing was published at thirty epochs."""
     check_network(net, published().thirty_epochs.config, "study of 30 epochs")
 
 
 def compare_thirty_epochs(study: StudyResult) -> PublishedComparison:
-    """Return accuracies, deep Γ and deep ρ as published, with their prediction intervals."""
+    """Compare accuracies, deep Γ and deep ρ by the published conventions."""
     figures = published().thirty_epochs
     unlike = unlike_published(study.config, figures.config.epochs)
-    accuracies = {"bp": figures.bp, "dfa": figures.dfa} | _labelled(figures.penalised)
-    alignments, perturbations = _labelled(figures.deep_cos), _labelled(figures.deep_rho)
+    accuracies = {"bp": figures.bp, "dfa": figures.dfa} | _with_penalty(figures.penalised)
+    alignments, perturbations = _with_penalty(figures.deep_cos), _with_penalty(figures.deep_rho)
     alike = not unlike
     return PublishedComparison(
         NAME,
         unlike,
         {
-            "accuracies": _compared(study, accuracies, lambda r: r.headline_acc, alike),
-            "deep_alignment": _compared(
+            "accuracies": _compare(study, accuracies, lambda r: r.headline_acc, alike),
+            "deep_alignment": _compare(
                 study, alignments, lambda r: _value(r.alignment_published), alike
             ),
-            "deep_perturbation": _compared(
+            "deep_perturbation": _compare(
                 study, perturbations, lambda r: _value(r.perturbation_published), alike
             ),
         },
@@ -64,29 +64,31 @@ def compare_thirty_epochs(study: StudyResult) -> PublishedComparison:
 
 
 def _value(reading: Reading | None) -> float | None:
-    """The value of a reading; an audit that was not asked for it has none."""
+    """Return the value of a reading; None if the audit did not take it."""
     return None if reading is None else reading.value
 
 
-def _labelled(figures: Mapping[str, Figure]) -> dict[str, Figure]:
+def _with_penalty(figures: Mapping[str, Figure]) -> dict[str, Figure]:
+    """Return figures by the labels of penalised rules."""
     return {rule + PENALISED: figure for rule, figure in figures.items()}
 
 
-def _compared(
+def _compare(
     study: StudyResult, figures: Mapping[str, Figure], value: Value, alike: bool
 ) -> list[FigureComparison]:
-    found = []
+    """Compare a value of each rule's reports with its figure, for the rules that have one."""
+    comparisons = []
     for label, figure in figures.items():
         networks = study.rules[label].networks if label in study.rules else ()
         reports = [network.report for network in networks if network.report is not None]
         values = [known for report in reports if (known := value(report)) is not None]
         if values:
-            found.append(compare_figure(label, values, figure, alike))
-    return found
+            comparisons.append(compare_figure(label, values, figure, alike))
+    return comparisons
 
 
 def _one_seed(study: StudyResult, figures: ThirtyEpochs) -> Iterator[ReadingComparison]:
-    """What was published for one seed, without a spread."""
+    """Yield the figures that were published for one seed, with the measured ones."""
     null = published().null_calibration
     bridge, penalised = (_report(study, name) for name in ("state_bridge", f"dfa{PENALISED}"))
     if bridge is not None:
