@@ -1,4 +1,4 @@
-"""`depthgauge check-rule RULE`: does a rule keep its contract?"""
+"""`depthgauge check-rule RULE`: check whether a rule keeps its contract."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`depthgauge compare`: several studies side by side, with differences paired by seed."""
+"""`depthgauge compare`: compare several studies, with differences paired by seed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`depthgauge diagnose CHECKPOINT --net FACTORY`: the protocol on anybody's network."""
+"""`depthgauge diagnose CHECKPOINT --net FACTORY`: read every diagnostic off one network."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def add_diagnose(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--plain",
         metavar="FACTORY",
-        help="makes a twin of it with an ordinary backward pass, to be read in its place",
+        help="builds a copy with an ordinary backward pass, which is read instead",
     )
     parser.add_argument(
         "--initial",
         metavar="FILE",
-        help="its state dict before training, for rewind; a run draws its own by its seed",
+        help="its state dict before training, for rewind (a run draws it from its seed)",
     )
-    parser.add_argument("--rule", help="its rule, where it cannot be seen: a name or file.py:Class")
+    parser.add_argument("--rule", help="its rule, if it cannot be read: a name or file.py:Class")
     parser.add_argument("--blocks", metavar="PATH", help="dotted path to its blocks (blocks)")
     parser.add_argument("--task", help="a task's name or your .npz; a run knows its own")
     parser.add_argument(
@@ -51,19 +51,21 @@ def add_diagnose(parser: argparse.ArgumentParser) -> None:
         help="give the network images, (channels, height, width), instead of flat rows",
     )
     parser.add_argument("--batches", type=whole(1), default=10, help="batches of 128 (10)")
-    parser.add_argument("--acc", type=share(0.0), help="its accuracy, if not to be measured here")
+    parser.add_argument("--acc", type=share(0.0), help="its accuracy (measured here)")
     parser.add_argument("--frozen-acc", type=share(0.0), help="accuracy with its blocks frozen")
     parser.add_argument(
-        "--bp-depth-gain", type=share(-1.0), help="what bp gains from depth on the task, as a share"
+        "--bp-depth-gain",
+        type=share(-1.0),
+        help="the accuracy that bp gains from depth on the task, as a share",
     )
-    parser.add_argument("--name", help="what it was trained with (the run's rule, the file's name)")
+    parser.add_argument("--name", help="name in the report (the run's rule, or the file's name)")
     add_study_options(parser, only=USED)
     add_json_option(parser)
     parser.set_defaults(run=_run)
 
 
 def _run(args: argparse.Namespace) -> int:
-    """Diagnose one network."""
+    """Diagnose one network and print the report."""
     from depthgauge.diagnosis.diagnose import diagnose
     from depthgauge.nets.batch import ForwardError
     from depthgauge.verdict.thresholds import thresholds_from
@@ -96,7 +98,7 @@ def _run(args: argparse.Namespace) -> int:
 
 @dataclass(frozen=True)
 class _Subject:
-    """The network, its task, and the credit it was trained with where that is known."""
+    """The network, its task, and the credit with which it was trained, if that is known."""
 
     net: nn.Module
     task: Task
@@ -115,7 +117,9 @@ def _load(args: argparse.Namespace, config: StudyConfig) -> _Subject:
     path, task_named = Path(args.checkpoint), getattr(args, "task", None)
     if args.net is not None:
         if args.rule is not None:
-            raise UserError("--rule does not go with --net: its credit is not known")
+            raise UserError(
+                "--rule does not go with --net: the feedback of such a network is not known"
+            )
         weights = read_plain_checkpoint(path).state_dict
         net = load_weights(build_network(args.net), weights, str(path))
         plain = build_network(args.plain, "--plain") if args.plain is not None else None
@@ -133,7 +137,7 @@ def _load(args: argparse.Namespace, config: StudyConfig) -> _Subject:
 
 
 def _initial(args: argparse.Namespace, subject: _Subject) -> Initial | None:
-    """The weights before training: those that were given, or those that a run's seed draws."""
+    """Return the weights before training: those of --initial, or those that a run's seed draws."""
     from depthgauge.store.plain_checkpoint import read_plain_checkpoint
 
     if args.initial is None:
@@ -148,6 +152,6 @@ def _batches(task: Task, count: int, images: bool) -> list[tuple[Tensor, Tensor]
     if not images:
         return batches
     if task.pixels is None:
-        raise UserError(f"--images does not fit: the task {task.name} has no images")
+        raise UserError(f"--images is not possible: the task {task.name} has no images")
     shape: Any = (-1, task.pixels.channels, task.pixels.height, task.pixels.width)
     return [(x.view(shape), y) for x, y in batches]

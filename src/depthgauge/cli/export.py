@@ -1,4 +1,4 @@
-"""`depthgauge export`: all runs and epochs of a study as one tidy table."""
+"""`depthgauge export`: write all runs and epochs of a study as one table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`depthgauge identity`: how close the untrained stack is to the identity."""
+"""`depthgauge identity`: measure how close the untrained stack is to the identity."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`depthgauge ladder`: train the last k blocks for k = 0 … L, and see whether depth is used."""
+"""`depthgauge ladder`: train the last k blocks for k = 0 … L, and print the accuracies."""
 
 from __future__ import annotations
 

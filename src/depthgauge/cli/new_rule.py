@@ -1,4 +1,4 @@
-"""`depthgauge new-rule NAME`: a rule of your own, ready to be changed."""
+"""`depthgauge new-rule NAME`: write a rule that works, to be changed into your own."""
 
 from __future__ import annotations
 

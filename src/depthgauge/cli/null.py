@@ -1,4 +1,4 @@
-"""`depthgauge null RUN`: is the alignment the training feedback's own, or any feedback's?"""
+"""`depthgauge null RUN`: compare a run's alignment with that of fresh feedback."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def add_null(parser: argparse.ArgumentParser) -> None:
         type=whole(0),
         default=0,
         metavar="N",
-        help="training samples that were held out, where the run was judged on those",
+        help="how many training samples were held out, if the run was judged on those",
     )
-    parser.add_argument("--rule", help="the rule, where it cannot be seen: a name or file.py:Class")
+    parser.add_argument("--rule", help="the rule, if it cannot be read: a name or file.py:Class")
     parser.add_argument(
         "--convention",
         choices=["depthgauge", "published"],
         default="depthgauge",
-        help="credit against the gradient it estimates, or paired as in published figures",
+        help="pair credit with the gradient it estimates, or as in published figures",
     )
     add_json_option(parser)
     parser.set_defaults(run=_run)

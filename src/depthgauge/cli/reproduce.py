@@ -1,4 +1,4 @@
-"""`depthgauge reproduce NAME`: a published experiment, measured beside published."""
+"""`depthgauge reproduce NAME`: repeat a published experiment, and compare the figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`depthgauge run FILE`: the study that a file describes; `schema`: the schema of such files."""
+"""`depthgauge run FILE`: train the study in a file; `schema`: print the schema of such files."""
 
 from __future__ import annotations
 

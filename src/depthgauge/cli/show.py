@@ -1,4 +1,4 @@
-"""`depthgauge show RUN`: everything that is known of one run, and where it came from."""
+"""`depthgauge show RUN`: print everything that is known of one run."""
 
 from __future__ import annotations
 

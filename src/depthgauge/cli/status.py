@@ -1,4 +1,4 @@
-"""`depthgauge status`: how many runs of a study are in which state."""
+"""`depthgauge status`: count the runs of a study by state."""
 
 from __future__ import annotations
 
