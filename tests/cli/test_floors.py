@@ -43,7 +43,7 @@ def no_fit(monkeypatch):
 def test_the_linear_floor_is_the_fitted_classifier_on_the_tasks_samples(floored_once):
     task = TASKS.find("digits")[0].load()
     stored = read(floored_once[0] / "audit.json")["floors"]["linear"]
-    right = fit_linear_classifier(task).right(task.evaluation, task)
+    right = fit_linear_classifier(task).right_answers(task.evaluation, task)
     assert stored["accuracy"] == pytest.approx(right.mean())
     assert stored["task"]["checksum"] == task.checksum
     assert (unpack_answers(stored["right"]) == right).all()

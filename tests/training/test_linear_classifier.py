@@ -52,7 +52,7 @@ def test_weights_are_those_of_scikit_learn():
     shifted = found.bias.numpy() - found.bias.numpy().mean()
     assert shifted == pytest.approx(slow.intercept_ - slow.intercept_.mean(), abs=1e-5)
     answers = slow.predict(other.numpy()) == task.evaluation.y.numpy()
-    assert np.array_equal(found.right(task.evaluation, task), answers)
+    assert np.array_equal(found.right_answers(task.evaluation, task), answers)
 
 
 def test_no_step_makes_the_loss_smaller():
@@ -103,18 +103,18 @@ def test_of_very_many_samples_some_are_drawn(monkeypatch):
     assert found.samples == 300
     assert (
         0.85
-        < found.right(task.evaluation, task).mean()
-        < digits()[1].right(task.evaluation, task).mean()
+        < found.right_answers(task.evaluation, task).mean()
+        < digits()[1].right_answers(task.evaluation, task).mean()
     )
 
 
 def test_a_task_that_is_linear_is_solved_and_one_that_is_not_is_not():
     linear = make_task(samples=600)
-    assert fit_linear_classifier(linear).right(linear.evaluation, linear).mean() > 0.9
+    assert fit_linear_classifier(linear).right_answers(linear.evaluation, linear).mean() > 0.9
     x = torch.randn(600, 2, generator=torch.Generator().manual_seed(0))
     y = (x[:, 0] * x[:, 1] > 0).long()
     crossed = Task("xor", Split(x[:400], y[:400]), Split(x[400:], y[400:]), 2)
-    assert fit_linear_classifier(crossed).right(crossed.evaluation, crossed).mean() < 0.65
+    assert fit_linear_classifier(crossed).right_answers(crossed.evaluation, crossed).mean() < 0.65
 
 
 def test_features_that_never_change_or_are_copies_do_no_harm():
@@ -127,7 +127,7 @@ def test_features_that_never_change_or_are_copies_do_no_harm():
     )
     wider = replace(task, train=train, evaluation=evaluation)
     found = fit_linear_classifier(wider)
-    assert found.right(evaluation, wider).mean() > 0.9
+    assert found.right_answers(evaluation, wider).mean() > 0.9
     assert float(found.weights[-2].abs().max()) < 1e-9
 
 

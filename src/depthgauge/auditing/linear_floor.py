@@ -41,7 +41,7 @@ def fit_linear_floor(task: Task) -> LinearFloor:
     if reason := reason_not_fitted(task):
         return LinearFloor(task=task.config, reason=reason)
     classifier = fit_linear_classifier(task)
-    right = classifier.right(task.evaluation, task)
+    right = classifier.right_answers(task.evaluation, task)
     return LinearFloor(
         task=task.config,
         accuracy=float(right.mean()),

@@ -1,1 +1,1 @@
-"""How runs are trained: many at once, as one cohort."""
+"""Train runs, many at once as one cohort."""

@@ -1,4 +1,4 @@
-"""Random crops and flips of whole batches of flat images."""
+"""Crop and flip batches of flat images at random."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ PADDING = 4
 
 
 class CropAndFlip:
-    """Pad by 4 black pixels, crop at a random place, flip left to right half of the time.
+    """Pad images by 4 black pixels, crop at a random place, flip left to right half of the time.
 
-    Works on bytes, before normalisation. All (2·4+1)²·2 outcomes are tabulated as source pixel
-    numbers, so that a batch is one gather; number `features` stands for the black border.
+    Images are bytes, before normalisation. A table lists the source pixel of every pixel for all
+    (2·4 + 1)²·2 outcomes, so a batch needs one lookup; the number `features` is the black border.
 
     Args:
-        pixels: what the images are.
-        device: where they are.
+        pixels: the shape of the images.
+        device: the device of the images.
     """
 
     def __init__(self, pixels: Pixels, device: torch.device | str = "cpu") -> None:
@@ -37,10 +37,10 @@ class CropAndFlip:
         self.table = both.reshape(-1, features).to(device)
 
     def draw(self, samples: int, generator: torch.Generator) -> Tensor:
-        """One outcome for each sample: a row number of the table."""
+        """Draw one outcome for each sample: a row number of the table."""
         return torch.randint(len(self.table), (samples,), generator=generator)
 
     def apply(self, images: Tensor, outcomes: Tensor) -> Tensor:
-        """The images (samples, features) with each one's outcome."""
+        """Return the images (samples, features), cropped and flipped by their outcomes."""
         bordered = torch.nn.functional.pad(images, (0, 1))
         return bordered.gather(1, self.table.index_select(0, outcomes))

@@ -1,4 +1,4 @@
-"""The batches of an epoch: shuffled, and augmented where they are images, once for each seed."""
+"""Make the batches of an epoch for each seed: shuffled, and augmented if they are images."""
 
 from __future__ import annotations
 
@@ -18,19 +18,24 @@ from depthgauge.training.random_streams import random_stream
 
 @dataclass(frozen=True)
 class Batch:
-    """One step's samples: for each seed its inputs, and all labels as (seeds, samples)."""
+    """The samples of one step.
+
+    Attributes:
+        inputs: for each seed a tensor (samples, features).
+        labels: (seeds, samples).
+    """
 
     inputs: tuple[Tensor, ...]
     labels: Tensor
 
 
 class Batches:
-    """The batches of a cohort. Runs of one seed get the same ones, whatever their rule or k.
+    """The batches of a cohort. Runs of one seed get the same batches, whatever their rule or k.
 
-    `random_stream("batches", seed, t)` decides the order of samples and the augmentation of epoch
-    t. With random `targets` each label is a fresh uniform class from
-    `random_stream("targets", seed, t)`, so that there is nothing to learn. The data lie on the
-    device as they are stored, images as bytes. Random numbers are copied there once per epoch.
+    `random_stream("batches", seed, t)` decides the order of samples and the augmentation in epoch
+    t. With random `targets` each label is a uniformly drawn class, new in every epoch, from
+    `random_stream("targets", seed, t)`; there is then nothing to learn. The device holds the data
+    as they are stored, images as bytes, and gets the random numbers of an epoch at its start.
     """
 
     def __init__(
@@ -53,13 +58,13 @@ class Batches:
         return math.ceil(len(self.task.train) / self.batch_size)
 
     def epoch(self, number: int, first: int = 0) -> Iterator[Batch]:
-        """The batches of epoch `number` from the `first` on; the last one may be short."""
+        """Iterate over the batches of an epoch, from batch `first` on; the last may be short."""
         samples = len(self.task.train)
         generators = [random_stream("batches", seed, number) for seed in self.seeds]
-        orders = self._placed([torch.randperm(samples, generator=g) for g in generators])
+        orders = self._stack([torch.randperm(samples, generator=g) for g in generators])
         outcomes = None
         if self._augment is not None:
-            outcomes = self._placed([self._augment.draw(samples, g) for g in generators])
+            outcomes = self._stack([self._augment.draw(samples, g) for g in generators])
         labels = self._labels(orders, number)
         for start in range(first * self.batch_size, samples, self.batch_size):
             chosen = orders[:, start : start + self.batch_size]
@@ -71,15 +76,15 @@ class Batches:
             yield Batch(inputs, labels[:, start : start + self.batch_size])
 
     def _labels(self, orders: Tensor, number: int) -> Tensor:
-        """The labels of an epoch in the order of its samples, (seeds, samples)."""
+        """Return the labels of an epoch in the order of its samples, (seeds, samples)."""
         if self.targets == "true":
             return self._y[orders]
         classes, samples = self.task.num_classes, orders.shape[1]
         generators = [random_stream("targets", seed, number) for seed in self.seeds]
-        return self._placed([torch.randint(classes, (samples,), generator=g) for g in generators])
+        return self._stack([torch.randint(classes, (samples,), generator=g) for g in generators])
 
-    def _placed(self, drawn: list[Tensor]) -> Tensor:
-        """Of every seed what was drawn for it, (seeds, samples), where the data are."""
+    def _stack(self, drawn: list[Tensor]) -> Tensor:
+        """Stack one tensor per seed, and copy the result to the device of the data."""
         return torch.stack(drawn).to(self.device)
 
     def _inputs(self, rows: Tensor, outcomes: Tensor | None) -> Tensor:

@@ -1,4 +1,4 @@
-"""A cohort: many runs of one rule (seeds × k × options), trained as one stacked network."""
+"""Train a cohort: many runs of one rule (seeds × k × options) as one stacked network."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ from depthgauge.training.optimizer import CohortAdamW
 from depthgauge.training.swapped_credit import SwappedCredit
 
 DTYPES = {"float32": torch.float32, "float64": torch.float64, "bf16": torch.float32}
-"""What parameters are kept in; bf16 is how the matrices are multiplied."""
+"""The type of the parameters. With bf16, only matrix products are in bfloat16."""
 
 
 def initialise(config: RunConfig, task: Task, rule: Rule) -> tuple[ResidualMLP, dict[str, Tensor]]:
-    """A run's network and feedback, drawn in this order from the stream of its seed.
+    """Draw a run's network and then its feedback, with the run's seed.
 
-    The global random state is what the published initialisation uses; it is put back after.
+    Both come from torch's global random state, as in the published initialisation; the state is
+    restored afterwards.
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)
@@ -39,10 +40,10 @@ class Cohort:
     """Runs that share task, network shape, recipe and rule class.
 
     Args:
-        configs: the runs, in falling order of k; all keep the same blocks frozen.
+        configs: the runs, largest k first; all freeze the same blocks.
         rules: each run's rule, with its options.
-        task: what they learn.
-        device: where they live.
+        task: what the runs learn.
+        device: the device of all tensors.
     """
 
     def __init__(
@@ -55,11 +56,11 @@ class Cohort:
         self.configs, self.recipe = list(configs), configs[0].recipe
         self.seeds = sorted({config.seed for config in configs})
         self.dtype, self.device = DTYPES[self.recipe.dtype], device
-        started = [initialise(c, task, rule) for c, rule in zip(configs, rules, strict=True)]
+        drawn = [initialise(c, task, rule) for c, rule in zip(configs, rules, strict=True)]
         groups = [self.seeds.index(config.seed) for config in configs]
         self._group_of_run = torch.tensor(groups, device=device)
         self.net = StackedResidualMLP(
-            [net for net, _ in started],
+            [net for net, _ in drawn],
             groups,
             [c.k for c in configs],
             self.dtype,
@@ -69,13 +70,13 @@ class Cohort:
         )
         self.end_to_end = rules[0].end_to_end
         self.swapped = SwappedCredit(configs)
-        self._lifted = self._lift(rules, [feedback for _, feedback in started])
+        self._lifted = self._lift(rules, [feedback for _, feedback in drawn])
         self.optimizer = CohortAdamW(self.net, self.recipe)
 
     def _lift(
         self, rules: Sequence[Rule], feedback: Sequence[dict[str, Tensor]]
     ) -> list[LiftedRule]:
-        """The rules lifted over the runs, once for each set of options."""
+        """Make one lifted rule for all runs that have the same options."""
         by_options: dict[str, list[int]] = {}
         for run, rule in enumerate(rules):
             by_options.setdefault(rule.options.model_dump_json(), []).append(run)
@@ -83,15 +84,15 @@ class Cohort:
             LiftedRule(
                 rules[runs[0]],
                 self.net,
-                [{name: self._placed(t) for name, t in feedback[run].items()} for run in runs],
+                [{name: self._convert(t) for name, t in feedback[run].items()} for run in runs],
                 runs,
                 [self.configs[run].seed for run in runs],
             )
             for runs in by_options.values()
         ]
 
-    def _placed(self, tensor: Tensor) -> Tensor:
-        """On the cohort's device; numbers in its precision, masks and indices as they are."""
+    def _convert(self, tensor: Tensor) -> Tensor:
+        """Copy a tensor to the cohort's device, and floating-point numbers to its precision."""
         return tensor.to(self.device, self.dtype if tensor.is_floating_point() else None)
 
     @property
@@ -102,20 +103,20 @@ class Cohort:
 
     @property
     def noise(self) -> list[Tensor | None]:
-        """How far every run's noise has been drawn in this epoch; None where there is none."""
+        """The random state of every run's noise; None if none was drawn in this epoch."""
         by_run = {run: lifted.noise_of(run) for lifted in self._lifted for run in lifted.runs}
         return [by_run[run] for run in range(len(self.configs))]
 
     def continue_noise(self, states: Sequence[Tensor | None]) -> None:
-        """Draw every run's noise on from where it was."""
+        """Continue every run's noise from these states, which `noise` returned."""
         for lifted in self._lifted:
             for run in lifted.runs:
                 lifted.continue_noise(run, states[run])
 
     def start_epoch(self, epoch: int, step: int = 0) -> None:
-        """Set what changes from epoch to epoch: the learning rate, and the streams of noise.
+        """Set the learning rate and the random streams of this epoch.
 
-        In an epoch that goes on, so many steps are done.
+        `step` is the number of steps that are already done, if the epoch is continued.
         """
         self.optimizer.start_epoch(epoch)
         self.swapped.start(epoch, step)
@@ -124,7 +125,7 @@ class Cohort:
 
     @torch.no_grad()
     def step(self, batch: Batch, progress: float) -> Tensor:
-        """Train every run on one batch; returns each run's mean cross-entropy before the update."""
+        """Train every run on one batch; return each run's mean cross-entropy before the update."""
         trace = self.net.forward(batch.inputs)
         labels = batch.labels.index_select(0, self._group_of_run)
         loss, error = cross_entropy_and_error(trace.logits, labels)
@@ -141,10 +142,12 @@ class Cohort:
         d_branches = None
         if self.recipe.penalty:
             d_branches = [self._penalty_gradient(f) / samples for f in trace.branches]
-        along = self.net.stream_backward(trace, error / samples, out, d_branches)
-        self.net.embedding.backward(batch.inputs, along[0], out["embed.weight"], out["embed.bias"])
+        gradients = self.net.stream_backward(trace, error / samples, out, d_branches)
+        self.net.embedding.backward(
+            batch.inputs, gradients[0], out["embed.weight"], out["embed.bias"]
+        )
         for block, runs in self.swapped.runs_of.items():
-            upstream = self.swapped.of_block(block, along[block + 1])
+            upstream = self.swapped.of_block(block, gradients[block + 1])
             if d_branches is not None:
                 upstream = upstream + d_branches[block]
             self._replace_gradients(trace, block, runs, upstream)
@@ -152,7 +155,7 @@ class Cohort:
     def _replace_gradients(
         self, trace: StackedTrace, block: int, runs: Sequence[int], upstream: Tensor
     ) -> None:
-        """Give a block of some runs the gradients of Σ ⟨f_l, upstream⟩ instead of the true ones."""
+        """Replace a block's gradients in some runs by those of Σ ⟨f_l, upstream⟩."""
         out = self.optimizer.gradients
         local = {name: out[name].clone() for name in out if name.startswith(f"blocks.{block}.")}
         self.net.block_local_backward(trace, block, upstream, local)
@@ -160,11 +163,15 @@ class Cohort:
             out[name][runs] = gradient[runs]
 
     def _penalty_gradient(self, branch: Tensor) -> Tensor:
-        """∂(λ·Σ f²)/∂f of each sample."""
+        """Return ∂(λ·Σ f²)/∂f of each sample."""
         return 2 * self.recipe.penalty * branch
 
     def _apply_local_credit(self, step: Step, batch: Batch) -> None:
-        """Each part minimises its own loss: mean ⟨f_l, â_l⟩, mean ⟨h_0, â_emb⟩, or the true one."""
+        """Compute the gradients of each part's own loss.
+
+        Block l minimises mean ⟨f_l, â_l⟩, the embedding mean ⟨h_0, â_emb⟩, the readout the true
+        loss.
+        """
         out, share = self.optimizer.gradients, 1 / step.error.shape[1]
         self.net.readout_local_backward(step.trace, step.error * share, out)
         blocks, embed = self._credit(step)
@@ -178,6 +185,7 @@ class Cohort:
         )
 
     def _credit(self, step: Step) -> tuple[Sequence[Tensor], Tensor]:
+        """Return the credit of each block and of the embedding, for all runs."""
         parts = [lifted(step) for lifted in self._lifted]
         if len(parts) == 1:
             return parts[0]

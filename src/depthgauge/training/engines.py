@@ -1,4 +1,4 @@
-"""The engines by name."""
+"""The training engines by their names in a configuration."""
 
 from __future__ import annotations
 

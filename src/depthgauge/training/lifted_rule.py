@@ -1,4 +1,4 @@
-"""From a rule written for one network to the credit of a whole cohort."""
+"""Ask a rule that is written for one network for the credit of a whole cohort."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Parameters = dict[str, Tensor]
 
 @dataclass(frozen=True)
 class Step:
-    """What a cohort's rules are asked about: one batch of every run, (runs, samples, …)."""
+    """One batch of every run of a cohort, for its rules; tensors are (runs, samples, …)."""
 
     trace: StackedTrace
     error: Tensor
@@ -30,8 +30,8 @@ class Step:
     progress: float
 
 
-class Seen(TypedDict, total=False):
-    """What a rule sees of all its runs, or of one of them; without what it does not need."""
+class RuleInput(TypedDict, total=False):
+    """What a rule sees of one run or of all; only what its `needs` list is there."""
 
     states: tuple[Tensor, ...]
     target: Tensor
@@ -43,8 +43,8 @@ class Seen(TypedDict, total=False):
     noise: Tensor
 
 
-class Given(TypedDict):
-    """What a rule gives: credit of each block and of the embedding, and the feedback it learned."""
+class RuleOutput(TypedDict):
+    """What a rule returns: credit of each block and of the embedding, and learned feedback."""
 
     blocks: tuple[Tensor, ...]
     embed: Tensor
@@ -52,18 +52,18 @@ class Given(TypedDict):
 
 
 class LiftedRule:
-    """A rule for one network, asked for the normalised credit of many at once.
+    """A rule that returns the normalised credit of many runs at once.
 
-    It owns the feedback of its runs: one stacked tensor for each name, which rules that learn
-    replace after every batch.
+    The object holds the feedback of its runs: one stacked tensor for each name. What a rule learns
+    replaces these tensors after every batch.
 
     Args:
         rule: the rule, with its options.
         net: the stacked networks.
-        feedback: each run's own.
-        runs: which runs of the stack the rule is for, in the order of `feedback`; `members` has
-            them on the device.
-        seeds: theirs, in the same order.
+        feedback: the feedback of each run.
+        runs: the numbers of these runs in the stack, in the order of `feedback`; `members` holds
+            the same numbers as a tensor on the device.
+        seeds: the seeds of these runs, in the same order.
     """
 
     def __init__(
@@ -85,24 +85,27 @@ class LiftedRule:
         self._drawn = False
 
     def noise_of(self, run: int) -> Tensor | None:
-        """How far the noise of one run has been drawn; None if nothing was in this epoch."""
+        """Return the random state of a run's noise; None if none was drawn in this epoch."""
         seed = self.seeds[self.runs.index(run)]
         return self._streams[seed].get_state() if self._drawn else None
 
     def continue_noise(self, run: int, state: Tensor | None) -> None:
-        """Draw the noise of a run, and of all runs of its seed, on from `noise_of`."""
+        """Continue the noise of a run, and of all runs of its seed, from a state of `noise_of`."""
         if state is not None:
             self._streams[self.seeds[self.runs.index(run)]].set_state(state)
             self._drawn = True
 
     def feedback_of(self, run: int) -> dict[str, Tensor]:
-        """The present feedback of one run of the stack, as views."""
+        """Return the present feedback of one run of the stack, as views."""
         place = self.runs.index(run)
         return {name: stacked[place] for name, stacked in self.feedback.items()}
 
     def __call__(self, step: Step) -> tuple[Sequence[Tensor], Tensor]:
-        """Credit of each block, (runs, samples, d), and of the embedding; then the rule learns."""
-        seen = self._seen(step)
+        """Return the credit of each block, (runs, samples, d), and of the embedding.
+
+        The rule then learns from the batch.
+        """
+        seen = self._rule_input(step)
         if len(self.runs) < self.net.num_runs:
             seen = tree_map(lambda tensor: tensor.index_select(0, self.members), seen)
         seen["feedback"] = self.feedback
@@ -110,31 +113,31 @@ class LiftedRule:
         if noise is not None:
             seen["noise"] = noise
 
-        def one_run(run: Seen) -> Given:
+        def ask(run: RuleInput) -> RuleOutput:
             context = self._context(run, step.progress)
             applied = compute_credit(self.rule, context)
             learned = dict(self.rule.learn(context))
             return {"blocks": tuple(applied.blocks), "embed": applied.embed, "learned": learned}
 
-        given = torch.func.vmap(one_run)(seen) if self.rule.batched else self._apart(one_run, seen)
-        self._take(given["learned"])
-        return given["blocks"], given["embed"]
+        output = torch.func.vmap(ask)(seen) if self.rule.batched else self._one_by_one(ask, seen)
+        self._replace_feedback(output["learned"])
+        return output["blocks"], output["embed"]
 
-    def _take(self, learned: dict[str, Tensor]) -> None:
-        """Replace what was learned, which must be like what was there."""
+    def _replace_feedback(self, learned: dict[str, Tensor]) -> None:
+        """Replace feedback by what was learned; names, shapes and types must be the same."""
         for name, tensor in learned.items():
             if name not in self.feedback or _kind(tensor) != _kind(self.feedback[name]):
                 known = {kept: _kind(own) for kept, own in self.feedback.items()}
                 raise ValueError(
-                    f"the rule {self.rule.name} learned {name!r}, {_kind(tensor)}; its feedback "
-                    f"has {known}"
+                    f"the rule {self.rule.name} learned {name!r}, {_kind(tensor)}, but its "
+                    f"feedback has {known}; return the same names, shapes and types from `learn`"
                 )
             self.feedback[name] = tensor.contiguous()
 
     def draw_noise(self, states: Sequence[Tensor]) -> Tensor | None:
-        """Each run's noise for a batch on which one of them has these states, if it wants any.
+        """Draw each run's noise for a batch; None if the rule uses none.
 
-        Runs of one seed have the same, so it is drawn once for them.
+        `states` are the states of one run. Runs of one seed get the same noise.
         """
         shape = self.rule.noise_shape(states)
         if shape is None:
@@ -143,8 +146,9 @@ class LiftedRule:
         drawn = {seed: _noise(shape, own, states[0]) for seed, own in self._streams.items()}
         return torch.stack([drawn[seed] for seed in self.seeds])
 
-    def _seen(self, step: Step) -> Seen:
-        seen: Seen = {"states": step.trace.states, "target": step.labels}
+    def _rule_input(self, step: Step) -> RuleInput:
+        """Return what the rule sees of all runs of the stack."""
+        seen: RuleInput = {"states": step.trace.states, "target": step.labels}
         if "error" in self.rule.needs:
             seen["error"] = step.error
         if "gradient" in self.rule.needs:
@@ -155,7 +159,7 @@ class LiftedRule:
             seen["blocks"] = _starting_with("blocks.", self.net.parameters)
         return seen
 
-    def _context(self, run: Seen, progress: float) -> Context:
+    def _context(self, run: RuleInput, progress: float) -> Context:
         offers: dict[Need, object] = {}
         if "error" in run:
             offers["error"] = run["error"]
@@ -175,21 +179,21 @@ class LiftedRule:
             residual=self.net.residual_add,
         )
 
-    def _apart(self, one_run: Callable[[Seen], Given], seen: Seen) -> Given:
-        """Run by run, for rules that cannot be lifted."""
-        apart = [one_run(tree_map(lambda t, p=p: t[p], seen)) for p in range(len(self.runs))]
-        stacked: Given = tree_map(lambda *tensors: torch.stack(tensors), *apart)
+    def _one_by_one(self, ask: Callable[[RuleInput], RuleOutput], seen: RuleInput) -> RuleOutput:
+        """Ask the rule for one run after the other, if it does not work under `vmap`."""
+        outputs = [ask(tree_map(lambda t, p=p: t[p], seen)) for p in range(len(self.runs))]
+        stacked: RuleOutput = tree_map(lambda *tensors: torch.stack(tensors), *outputs)
         return stacked
 
 
 def _noise(shape: tuple[int, ...], generator: torch.Generator, like: Tensor) -> Tensor:
-    """Drawn on the host, so that every device has the same; a GPU fetches it, and nobody waits."""
+    """Draw noise on the CPU, so that every device gets the same numbers; do not block on a GPU."""
     drawn = torch.randn(shape, generator=generator, pin_memory=like.is_cuda)
     return drawn.to(like.device, non_blocking=True).to(like.dtype)
 
 
 def _kind(stacked: Tensor) -> str:
-    """Shape and type of each run's part of a stacked tensor."""
+    """Return shape and type of one run's part of a stacked tensor, in words."""
     return f"{tuple(stacked.shape[1:])} {stacked.dtype}"
 
 
@@ -197,12 +201,14 @@ def _starting_with(prefix: str, parameters: Parameters) -> Parameters:
     return {name: p for name, p in parameters.items() if name.startswith(prefix)}
 
 
-def _below(parameters: Parameters, prefix: str) -> Parameters:
+def _strip_prefix(prefix: str, parameters: Parameters) -> Parameters:
+    """Return the parameters whose names start with a prefix, under names without it."""
     return {n.removeprefix(prefix): p for n, p in parameters.items() if n.startswith(prefix)}
 
 
 def _readout(template: ResidualMLP, parameters: Parameters) -> Callable[[Tensor], Tensor]:
-    norm, head = _below(parameters, "out_ln."), _below(parameters, "out_head.")
+    norm = _strip_prefix("out_ln.", parameters)
+    head = _strip_prefix("out_head.", parameters)
 
     def readout(stream: Tensor) -> Tensor:
         normed = functional_call(template.out_ln, norm, (stream,))
@@ -214,7 +220,7 @@ def _readout(template: ResidualMLP, parameters: Parameters) -> Callable[[Tensor]
 
 def _blocks(template: ResidualMLP, parameters: Parameters) -> list[Callable[[Tensor], Tensor]]:
     def function(index: int) -> Callable[[Tensor], Tensor]:
-        own = _below(parameters, f"blocks.{index}.")
+        own = _strip_prefix(f"blocks.{index}.", parameters)
         return lambda stream: functional_call(template.blocks[index], own, (stream,))
 
     return [function(index) for index in range(template.num_blocks)]

@@ -1,4 +1,4 @@
-"""A linear classifier of a task's inputs: what needs no network at all."""
+"""Fit a linear classifier to a task's inputs: the accuracy that needs no network."""
 
 from __future__ import annotations
 
@@ -15,38 +15,41 @@ from depthgauge.tasks.base import Split, Task
 from depthgauge.tasks.inputs import as_inputs
 
 MOST_SAMPLES, MOST_FEATURES = 50_000, 4096
-"""More samples are not used, more features not fitted: a fit takes about a minute at most."""
+"""At most so many samples are used; with more features nothing is fitted.
+
+With these limits a fit takes about a minute at most.
+"""
 
 HELD_OUT = 0.1
-"""Of the training samples, to choose the penalty on."""
+"""The share of training samples that is held out to choose the penalty."""
 
 PENALTIES = tuple(math.sqrt(10) ** -step for step in range(13))
-"""λ from 1 to 1e-6, for the mean loss on standardised inputs."""
+"""Candidates for λ, from 1 to 1e-6, for the mean loss on standardised inputs."""
 
 PATIENCE = 2
-"""So many weaker penalties in a row may be no better before no more are tried."""
+"""The search for λ ends after so many penalties in a row that are no better."""
 
 EXACT = 2**24
-"""Up to so many numbers are fitted in float64, more in float32."""
+"""Inputs with at most so many numbers are fitted in float64, larger ones in float32."""
 
 CONVERGED = {
     torch.float64: {"gtol": 1e-8, "ftol": 0.0},
     torch.float32: {"gtol": 1e-5, "ftol": 1e-12},
 }
-"""When a fit ends: no derivative is larger, or the loss falls by no larger share in a step."""
+"""When a fit ends: no derivative exceeds gtol, or the loss falls by less than the share ftol."""
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class LinearClassifier:
-    """Softmax of inputs @ weights + bias, inputs standardised by the training samples.
+    """A classifier softmax(inputs @ weights + bias) on standardised inputs.
 
     Attributes:
-        mean, std: of each feature; a constant one has std 1.
+        mean, std: of each feature over the training samples; a constant feature has std 1.
         weights, bias: (features, classes) and (classes,), float64.
-        penalty: λ of λ/2 · ‖weights‖², chosen on held-out training samples.
-        samples: how many training samples it was fitted to.
+        penalty: λ of the penalty λ/2 · ‖weights‖², chosen on held-out training samples.
+        samples: how many training samples were fitted.
     """
 
     mean: Tensor
@@ -56,15 +59,15 @@ class LinearClassifier:
     penalty: float
     samples: int
 
-    def right(self, split: Split, task: Task) -> NDArray[np.bool_]:
-        """Return for each sample whether its class is named."""
+    def right_answers(self, split: Split, task: Task) -> NDArray[np.bool_]:
+        """Return for each sample of a split whether the classifier answers it correctly."""
         x = as_inputs(split.x, task, self.mean.dtype).sub(self.mean).div(self.std)
         answers = _logits(x, self.weights, self.bias).argmax(1)
         return (answers == split.y).numpy()
 
 
 def reason_not_fitted(task: Task) -> str:
-    """Return why a linear classifier of a task is not fitted; empty where it can be."""
+    """Return why no linear classifier is fitted for a task; "" if one can be fitted."""
     if task.input_dim > MOST_FEATURES:
         return f"n/a: inputs have {task.input_dim:,} features, more than {MOST_FEATURES:,}"
     if len(torch.unique(task.train.y)) < 2:  # noqa: PLR2004
@@ -73,10 +76,10 @@ def reason_not_fitted(task: Task) -> str:
 
 
 def fit_linear_classifier(task: Task) -> LinearClassifier:
-    """Fit to all training samples, or to 50,000 drawn without regard to class.
+    """Fit a linear classifier to a task's training samples, or to 50,000 of them.
 
-    The penalty is the one that names most held-out training samples rightly: from the strongest to
-    weaker ones, until two in a row are no better. Then it is fitted to all of them.
+    Penalties are tried from the strongest to the weakest, until two in a row are no better on
+    held-out training samples. With the best penalty, the classifier is fitted to all samples.
     """
     order = torch.randperm(len(task.train), generator=torch.Generator().manual_seed(0))
     order = order[:MOST_SAMPLES]
@@ -88,14 +91,14 @@ def fit_linear_classifier(task: Task) -> LinearClassifier:
     held = max(1, round(HELD_OUT * len(y)))
     fitted = _Fit(x[held:], y[held:], task.num_classes)
     solution = torch.zeros(task.input_dim + 1, task.num_classes, dtype=torch.float64)
-    best, tried = (-1.0, 0.0, solution), 0
+    best, no_better = (-1.0, 0.0, solution), 0
     for penalty in PENALTIES:
         solution = fitted.minimise(penalty, solution)
         answers = _logits(x[:held], solution[:-1], solution[-1]).argmax(1)
         accuracy = float((answers == y[:held]).double().mean())
-        tried = 0 if accuracy > best[0] else tried + 1
-        best = max(best, (accuracy, penalty, solution), key=lambda found: found[0])
-        if tried == PATIENCE:
+        no_better = 0 if accuracy > best[0] else no_better + 1
+        best = max(best, (accuracy, penalty, solution), key=lambda trial: trial[0])
+        if no_better == PATIENCE:
             break
     _, penalty, start = best
     whole = _Fit(x, y, task.num_classes, fitted.covariance)
@@ -110,8 +113,8 @@ def _logits(x: Tensor, weights: Tensor, bias: Tensor) -> Tensor:
 class _Fit:
     """Penalised multinomial logistic regression on standardised inputs.
 
-    L-BFGS sees coordinates v = Cᵀw, where CCᵀ is the Hessian at w = 0: covariance/classes + λ.
-    There it needs some twenty steps, also where pixels are nearly copies of each other.
+    L-BFGS works in coordinates v = Cᵀw, where CCᵀ is the Hessian at w = 0: covariance/classes + λ.
+    In these coordinates it needs about twenty steps, even if features are strongly correlated.
     """
 
     def __init__(self, x: Tensor, y: Tensor, classes: int, covariance: Tensor | None = None):
@@ -120,7 +123,7 @@ class _Fit:
         self.covariance = (x.T @ x / len(x)).double() if covariance is None else covariance
 
     def minimise(self, penalty: float, start: Tensor) -> Tensor:
-        """Return weights, and the bias in the last row, where the penalised loss is least."""
+        """Return the weights (and in the last row the bias) with the least penalised loss."""
         ridge = penalty * torch.eye(len(self.covariance), dtype=torch.float64)
         factor = torch.linalg.cholesky(self.covariance / self._classes + ridge)
 
@@ -143,7 +146,7 @@ class _Fit:
         return unscaled(torch.from_numpy(found.x).view_as(start))
 
     def _loss(self, solution: Tensor, penalty: float) -> tuple[float, Tensor]:
-        """Mean cross-entropy with λ/2 · ‖weights‖², and its gradient."""
+        """Return the mean cross-entropy plus λ/2 · ‖weights‖², and its gradient."""
         weights, bias = solution[:-1], solution[-1]
         logits = _logits(self._x, weights, bias)
         total = logits.logsumexp(1, keepdim=True)

@@ -1,4 +1,4 @@
-"""The training loop of a cohort: epochs, readings, checkpoints, divergence."""
+"""The training loop of a cohort: epochs, readings, saved states, divergence."""
 
 from __future__ import annotations
 
@@ -19,23 +19,30 @@ from depthgauge.training.batches import Batch, Batches
 from depthgauge.training.cohort import Cohort
 
 Observer = Callable[[StackedResidualMLP, Split], Sequence[RunReadings]]
-"""Reads something off every run after each epoch."""
+"""A function that measures every run after each epoch."""
 
 Position = tuple[int, int]
-"""Whole epochs behind a run, and batches of the next one."""
+"""The number of finished epochs, and of finished batches of the next epoch."""
 
 
 class StoppedEarlyError(Exception):
-    """Training was asked to stop, and has saved where it stands."""
+    """Training was asked to stop and has saved its state."""
 
 
 @dataclass(frozen=True)
 class RunState:
-    """Everything needed to go on with a run after `epoch` epochs and `step` batches of the next.
+    """Everything that is needed to continue a run.
 
-    The seed and the number of an epoch decide its random streams and the order of its samples (see
-    `depthgauge.training.random_streams`). Two more things are kept within an epoch: the sum of the
-    losses so far, and how far the rule's own noise has been drawn.
+    The random streams and the order of samples follow from the seed and the number of the epoch
+    (see `depthgauge.training.random_streams`), so they are not saved.
+
+    Attributes:
+        epoch, step: the number of finished epochs, and of finished batches of the next epoch.
+        parameters: the network's weights.
+        feedback: the rule's feedback.
+        moments: the optimizer's moments; empty when training is over.
+        loss: the sum of the training losses in the unfinished epoch.
+        noise: the random state of the rule's noise in the unfinished epoch.
     """
 
     epoch: int
@@ -48,19 +55,19 @@ class RunState:
 
     @property
     def position(self) -> Position:
-        """Where in training it stands."""
+        """The finished epochs, and the finished batches of the next epoch."""
         return self.epoch, self.step
 
 
 class Recorder(Protocol):
-    """Where a cohort's training goes: the store, or a list in memory."""
+    """Receives the metrics and states of a cohort: the store, or a list in memory."""
 
     def record_epoch(self, lines: Sequence[EpochMetrics]) -> None:
-        """One line of metrics for each run."""
+        """Write one line of metrics for each run."""
         ...
 
     def save(self, states: Sequence[RunState]) -> None:
-        """One state for each run, all of the same epoch."""
+        """Save one state for each run, all at the same step of training."""
         ...
 
 
@@ -75,11 +82,23 @@ def train_cohort(
     on_step: Callable[[int], None] = lambda steps: None,
     stop: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Train to the last epoch, from the beginning or from `start`.
+    """Train to the last epoch.
 
-    Metrics are recorded for epoch 0 (before training) and after each epoch. States are saved
-    every `save_every` seconds and after the last epoch. `stop` is asked after every step: when it
-    says so, the states are saved and `StoppedEarlyError` is raised.
+    Metrics are recorded before training (as epoch 0) and after each epoch. States are saved every
+    `save_every` seconds and after the last epoch.
+
+    Args:
+        cohort: the runs.
+        task: what they learn.
+        recorder: receives metrics and states.
+        observers: measure the runs after each epoch.
+        start: the states to continue from; without them training begins at epoch 0.
+        save_every: seconds between saved states.
+        on_step: called with 1 after every step, for progress.
+        stop: called after every step. If it returns True, states are saved and training stops.
+
+    Raises:
+        StoppedEarlyError: `stop` returned True before the last epoch was over.
     """
     recipe = cohort.recipe
     batches = Batches(
@@ -110,7 +129,7 @@ def train_cohort(
 
 
 class Epoch:
-    """One epoch of a cohort, of which `step` batches are done."""
+    """An epoch of a cohort in training; `step` batches are done."""
 
     def __init__(self, cohort: Cohort, number: int, step: int = 0) -> None:
         self.cohort, self.number, self.step = cohort, number, step
@@ -118,17 +137,17 @@ class Epoch:
         cohort.start_epoch(number, step)
 
     def train(self, batch: Batch, batches: int) -> None:
-        """One step on one batch of `batches`."""
+        """Train on one batch; the epoch has `batches` of them."""
         progress = (self.number + self.step / batches) / self.cohort.recipe.epochs
         self.losses += self.cohort.step(batch, progress).double() * batch.labels.shape[1]
         self.step += 1
 
     def mean_losses(self, samples: int) -> list[float]:
-        """Each run's mean training loss over the samples of the epoch."""
+        """Return each run's mean training loss over the samples of the epoch."""
         return [float(value) for value in (self.losses / samples).tolist()]
 
     def states(self, with_moments: bool = True) -> list[RunState]:
-        """The state of every run; moments are needed only where training goes on."""
+        """Return the state of every run; moments are needed only if training continues."""
         cohort = self.cohort
         return [
             RunState(
@@ -153,7 +172,7 @@ def _lines(
     epoch: int,
     losses: Sequence[float] | None,
 ) -> list[EpochMetrics]:
-    """Each run's metrics; a run whose loss or weights are not finite is marked as diverged."""
+    """Return each run's metrics; a run with an infinite or NaN loss or weight has diverged."""
     readings = [observer(cohort.net, split) for observer in observers]
     lines: list[EpochMetrics] = []
     for run in range(len(cohort.configs)):
@@ -170,7 +189,7 @@ def _lines(
 
 @torch.no_grad()
 def restore(cohort: Cohort, states: Sequence[RunState], batches: int) -> Epoch:
-    """Put saved states back into a fresh cohort: the epoch to go on with, of `batches` batches."""
+    """Put saved states into a new cohort; return the epoch to continue, which has `batches`."""
     feedback = cohort.feedback
     for run, state in enumerate(states):
         for name, parameter in cohort.net.state_of_run(run).items():

@@ -1,8 +1,8 @@
-"""Memory that a step frees stays with the process, for the next step.
+"""Keep the memory that a training step frees, for the next step.
 
-glibc hands large blocks back to the system as soon as they are freed. The next step then gets new
-pages, which the system fills with zeros first: a tenth of a cohort's time. Other allocators keep
-what is freed, or have no such switch.
+glibc returns large blocks to the system as soon as they are freed. The next step then gets new
+pages, which the system fills with zeros: this costs a tenth of a cohort's time. Other allocators
+keep freed memory, or have no such setting.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from collections.abc import Callable
 import torch
 
 TRIM_THRESHOLD, TOP_PAD, MMAP_MAX = -1, -2, -4
-"""What glibc's `mallopt` calls its settings."""
+"""The numbers of the settings of glibc's `mallopt`."""
 
 NEVER = -1
 GROWTH = 64 * 2**20
-"""Bytes that are asked of the system at a time."""
+"""The number of bytes that glibc requests from the system at a time."""
 
 
 def keep_freed_memory() -> bool:
-    """For the rest of this process's life; whether the allocator can."""
+    """Let this process keep freed memory from now on; return False if it cannot."""
     mallopt = _from_glibc("mallopt")
     if mallopt is None:
         return False
@@ -32,7 +32,7 @@ def keep_freed_memory() -> bool:
 
 
 def give_freed_memory_back() -> None:
-    """Now, all that nothing holds any more, here and on a GPU, before something else begins."""
+    """Return all freed memory to the system and to the GPU."""
     gc.collect()
     trim = _from_glibc("malloc_trim")
     if trim is not None:
@@ -42,7 +42,7 @@ def give_freed_memory_back() -> None:
 
 
 def _from_glibc(name: str) -> Callable[..., int] | None:
-    """The function of that name, if the C library has it."""
+    """Return glibc's function of this name; None on another system or C library."""
     if not sys.platform.startswith("linux"):
         return None
     return getattr(ctypes.CDLL(None), name, None)

@@ -1,4 +1,4 @@
-"""AdamW over stacked parameters, and the learning-rate schedule."""
+"""AdamW on stacked parameters, and its learning-rate schedule."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ EPSILON = 1e-8
 
 
 def cosine_rate(recipe: Recipe, epoch: int) -> float:
-    """Learning rate of epoch 0, 1, …: from the recipe's to zero along half a cosine."""
+    """Return the learning rate of an epoch: half a cosine from the recipe's rate to zero."""
     return recipe.learning_rate * 0.5 * (1 + math.cos(math.pi * epoch / recipe.epochs))
 
 
 class CohortAdamW:
     """One fused AdamW for all runs.
 
-    AdamW works element by element, so one optimizer over stacked parameters does what one for
-    each run, or each block of each run, would do. Blocks that are frozen in a run are outside
-    the optimized slice: they have no gradient buffer and no moments.
+    AdamW updates each element on its own, so one optimizer on stacked parameters does the same as
+    one optimizer for each run. Blocks that are frozen in a run are not in the optimized slice:
+    they have no gradient buffer and no moments.
 
-    The update is the function behind `torch.optim.AdamW`. The class itself loads torch's compiler
-    when it is made, which takes every process as long as torch does.
+    The update calls the function behind `torch.optim.AdamW`. The class itself is not used: it
+    imports torch's compiler, which takes as long as importing torch.
     """
 
     def __init__(self, net: StackedResidualMLP, recipe: Recipe) -> None:
@@ -50,7 +50,7 @@ class CohortAdamW:
         self._rate = cosine_rate(self.recipe, epoch)
 
     def step(self) -> None:
-        """Apply the gradients that are in the buffers."""
+        """Update the parameters by the gradients in the buffers."""
         first, second = self._moments.values()
         adamw(
             list(self._optimized.values()),
@@ -70,7 +70,7 @@ class CohortAdamW:
         )
 
     def moments_of_run(self, run: int) -> dict[str, Tensor]:
-        """The moments of one run's trained parameters, by `moment.parameter`."""
+        """Return the moments of one run's trained parameters, by "moment.parameter"."""
         return {
             f"{moment}.{name}": self.net.of_run(name, self._moments[moment][name], run)
             for name in self._optimized
@@ -79,7 +79,7 @@ class CohortAdamW:
         }
 
     def restore(self, runs: list[dict[str, Tensor]], steps: int) -> None:
-        """Continue from the `moments_of_run` of every run, after `steps` steps."""
+        """Set every run's moments to those of `moments_of_run`, after `steps` steps."""
         for run, kept in enumerate(runs):
             for name, moment in self.moments_of_run(run).items():
                 moment.copy_(kept[name])

@@ -1,13 +1,13 @@
-"""The reference path: every run is an ordinary network, trained by autograd, one after the other.
+"""The plain engine: every run is an ordinary network, trained by autograd, one after the other.
 
-What the cohort engine does with stacked tensors and a backward pass written by hand is done here
-as the protocol says it. It is several times slower; `--engine plain` trains by it, and tests hold
-the engine to it.
+The cohort engine uses stacked tensors and its own backward pass; this engine follows the protocol
+literally and is several times slower. `--engine plain` uses it, and tests compare the cohort
+engine with it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from functools import cached_property
 
@@ -26,7 +26,7 @@ from depthgauge.training.lifted_rule import LiftedRule
 
 
 def detached_trace(net: ResidualMLP, x: Tensor) -> Trace:
-    """A forward pass in which nothing comes back from one part of the network to another."""
+    """Run a forward pass whose gradients do not flow from one part of the network to another."""
     states, branches = [net.embed(x)], []
     for block in net.blocks:
         stream = states[-1].detach()
@@ -35,23 +35,23 @@ def detached_trace(net: ResidualMLP, x: Tensor) -> Trace:
     return Trace(tuple(states), tuple(branches), net.readout(states[-1].detach()))
 
 
-def offers(rule: Rule, net: ResidualMLP, trace: Trace, labels: Tensor) -> dict[Need, object]:
-    """What the rule says that it needs."""
-    found: dict[Need, object] = {}
+def collect_needs(rule: Rule, net: ResidualMLP, trace: Trace, labels: Tensor) -> dict[Need, object]:
+    """Return what the rule's `needs` list."""
+    needed: dict[Need, object] = {}
     if "error" in rule.needs:
         logits = trace.logits.detach().unsqueeze(0)
-        found["error"] = cross_entropy_and_error(logits, labels.unsqueeze(0))[1][0]
+        needed["error"] = cross_entropy_and_error(logits, labels.unsqueeze(0))[1][0]
     if "gradient" in rule.needs:
-        found["gradient"] = true_gradients(net, trace.states[0].detach(), labels)
+        needed["gradient"] = true_gradients(net, trace.states[0].detach(), labels)
     if "readout" in rule.needs:
-        found["readout"] = net.readout
+        needed["readout"] = net.readout
     if "blocks" in rule.needs:
-        found["blocks"] = list(net.blocks)
-    return found
+        needed["blocks"] = list(net.blocks)
+    return needed
 
 
 def true_gradients(net: ResidualMLP, first: Tensor, labels: Tensor) -> tuple[Tensor, ...]:
-    """g_0 … g_L of each sample's own loss."""
+    """Return the gradients g_0 … g_L of each sample's own loss."""
     states = [first.requires_grad_()]
     for block in net.blocks:
         branch = block(states[-1])
@@ -61,7 +61,7 @@ def true_gradients(net: ResidualMLP, first: Tensor, labels: Tensor) -> tuple[Ten
 
 
 def local_loss(trace: Trace, credit: Credit) -> Tensor:
-    """Σ over embedding and blocks of the mean over samples of ⟨output, credit⟩."""
+    """Return Σ over embedding and blocks of the mean over samples of ⟨output, credit⟩."""
     outputs = (trace.states[0], *trace.branches)
     given = (credit.embed, *credit.blocks)
     parts = [(f * a).sum(-1).mean() for f, a in zip(outputs, given, strict=True)]
@@ -69,10 +69,10 @@ def local_loss(trace: Trace, credit: Credit) -> Tensor:
 
 
 class PlainCohort(Cohort):
-    """A cohort whose gradients are those of each run's own local losses, by autograd.
+    """A cohort that computes the gradients of each run's local losses by autograd.
 
-    Parameters, feedback and optimizer are the cohort's; each run's network is a module on its part
-    of them.
+    Parameters, feedback and optimizer are those of `Cohort`. Each run's network is a module whose
+    parameters are views of the stacked ones.
     """
 
     @cached_property
@@ -87,22 +87,23 @@ class PlainCohort(Cohort):
         return net
 
     def step(self, batch: Batch, progress: float) -> Tensor:
-        """Train every run on one batch; returns each run's mean cross-entropy before the update."""
+        """Train every run on one batch; return each run's mean cross-entropy before the update."""
         losses = self.net.parameters["out_head.bias"].new_empty(len(self.configs))
         for lifted in self._lifted:
-            for run, loss in zip(lifted.runs, self._losses(lifted, batch, progress), strict=True):
+            own = self._compute_gradients(lifted, batch, progress)
+            for run, loss in zip(lifted.runs, own, strict=True):
                 losses[run] = loss
         self.optimizer.step()
         self.swapped.next_step()
         return losses
 
-    def _losses(self, lifted: LiftedRule, batch: Batch, progress: float) -> list[Tensor]:
-        """The losses of a rule's runs, whose gradients are then in place."""
+    def _compute_gradients(self, lifted: LiftedRule, batch: Batch, progress: float) -> list[Tensor]:
+        """Compute the gradients of a rule's runs; return the runs' losses."""
         groups = [int(self._group_of_run[run]) for run in lifted.runs]
         seen = [(batch.inputs[group], batch.labels[group]) for group in groups]
         if self.end_to_end:
             return [
-                self._follow_gradient(run, *of_run)
+                self._differentiate_loss(run, *of_run)
                 for run, of_run in zip(lifted.runs, seen, strict=True)
             ]
         traces = [
@@ -119,15 +120,15 @@ class PlainCohort(Cohort):
                 labels,
                 lifted.feedback_of(run),
                 progress,
-                offers(lifted.rule, self._nets[run], trace, labels),
+                collect_needs(lifted.rule, self._nets[run], trace, labels),
                 noise=None if noise is None else noise[place],
                 residual=self.net.residual_add,
             )
-            losses.append(self._follow_credit(run, lifted.rule, trace, context))
+            losses.append(self._differentiate_local_losses(run, lifted.rule, trace, context))
         return losses
 
-    def _follow_gradient(self, run: int, x: Tensor, labels: Tensor) -> Tensor:
-        """The true loss of the whole network, with its penalty."""
+    def _differentiate_loss(self, run: int, x: Tensor, labels: Tensor) -> Tensor:
+        """Compute the gradients of the true loss with its penalty; return the loss alone."""
         trace = self._nets[run].trace(x)
         loss = cross_entropy(trace.logits, labels)
         whole, swapped = loss + self._penalty(trace.branches), self._blocks_swapped(run)
@@ -143,35 +144,41 @@ class PlainCohort(Cohort):
     def _blocks_swapped(self, run: int) -> tuple[int, ...]:
         return self.configs[run].intervention.swapped
 
-    def _follow_credit(self, run: int, rule: Rule, trace: Trace, context: Context) -> Tensor:
-        """Each part's own loss, and the readout's true one; then the rule learns."""
+    def _differentiate_local_losses(
+        self, run: int, rule: Rule, trace: Trace, context: Context
+    ) -> Tensor:
+        """Compute the gradients of each part's own loss, let the rule learn, return the true loss.
+
+        The readout's own loss is the true one.
+        """
         with torch.no_grad():
             credit = self._with_swapped(run, compute_credit(rule, context))
             learned = dict(rule.learn(context))
         loss = cross_entropy(trace.logits, context.target)
         penalty = self._penalty(trace.branches)
         self._differentiate(run, loss + local_loss(trace, credit) + penalty)
-        _take(context.feedback, learned)
+        for name, tensor in learned.items():
+            context.feedback[name].copy_(tensor)
         return loss.detach()
 
     def _with_swapped(self, run: int, credit: Credit) -> Credit:
-        """The credit that a run is given: noise for the blocks that its intervention names."""
+        """Return the credit with noise for the blocks that the run's intervention names."""
         blocks = list(credit.blocks)
         for block in self._blocks_swapped(run):
             blocks[block] = self.swapped.of_run(run, block, blocks[block])
         return Credit(blocks, credit.embed)
 
     def _penalty(self, branches: Sequence[Tensor]) -> Tensor | float:
-        """λ·mean over samples of Σ f², of all blocks."""
+        """Return λ times the mean over samples of Σ f² over all blocks."""
         if not self.recipe.penalty or not branches:
             return 0.0
         sums = [branch.square().sum(-1).mean() for branch in branches]
         return self.recipe.penalty * torch.stack(sums).sum()
 
     def _differentiate(self, run: int, loss: Tensor, block: int | None = None) -> None:
-        """Put the gradients of what this run trains where the optimizer looks for them.
+        """Write the gradients of the parameters that a run trains into the optimizer's buffers.
 
-        Those of one `block` only, if one is given.
+        If a `block` is given, write only the block's gradients.
         """
         own = dict(self._nets[run].named_parameters())
         prefix = "" if block is None else f"blocks.{block}."
@@ -180,11 +187,6 @@ class PlainCohort(Cohort):
             for name, runs in self.net.trained_runs.items()
             if run < runs and name.startswith(prefix)
         ]
-        found = torch.autograd.grad(loss, [own[name] for name in names])
-        for name, gradient in zip(names, found, strict=True):
+        gradients = torch.autograd.grad(loss, [own[name] for name in names])
+        for name, gradient in zip(names, gradients, strict=True):
             self.net.of_run(name, self.optimizer.gradients[name], run).copy_(gradient)
-
-
-def _take(feedback: Mapping[str, Tensor], learned: Mapping[str, Tensor]) -> None:
-    for name, tensor in learned.items():
-        feedback[name].copy_(tensor)

@@ -1,4 +1,4 @@
-"""Swapped credit: noise of the same norm in the place of what a rule gives some of its blocks."""
+"""Swapped credit: replace the credit of some blocks by noise of the same norm."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from depthgauge.training.random_streams import random_stream
 
 
 class SwappedCredit:
-    """Noise in the place of the credit of those blocks that a run's intervention names.
+    """Replaces the credit of the blocks that a run's intervention names by noise.
 
-    The noise of a step comes from `random_stream("swapped", seed, epoch, step, block)`. It depends
-    on that name alone, so a run gets the same noise in any cohort and after any interruption.
+    The noise of a step comes from `random_stream("swapped", seed, epoch, step, block)`. The stream
+    depends on that name alone, so a run gets the same noise in any cohort and after any
+    interruption.
     """
 
     def __init__(self, configs: Sequence[RunConfig]) -> None:
         self.runs_of: dict[int, list[int]] = {}
-        """The runs in which a block's credit is swapped, by block."""
+        """By block, the runs in which its credit is swapped."""
         for run, config in enumerate(configs):
             for block in config.intervention.swapped:
                 self.runs_of.setdefault(block, []).append(run)
@@ -28,15 +29,15 @@ class SwappedCredit:
         self._epoch, self._step = 0, 0
 
     def start(self, epoch: int, step: int) -> None:
-        """Go on before this step of this epoch."""
+        """Set the next step."""
         self._epoch, self._step = epoch, step
 
     def next_step(self) -> None:
-        """Go on to the step after this one."""
+        """Go to the next step."""
         self._step += 1
 
     def of_block(self, block: int, credit: Tensor) -> Tensor:
-        """Return the credit of a block, (runs, samples, d), with that of some runs replaced."""
+        """Return a block's credit, (runs, samples, d), with noise in the runs that swap it."""
         runs = self.runs_of.get(block)
         if not runs:
             return credit
@@ -46,13 +47,13 @@ class SwappedCredit:
         return swapped
 
     def of_run(self, run: int, block: int, credit: Tensor) -> Tensor:
-        """Return noise with the norm of this credit, (samples, d), sample by sample."""
+        """Return noise, (samples, d), whose norm is that of the credit for each sample."""
         generator = random_stream("swapped", self._seeds[run], self._epoch, self._step, block)
         noise = torch.randn(credit.shape, generator=generator).to(credit)
         return noise * (_norms(credit) / _norms(noise)).to(credit.dtype)
 
 
 def _norms(vectors: Tensor) -> Tensor:
-    """Norms in float64: squares of very small and very large credit leave the range of float32."""
+    """Return norms in float64: squares of very small or large credit leave float32's range."""
     norms: Tensor = torch.linalg.vector_norm(vectors, dim=-1, keepdim=True, dtype=torch.float64)
     return norms

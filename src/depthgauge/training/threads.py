@@ -1,4 +1,4 @@
-"""With how many threads PyTorch multiplies, for a while."""
+"""Set the number of PyTorch's threads for a while."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 
 @contextmanager
 def with_threads(number: int) -> Iterator[None]:
-    """So many inside the block, as many as before after it."""
+    """Let PyTorch use `number` threads inside the `with` block, and as many as before after it."""
     before = torch.get_num_threads()
     torch.set_num_threads(number)
     try:
