@@ -1,1 +1,1 @@
-"""Speed of the cohort engine, against loops and scripts."""
+"""The speed of the cohort engine, compared with plain loops and scripts."""

@@ -1,16 +1,16 @@
-"""How fast the cohort engine is, where its time goes, how it grows, and what the gauges cost.
+"""Measure the speed and the memory of the cohort engine, and the cost of the gauges.
 
     python -m speed [ratios | profile | parts | growth | gauges | memory] [--rules bp dfa] ...
 
-- ratios: to the best plain loop and to what people do today, with memory and operations.
-- profile: operation by operation, and how near products come to the peak.
-- parts: data, forward, credit, update, evaluation, diagnostics, storage.
-- growth: cost and memory against runs, batch, width, depth, samples and epochs.
-- gauges: each gauge beside an epoch of training.
-- memory: of a process that trains a cohort, predicted and measured.
+- ratios: speed compared with the best plain loop and with a typical script, memory, operations.
+- profile: the time of a step by operation, and the speed of products compared with the peak.
+- parts: the time of data, forward, credit, update, evaluation, diagnostics and storage.
+- growth: cost and memory over runs, batch, width, depth, samples and epochs.
+- gauges: the time of each gauge compared with an epoch of training.
+- memory: the estimated and the measured memory of a process that trains a cohort.
 
-Everything is measured alternately, on data in the shape of CIFAR-10: medians over rounds, with
-their range. Nothing else should run on the machine.
+Contenders take turns, on data in the shape of CIFAR-10. Figures are medians over rounds, with their
+range. Run nothing else on the machine.
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ import torch
 from depthgauge.store.files import write_json
 from depthgauge.store.provenance import environment
 
-from .expected import Expected
 from .flops import peak_flops
 from .jobs import jobs_of
 from .progress import Progress
 from .settings import read_settings
+from .time_estimate import TimeEstimate
 
 TRIES = 3
-"""Of the peak, for the time that everything will take."""
+"""The number of measurements of the machine's peak, for the estimate of the time."""
 
 
 def main() -> None:
-    """Measure, print, and write down what is there after every case."""
+    """Measure case by case; print and save the results after each."""
     settings = read_settings(__doc__)
     peak = max(peak_flops() for _ in range(TRIES))
-    jobs = jobs_of(settings, Expected(peak, torch.get_num_threads()))
-    progress = Progress(sum(job.expected for job in jobs))
-    found: dict[str, list[Any]] = {kind: [] for kind in settings.kinds}
-    known = {"environment": environment(), "settings": asdict(settings) | {"json": None}}
+    jobs = jobs_of(settings, TimeEstimate(peak, torch.get_num_threads()))
+    progress = Progress(sum(job.seconds for job in jobs))
+    results: dict[str, list[Any]] = {kind: [] for kind in settings.kinds}
+    conditions = {"environment": environment(), "settings": asdict(settings) | {"json": None}}
     for job in jobs:
-        advance = partial(progress.advance, job.name, job.expected / settings.rounds)
+        advance = partial(progress.advance, job.name, job.seconds / settings.rounds)
         result = job.measure(advance)
-        found[job.kind].append(result)
+        results[job.kind].append(result)
         print(job.text(result), flush=True)
         if settings.json is not None:
-            write_json(settings.json, known | found)
+            write_json(settings.json, conditions | results)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Along what cost is measured as it grows: each axis varies one thing and keeps the rest."""
+"""The axes along which growth is measured: each varies one thing and keeps the rest."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ class Axis:
     """One thing that grows.
 
     Attributes:
-        name: what it is.
-        sizes: how far it grows.
-        at: the case at a size.
-        runs: of the cohort at a size.
-        held: what is kept, in words.
-        contender: what is timed: steps of a cohort with their share of evaluation, or a whole
+        name: the name of the thing.
+        sizes: its sizes.
+        at: returns the case at a size.
+        runs: returns the number of runs of the cohort at a size.
+        held: the fixed things, in words.
+        contender: the contender: steps of a cohort with their share of evaluation, or a whole
             training with its readings and its store.
     """
 
@@ -34,12 +34,13 @@ class Axis:
 
 
 def axes_of(case: Case) -> list[Axis]:
-    """Around a case.
+    """Return the axes around a case.
 
-    Runs come as whole ladders (every k from L to 0) of as many seeds as it takes, and along the
-    other axes as one whole ladder; along depth, where ladders differ, as two seeds with all blocks
-    trained. Whole trainings are of narrow networks, to be short. Evaluation grows with the data as
-    in CIFAR-10; D1 and D2 are read on 1,280 samples whatever the data, so these are not too few.
+    Along the axis of runs, cohorts are whole ladders (every k from L to 0) of several seeds. Along
+    the other axes, a cohort is one whole ladder; along depth, where ladders differ, it is two seeds
+    with all blocks trained. Whole trainings have narrow networks, to be short. Evaluation grows
+    with the data as in CIFAR-10. D1 and D2 are always read on 1,280 samples, so the smallest data
+    has more than that.
     """
     ladder, few = case.blocks + 1, case.samples // 4
     narrow = replace(case, width=max(1, case.width // 4))

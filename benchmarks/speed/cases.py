@@ -1,4 +1,4 @@
-"""What is measured: a rule, a network's shape, and data in the shape of CIFAR-10."""
+"""The cases of the benchmark: a rule, a network's shape, and data in the shape of CIFAR-10."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FIRST_SEED = 42
 
 @dataclass(frozen=True)
 class Case:
-    """A rule on a network of `blocks` blocks of some width, and how it is trained."""
+    """A rule, the width and the number of blocks of its network, and the recipe."""
 
     rule: str
     width: int
@@ -35,33 +35,33 @@ class Case:
 
     @property
     def weights(self) -> int:
-        """Of a network's matrices."""
+        """Return the number of weights in a network's matrices."""
         return self.width * (FEATURES + CLASSES) + 2 * self.blocks * self.width**2
 
     @property
     def epoch_steps(self) -> int:
-        """Batches of an epoch."""
+        """Return the number of batches of an epoch."""
         return math.ceil(self.samples / self.batch)
 
     @property
     def evaluation(self) -> int:
-        """Samples of the evaluation split: one for five that are trained on, as in CIFAR-10."""
+        """Return the number of evaluation samples: a fifth of the training samples, as CIFAR-10."""
         return self.samples // TRAINING_TO_EVALUATION
 
     def share_of_evaluation(self, steps: int) -> int:
-        """Of the evaluation after each epoch, how many samples fall to so many steps."""
+        """Return how many samples of an epoch's evaluation correspond to so many steps."""
         return max(1, round(self.evaluation * steps / self.epoch_steps))
 
     def ladder(self, runs: int) -> list[tuple[int, int]]:
-        """K and seed of so many runs: every k of as many seeds as it takes, k falling."""
+        """Return k and seed of so many runs: whole ladders of several seeds, k falling."""
         seeds = math.ceil(runs / (self.blocks + 1))
         if runs <= self.blocks:
             return [(self.blocks, FIRST_SEED + number) for number in range(runs)]
-        found = [(k, FIRST_SEED + s) for s in range(seeds) for k in range(self.blocks, -1, -1)]
-        return sorted(found[:runs], key=lambda run: -run[0])
+        every = [(k, FIRST_SEED + s) for s in range(seeds) for k in range(self.blocks, -1, -1)]
+        return sorted(every[:runs], key=lambda run: -run[0])
 
     def configs(self, runs: int) -> list[RunConfig]:
-        """The runs of a cohort."""
+        """Return the configurations of a cohort with so many runs."""
         return [
             RunConfig(
                 task=TaskConfig(name="cifar-shaped", checksum=""),
@@ -75,7 +75,7 @@ class Case:
         ]
 
     def task(self) -> Task:
-        """Random bytes in the shape of CIFAR-10."""
+        """Return a task of random bytes in the shape of CIFAR-10."""
         generator = torch.Generator().manual_seed(0)
         count = self.samples + self.evaluation
         x = torch.randint(0, 256, (count, FEATURES), generator=generator, dtype=torch.uint8)

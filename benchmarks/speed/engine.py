@@ -1,4 +1,4 @@
-"""*engine*: the cohort."""
+"""The contender *engine*: a cohort."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from .cases import Case
 
 
 def cohort_of(case: Case, runs: int, task: Task) -> Cohort:
-    """So many runs of a case, not yet trained, in a process that keeps memory as workers do."""
+    """Return a new cohort with so many runs of a case; the process keeps memory as workers do."""
     keep_freed_memory()
     configs, rule = case.configs(runs), choose_rule(case.rule)
     return Cohort(configs, [rule.build() for _ in configs], task)
 
 
 class Engine:
-    """A cohort of so many runs."""
+    """Trains a cohort of so many runs."""
 
     def __init__(self, case: Case, runs: int) -> None:
         task = case.task()
@@ -36,7 +36,7 @@ class Engine:
         self.batches = chain.from_iterable(map(batches.epoch, count()))
 
     def train(self, steps: int) -> int:
-        """Some steps, with their share of evaluation; the number of run-steps."""
+        """Train some steps, with their share of evaluation; return the number of run-steps."""
         for _ in range(steps):
             self.cohort.step(next(self.batches), 0.0)
         share = self.case.share_of_evaluation(steps)

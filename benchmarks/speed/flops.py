@@ -1,4 +1,4 @@
-"""Operations of matrix products: counted as they are made, and the most this machine makes."""
+"""Operations of matrix products: their number, and the peak rate of this machine."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
 LINEAR = ("_linear_pointwise",)
-"""x·weightᵀ by oneDNN, of which torch's counter does not know."""
+"""Products x·weightᵀ by oneDNN, which torch's counter leaves out."""
 
 
 class CountedProducts(TorchDispatchMode):
-    """Adds up what torch's own formulas say of every matrix product made inside it.
+    """Counts the operations of every matrix product inside the context, by torch's formulas.
 
-    torch's counter itself cannot look into the gradients that rules take inside a vmap.
+    torch's own counter does not see the gradients that rules take inside a vmap.
     """
 
     def __init__(self) -> None:
@@ -36,12 +36,12 @@ class CountedProducts(TorchDispatchMode):
 
     @property
     def flops(self) -> float:
-        """Of all products."""
+        """Return the operations of all products."""
         return float(sum(self.by_operation.values()))
 
 
 def peak_flops(size: int = 2048) -> float:
-    """Operations a second of one large matrix product with all threads."""
+    """Return the operations per second of one large matrix product with all threads."""
     a, b = torch.randn(size, size), torch.randn(size, size)
     began = time.perf_counter()
     a @ b

@@ -1,4 +1,4 @@
-"""*loop*: the best plain loop: tensors in memory, batched augmentation, fused AdamW."""
+"""The contender *loop*: the best plain loop, with tensors in memory and fused AdamW."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EVALUATED_AT_ONCE = 1000
 
 
 class Loop:
-    """The runs of a ladder, one after the other."""
+    """Trains the runs of a ladder, one after the other."""
 
     def __init__(self, case: Case, runs: int) -> None:
         task, self.case = case.task(), case
@@ -23,7 +23,7 @@ class Loop:
         self.batches = chain.from_iterable(map(Batches(task, [0], case.batch).epoch, count()))
 
     def train(self, steps: int) -> int:
-        """Each run for some steps, with its share of evaluation; the number of run-steps."""
+        """Train each run for some steps, with its share of evaluation; return the run-steps."""
         for run in self.runs:
             for _ in range(steps):
                 batch = next(self.batches)

@@ -1,7 +1,7 @@
-"""Memory of a process that trains a cohort: as it is estimated, and as it is.
+"""The estimated and the measured memory of a process that trains a cohort.
 
-It is measured in a new process, which has nothing but its data. It trains for a few steps, reads,
-and writes checkpoints, as a study does.
+The process is new and holds nothing but its data. It trains for a few steps, reads its gauges and
+writes checkpoints, as in a study.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from depthgauge.training.memory import keep_freed_memory
 from .cases import Case
 
 STEPS = 7
-"""Of one epoch: rules that warm up have done so after a fifth of them."""
+"""The steps of the epoch: rules that warm up do so in the first fifth of them."""
 
 MEGABYTE = 1e6
 
@@ -42,12 +42,12 @@ def measure(case: Case, runs: int, on_round: Callable[[], None]) -> dict[str, An
     config, rule = case.configs(runs)[0], choose_rule(case.rule).rule_class
     estimated = round(process_bytes(config.net, config.recipe, rule, case.task(), runs))
     known = {"rule": case.rule, "width": case.width, "blocks": case.blocks, "runs": runs}
-    found = {"estimated_bytes": estimated, "measured_bytes": measured}
-    return known | {"dtype": case.dtype} | found | {"ratio": estimated / measured}
+    in_bytes = {"estimated_bytes": estimated, "measured_bytes": measured}
+    return known | {"dtype": case.dtype} | in_bytes | {"ratio": estimated / measured}
 
 
 class _Checkpoints:
-    """Writes the checkpoints of a cohort, and drops the rest."""
+    """A recorder that writes the checkpoints of a cohort, and drops its metrics."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -62,7 +62,7 @@ class _Checkpoints:
 
 
 def _measured(case: Case, runs: int) -> int:
-    """Train one epoch, saving after every step, and return the most bytes this process has held."""
+    """Train one epoch with a checkpoint after every step; return this process's peak memory."""
     torch.set_num_threads(1)
     keep_freed_memory()
     configs, task = case.configs(runs), case.task()
@@ -79,8 +79,8 @@ def _measured(case: Case, runs: int) -> int:
 
 
 def text(result: dict[str, Any]) -> str:
-    """Return one cohort as a line."""
-    estimated, measured = (result[f"{one}_bytes"] / MEGABYTE for one in ("estimated", "measured"))
+    """Write the memory of one cohort as a line."""
+    estimated, measured = (result[f"{kind}_bytes"] / MEGABYTE for kind in ("estimated", "measured"))
     what = "{rule}, d = {width}, L = {blocks}, {runs} runs, {dtype}".format(**result)
     return (
         f"{what}: estimated {estimated:,.0f} MB, measured {measured:,.0f} MB, {result['ratio']:.2f}"

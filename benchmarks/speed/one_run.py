@@ -1,4 +1,4 @@
-"""One network at a time, trained by autograd: what loop and script have in common."""
+"""One run trained by autograd, as in *loop* and *script*."""
 
 from __future__ import annotations
 
@@ -71,5 +71,5 @@ class OneRun:
 
     @torch.no_grad()
     def correct(self, x: Tensor, y: Tensor) -> int:
-        """How many of a batch it gets right."""
+        """Return how many samples of a batch the network classifies correctly."""
         return int((self.net(x).argmax(-1) == y).sum())

@@ -1,6 +1,7 @@
-"""Contenders in processes of their own, that train when they are told.
+"""Contenders in processes of their own, which train on command.
 
-They come from one process that has imported everything and done nothing, so each starts at once.
+The processes are forked from one that has imported everything and done nothing, so that each starts
+at once.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from .cases import Case
 from .flops import CountedProducts
 
 IMPORTED = [f"{__package__}.__main__", "torch._dynamo"]
-"""By the first process; torch's own optimizers import the second when they first step."""
+"""The modules that the first process imports; torch's optimizers need the second one."""
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -30,13 +31,16 @@ class Contender(Protocol[T_co]):
     def __init__(self, case: Case, runs: int) -> None: ...
 
     def train(self, steps: int) -> T_co:
-        """Each run for some steps; what there is to say of them."""
+        """Train each run for some steps, and return a result."""
         ...
 
 
 @dataclass(frozen=True)
 class Order:
-    """What a process is told to do; where operations are counted, their number is the answer."""
+    """A command to a process: train so many steps, and answer with the result.
+
+    With `counted`, the answer is the number of operations.
+    """
 
     steps: int
     threads: int
@@ -45,7 +49,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Memory:
-    """Bytes that a process held before it had data or a network, and the most it held at all."""
+    """The bytes that a process held before it had data or a network, and its peak."""
 
     before: int
     peak: int
@@ -66,7 +70,7 @@ def _serve(connection: Connection, kind: type[Contender[Any]], case: Case, runs:
 
 
 class Processes(Generic[T]):
-    """So many processes of a contender, all ready to train."""
+    """`count` processes of a contender, all ready to train."""
 
     def __init__(self, kind: type[Contender[T]], case: Case, runs: int, count: int = 1) -> None:
         context = mp.get_context("forkserver")
@@ -81,19 +85,19 @@ class Processes(Generic[T]):
             connection.recv()
 
     def train(self, steps: int, *, count: int = 1, threads: int) -> list[T]:
-        """Let `count` of them train side by side, each with so many threads."""
+        """Let `count` processes train at the same time, each with so many threads."""
         training = self._connections[:count]
         for connection in training:
             connection.send(Order(steps, threads))
         return [connection.recv() for connection in training]
 
     def flops(self) -> float:
-        """Operations of one run-step, with its share of evaluation."""
+        """Return the operations of one run-step, with its share of evaluation."""
         self._connections[0].send(Order(1, threads=1, counted=True))
         return float(self._connections[0].recv()) / self._runs
 
     def stop(self) -> Memory:
-        """End them; the memory of the one that held most."""
+        """End the processes; return the memory of the one with the highest peak."""
         for connection in self._connections:
             connection.send(None)
         held: list[Memory] = [connection.recv() for connection in self._connections]

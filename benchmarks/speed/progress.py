@@ -1,4 +1,4 @@
-"""How far a long measurement is, and how long it will still take, on stderr."""
+"""Progress and time left of a long measurement, on stderr."""
 
 from __future__ import annotations
 
@@ -7,21 +7,24 @@ import time
 
 
 class Progress:
-    """`expected` is how many seconds everything is thought to take; measured as it goes on."""
+    """Prints the time left, from estimated times and the pace so far.
+
+    `expected` is the estimate for everything, in seconds.
+    """
 
     def __init__(self, expected: float) -> None:
         self._expected, self._done, self._began = expected, 0.0, time.monotonic()
-        print(f"about {in_words(expected)}", file=sys.stderr)
+        print(f"about {write_duration(expected)}", file=sys.stderr)
 
     def advance(self, what: str, seconds: float) -> None:
-        """Something is done that was thought to take so many seconds."""
+        """Report that a part is done whose estimate was so many seconds."""
         self._done += seconds
         pace = (time.monotonic() - self._began) / self._done
-        left = in_words(max(0.0, self._expected - self._done) * pace)
+        left = write_duration(max(0.0, self._expected - self._done) * pace)
         print(f"{what}; {left} left", file=sys.stderr)
 
 
-def in_words(seconds: float) -> str:
-    """In minutes, or in hours and minutes."""
+def write_duration(seconds: float) -> str:
+    """Write seconds as minutes, or as hours and minutes."""
     hours, minutes = divmod(round(seconds / 60), 60)
     return f"{hours} h {minutes:02} min" if hours else f"{minutes} min"

@@ -1,4 +1,4 @@
-"""*script*: what people do today: a DataLoader of PIL images, and an optimizer for each block."""
+"""The contender *script*: a typical script with a DataLoader and an optimizer for each block."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PADDING, SIDE = 4, 32
 
 
 class Pictures(Dataset[tuple[Tensor, int]]):
-    """One image at a time: padded, cropped, flipped and normalised, or normalised alone."""
+    """A dataset that gives one normalised image at a time, with or without augmentation."""
 
     def __init__(self, task: Task, split: Split, *, augment: bool) -> None:
         self.pictures = split.x.reshape(-1, 3, SIDE, SIDE).permute(0, 2, 3, 1).numpy()
@@ -47,7 +47,7 @@ class Pictures(Dataset[tuple[Tensor, int]]):
 
 
 class Script:
-    """One run at a time."""
+    """Trains the runs of a ladder, one after the other."""
 
     def __init__(self, case: Case, runs: int) -> None:
         task, self.case = case.task(), case
@@ -69,7 +69,7 @@ class Script:
             yield from loader
 
     def train(self, steps: int) -> int:
-        """Each run for some steps, with its share of evaluation; the number of run-steps."""
+        """Train each run for some steps, with its share of evaluation; return the run-steps."""
         for run in self.runs:
             for _ in range(steps):
                 run.step(*next(self.training))

@@ -1,4 +1,4 @@
-"""What of the benchmark is to be measured, and how long."""
+"""The settings of the benchmark, from the command line."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ KINDS = ("ratios", "profile", "parts", "growth", "gauges", "memory")
 
 @dataclass(frozen=True)
 class Settings:
-    """As given on the command line.
+    """The settings of the benchmark.
 
-    `seconds` is how long a contender trains at a time. Growth with samples and epochs, which takes
-    whole trainings, is measured only for those of the rules that are in `trainings`.
+    Each turn of a contender takes about `seconds`. Growth with samples and epochs needs whole
+    trainings, and is measured only for the rules in `trainings`.
     """
 
     kinds: tuple[str, ...]
@@ -36,18 +36,18 @@ class Settings:
     json: Path | None
 
     def cases(self, shape: tuple[int, int]) -> list[Case]:
-        """One for each rule, on networks of one shape."""
+        """Return a case for each rule, with networks of one shape."""
         return [Case(rule, *shape, samples=self.samples) for rule in self.rules]
 
 
 def read_settings(description: str) -> Settings:
-    """From the command line."""
+    """Read the settings from the command line."""
     usual = [f"{width}x{blocks}" for width, blocks in SHAPES]
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add = parser.add_argument
-    add("what", nargs="?", choices=KINDS, help="one of them alone")
+    add("what", nargs="?", choices=KINDS, help="measure only this")
     add("--rules", nargs="+", default=list(RULES))
     add("--shapes", nargs="+", default=usual, help="growth and gauges: around the first")
     add("--sizes", nargs="+", type=int, default=list(SIZES), help="runs of a cohort")
@@ -55,9 +55,9 @@ def read_settings(description: str) -> Settings:
     add("--trainings", nargs="+", default=["bp", "dfa"], help="rules for samples and epochs")
     add("--dtypes", nargs="+", choices=get_args(Precision), default=["float32"], help="of memory")
     add("--rounds", type=int, default=5)
-    add("--seconds", type=float, default=3.0, help="that a contender trains at a time, about")
-    add("--samples", type=int, default=TRAINING, help="of the training set")
-    add("--json", type=Path, help="written anew after every case")
+    add("--seconds", type=float, default=3.0, help="about how long each turn takes")
+    add("--samples", type=int, default=TRAINING, help="size of the training set")
+    add("--json", type=Path, help="file of results, written after every case")
     args = parser.parse_args()
     return Settings(
         kinds=(args.what,) if args.what else KINDS,

@@ -1,4 +1,4 @@
-"""Times functions from outside, wherever they are called from."""
+"""A stopwatch that times functions and methods from outside."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ T = TypeVar("T")
 
 
 class Stopwatch:
-    """`seconds` spent in timed functions, by name; `outer/inner` where one calls another."""
+    """Adds up the `seconds` spent in timed functions, by name.
+
+    A function that another timed function calls has the name `outer/inner`.
+    """
 
     def __init__(self) -> None:
         self.seconds: defaultdict[str, float] = defaultdict(float)
         self._running: list[str] = []
 
     def timed(self, name: str, function: Callable[..., T]) -> Callable[..., T]:
-        """The same function, its time added up."""
+        """Return the same function, timed under a name."""
 
         def timed(*args: Any, **kwargs: Any) -> T:
             self._running.append(name)
@@ -32,5 +35,5 @@ class Stopwatch:
         return timed
 
     def watch(self, owner: object, method: str, name: str) -> None:
-        """Replace a method of one object by the timed one."""
+        """Replace a method of one object by its timed form."""
         setattr(owner, method, self.timed(name, getattr(owner, method)))

@@ -1,4 +1,4 @@
-"""Where a cohort's training goes: the real store."""
+"""The real store, for a cohort that is measured."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from depthgauge.training.cohort import Cohort
 
 
 class Storage:
-    """The recorder of a cohort, its runs' folders made, and its claim."""
+    """The folders, the recorder and the claim of a cohort."""
 
     def __init__(self, folder: Path, cohort: Cohort) -> None:
         folders = [RunFolder(folder / "runs", config) for config in cohort.configs]
-        for one in folders:
-            one.create()
+        for run in folders:
+            run.create()
         self.recorder = StoreRecorder(folders)
         claim = Claims(folder / "claims").take("cohort")
         assert claim is not None
         self._claim = claim
 
     def beat(self) -> None:
-        """A sign of life."""
+        """Write a heartbeat."""
         self._claim.beat({"steps": 1, "epoch": 1, "label": "cohort"})

@@ -1,4 +1,4 @@
-"""*training*: a whole training of a cohort, from its first reading to its last checkpoint."""
+"""The contender *training*: all epochs of a cohort, with readings, store and checkpoints."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from .storage import Storage
 
 
 class Training:
-    """All epochs of a case, into a real store."""
+    """Trains all epochs of a case, with a real store."""
 
     def __init__(self, case: Case, runs: int) -> None:
         self.case, self.runs, self.task = case, runs, case.task()
 
     def train(self, steps: int) -> int:
-        """With so many steps to an epoch, and evaluation in proportion; the number of run-steps."""
+        """Train epochs of so many steps, with evaluation in proportion; return the run-steps."""
         samples = min(self.case.samples, steps * self.case.batch)
         task = replace(
             self.task,

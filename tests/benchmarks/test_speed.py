@@ -1,4 +1,4 @@
-"""`python -m speed` still measures everything, here on next to no data; one start for all of it."""
+"""`python -m speed` runs every measurement, here once and on very little data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A figure with its spread."""
+"""A median with its range."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Middle:
+class MedianRange:
     """The median of some measurements, the least and the greatest; formatted as all three."""
 
     median: float
@@ -16,9 +16,9 @@ class Middle:
     greatest: float
 
     @staticmethod
-    def of(values: Sequence[float]) -> Middle:
-        """What they come to."""
-        return Middle(statistics.median(values), min(values), max(values))
+    def of(values: Sequence[float]) -> MedianRange:
+        """Return median and range of some values."""
+        return MedianRange(statistics.median(values), min(values), max(values))
 
     def __format__(self, spec: str) -> str:
         return f"{self.median:{spec}} ({self.least:{spec}} … {self.greatest:{spec}})"

@@ -1,4 +1,4 @@
-"""Those of a contender's processes that train at once."""
+"""The processes of a contender that train at the same time."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from .processes import Processes
 
 
 @dataclass(frozen=True)
-class Crew:
-    """`count` processes, each with so many threads."""
+class ProcessGroup:
+    """`count` processes, each with `threads` threads."""
 
     processes: Processes[int]
     count: int
     threads: int
 
     def train(self, steps: int) -> int:
-        """The number of run-steps they make."""
+        """Train so many steps in each process; return the number of run-steps."""
         return sum(self.processes.train(steps, count=self.count, threads=self.threads))
 
     def seconds(self, steps: int) -> float:
-        """How long they take."""
+        """Train, and return the seconds that it takes."""
         began = time.perf_counter()
         self.train(steps)
         return time.perf_counter() - began
 
     def steps_in(self, seconds: float) -> int:
-        """How many steps, at least two, take about so long; the first is not like the others."""
-        self.train(1)
+        """Return how many steps, at least two, take about so long."""
+        self.train(1)  # the first step is slower than the others
         return max(2, round(seconds / self.seconds(1)))

@@ -1,4 +1,4 @@
-"""One network, trained for a while and read by every gauge, as an audit reads it."""
+"""A network that is read by every gauge as in an audit, beside a cohort that trains."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from .engine import Engine
 from .stopwatch import Stopwatch
 
 
-class Examined:
-    """A cohort that is trained, its first step behind it, and a network like its first run's."""
+class AuditedNetwork:
+    """A cohort of one run after its first step, and a network like that of the run."""
 
     def __init__(self, case: Case, runs: int) -> None:
         self.case, self.engine, self.task = case, Engine(case, runs), case.task()
@@ -38,7 +38,7 @@ class Examined:
         self.net, self.feedback = initialise(case.configs(runs)[0], self.task, self.rule)
 
     def train(self, steps: int) -> dict[str, float]:
-        """Seconds of an epoch, after some steps of it, and of every gauge."""
+        """Return the seconds of an epoch, from some steps, and of every gauge."""
         watch = Stopwatch()
         watch.timed("epoch", self.engine.train)(steps)
         watch.seconds["epoch"] *= self.case.epoch_steps / steps
@@ -66,7 +66,7 @@ class Examined:
         gauges: Mapping[str, Gauge],
         batches: Sequence[tuple[Tensor, Tensor]],
     ) -> None:
-        """Show the batches to the gauges; forward and backward, which they share, are apart."""
+        """Read the batches with the gauges; time the shared forward and backward pass apart."""
         net = StreamReader(self.net)
         see = watch.timed(f"forward and backward for {what}", net.see)
         for batch in batches:

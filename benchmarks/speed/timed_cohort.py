@@ -1,4 +1,4 @@
-"""A cohort in training, each part of which is timed from outside."""
+"""A cohort in training whose parts are timed from outside."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from .storage import Storage
 PARTS = ("data", "forward", "credit", "update", "evaluation", "diagnostics", "storage")
 
 READ = BATCH_READ * BATCHES_READ
-"""Samples on which accuracy is read here; D1 and D2 are read on so many wherever they are."""
+"""The samples on which accuracy is read here; D1 and D2 are always read on so many."""
 
 SAVE_EVERY = 60.0
-"""Seconds between two checkpoints."""
+"""The seconds between two checkpoints."""
 
 
-class Watched:
-    """Trains some steps of an epoch in the real loop, into a real store.
+class TimedCohort:
+    """Trains some steps of an epoch with the real loop and a real store.
 
-    Before the steps comes what comes after every epoch: the accuracy, the norms for D1 and D2, a
-    line of metrics; after them a checkpoint, because training is stopped, and a sign of life. What
-    only a first step costs is over when it is made.
+    The work of every epoch comes before the steps: accuracy, the norms for D1 and D2, a line of
+    metrics. After the steps come a checkpoint, because training stops, and a heartbeat. The first
+    step of the process, which is slower, is made in advance.
     """
 
     def __init__(self, case: Case, runs: int) -> None:
@@ -49,7 +49,7 @@ class Watched:
         self.cohort.step(next(Batches(task, self.cohort.seeds, case.batch).epoch(0)), 0.0)
 
     def train(self, steps: int) -> dict[str, float]:
-        """Seconds of each part in a whole epoch, after so many steps of it."""
+        """Train so many steps; return the seconds of each part of a whole epoch."""
         seconds = self._watch.seconds
         seconds.clear()
         with tempfile.TemporaryDirectory() as place:
@@ -78,10 +78,10 @@ class Watched:
 def in_an_epoch(
     seconds: Mapping[str, float], case: Case, steps: int, evaluated: int
 ) -> dict[str, float]:
-    """From the seconds of some steps, and of what comes with every epoch, to those of an epoch.
+    """Extrapolate the seconds of some steps to those of an epoch.
 
-    The first batch of an epoch is apart: with it all orders are drawn. Checkpoints and signs of
-    life come as often as their clocks say while the rest goes on.
+    The first batch of an epoch is timed apart, because it also draws the orders of all samples.
+    Checkpoints and heartbeats come at fixed intervals of time.
     """
     forward, update = seconds["step/forward"], seconds["step/update"]
     all_steps, all_but_one = case.epoch_steps / steps, (case.epoch_steps - 1) / max(1, steps - 1)
@@ -98,7 +98,7 @@ def in_an_epoch(
 
 
 def timed_batches(watch: Stopwatch) -> AbstractContextManager[object]:
-    """While it lasts, all `Batches` are timed: the first of an epoch, and the others."""
+    """Time all batches inside the context: the first one of an epoch apart from the others."""
     plain = Batches.epoch
 
     def epoch(self: Batches, number: int, first: int = 0) -> Iterator[Batch]:
@@ -111,6 +111,6 @@ def timed_batches(watch: Stopwatch) -> AbstractContextManager[object]:
 
 
 def _after(steps: int) -> Callable[[], bool]:
-    """Asked after every step: whether that was the last of so many."""
+    """Return a function that is true after so many calls."""
     left = iter(range(steps - 1))
     return lambda: next(left, None) is None

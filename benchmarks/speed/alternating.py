@@ -1,4 +1,4 @@
-"""Rules in turn, round after round, each of which tells the seconds of several things."""
+"""Measurements of several rules that take turns, round after round."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from .cases import Case
 from .processes import Contender, Processes
 
 Seconds = dict[str, dict[str, list[float]]]
-"""Of every rule and everything that is timed, those of each round."""
+"""The seconds of each round, by rule and by the part that is timed."""
 
 
 @dataclass(frozen=True)
 class Turn:
-    """What every rule does when it is its turn: so many runs train so many steps."""
+    """The work of a rule in one round: so many runs train so many steps."""
 
     contender: type[Contender[dict[str, float]]]
     runs: int
@@ -22,18 +22,18 @@ class Turn:
     threads: int
 
 
-def alternately(
+def measure_alternately(
     turn: Turn, cases: Sequence[Case], rounds: int, on_round: Callable[[], None]
 ) -> Seconds:
-    """Each rule in a process of its own."""
+    """Return the seconds of each rule; each rule has a process of its own."""
     processes = {case.rule: Processes(turn.contender, case, turn.runs) for case in cases}
-    found: Seconds = {rule: {} for rule in processes}
+    measured: Seconds = {rule: {} for rule in processes}
     for _ in range(rounds):
         for rule, process in processes.items():
-            (told,) = process.train(turn.steps, threads=turn.threads)
-            for name, seconds in told.items():
-                found[rule].setdefault(name, []).append(seconds)
+            (by_part,) = process.train(turn.steps, threads=turn.threads)
+            for part, seconds in by_part.items():
+                measured[rule].setdefault(part, []).append(seconds)
         on_round()
     for process in processes.values():
         process.stop()
-    return found
+    return measured
