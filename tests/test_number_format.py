@@ -22,7 +22,6 @@ from depthgauge.number_format import (
     with_bounds,
     with_powers,
 )
-from depthgauge.report.paper.cells import right_aligned
 from depthgauge.results.spread import Spread
 
 
@@ -79,12 +78,6 @@ def test_intervals():
     assert with_bounds(GROWTH, nothing) == "22.6 [too few seeds]"
     assert bounds(GROWTH, nothing, limit=50.0) == "[too few seeds]"
     assert bounds(GROWTH, nothing, limit=1e9) == "[8.83×10⁻⁷, 5.77×10⁸]"
-    assert right_aligned([["bp", "22.6 [too few seeds]", "[too few seeds]", "too few"]], 4) == [
-        False,
-        True,
-        True,
-        False,
-    ]
     assert with_bounds(GROWTH, None) == center(None) == bounds(GROWTH, None) == "–"
 
 

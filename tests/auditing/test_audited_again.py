@@ -11,8 +11,8 @@ import torch
 
 import depthgauge as dg
 from depthgauge.nets.residual_mlp import ResidualMLP
-from depthgauge.report.audit_words import audit_words
-from depthgauge.training.threads import use_threads
+from depthgauge.report.texts.audit import audit_sentences
+from depthgauge.training.threads import with_threads
 
 SMALL: dict[str, Any] = {"rules": ["bp"], "width": 6, "depth": 1, "epochs": 1}
 RUNGS_ALONE = {"twins": False, "floors": False}
@@ -27,7 +27,7 @@ def arrays() -> tuple[np.ndarray[Any, Any], ...]:
 
 
 def audit(folder: Path, *seeds: int) -> dg.StudyResult:
-    with use_threads(1):
+    with with_threads(1):
         return dg.audit(
             task=arrays(), seeds=list(seeds), out=folder, **SMALL, **RUNGS_ALONE, **HERE
         )
@@ -43,7 +43,7 @@ def test_the_earlier_word_is_kept_and_reported_in_one_sentence(first):
     (earlier,) = again.audit.verdicts["bp"].earlier
     assert (earlier.seeds, earlier.word) == (1, first["bp"].verdict.word)
     said = f"An earlier audit with 1 seed said {earlier.word} (bp); looking again and again "
-    assert sum(words.startswith(said) for words in audit_words(again)) == 1
+    assert sum(words.startswith(said) for words in audit_sentences(again)) == 1
     assert said in (first.folder / "audit.md").read_text()
     assert dg.load(first.folder).audit == again.audit
 

@@ -9,9 +9,6 @@ from pathlib import Path
 import pytest
 from cli.commands import SMALL, assert_bad_input, run
 from cli.conftest import one_core
-from rich.console import Console
-
-from depthgauge.report import console
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +23,7 @@ def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(console, "output", lambda: Console(highlight=False, width=80))
+    monkeypatch.setenv("COLUMNS", "80")
 
 
 def test_what_the_studies_are_three_tables_and_how_to_read_them(trained, other):

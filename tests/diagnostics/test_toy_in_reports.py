@@ -10,11 +10,11 @@ from diagnostics.toy import TOY, registered
 from report.page.light_pages import light
 from report.page.parsed_page import Page
 
-from depthgauge.report.audit_table import run_table
 from depthgauge.report.figures.all import FIGURES
 from depthgauge.report.page.study_page import study_page
 from depthgauge.report.paper.tables import paper_tables
 from depthgauge.report.paper.template import reporting_template
+from depthgauge.report.tables.networks import network_table
 from depthgauge.results.load import load
 
 LIMIT = 0.9
@@ -42,8 +42,7 @@ def test_in_the_verdict(audit):
 
 def test_in_the_terminal(audit):
     out, _, study = audit
-    header, rows = run_table(study)
-    lost = rows[0][header.index("lesion")]
+    lost = network_table(study).only("lesion (DX)").texts[0][0]
     reading = study["bp"].networks[0].report.lesion.value
     assert lost == f"{100 * reading:.1f}".replace("-", "−")
     assert "lesion" in out
@@ -81,8 +80,8 @@ def test_on_the_page(audit, monkeypatch):
 def test_in_the_paper(audit):
     tables = {table.name: table for table in paper_tables(audit[2])}
     verdicts = tables["verdicts"]
-    assert [row[verdicts.header.index("DX")] for row in verdicts.rows] == ["fires", "fires"]
-    assert "lesion" in tables["diagnostics"].header
+    assert verdicts.only("DX").texts == [["fires"], ["fires"]]
+    assert "lesion (DX)" in tables["networks"].titles
     template = reporting_template(audit[2]).to_markdown()
     assert "DX lesion" in template
     assert "DX fires where no block is missed." in template

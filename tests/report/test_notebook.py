@@ -18,14 +18,14 @@ def rows_of(study: StudyResult) -> list[list[str]]:
 
 def test_how_many_blocks_a_rule_trains_leads_the_table():
     header, bp, dfa = rows_of(audited_study())
-    assert header == ["rule", "used depth", "accuracy, %", "frozen, %", "verdict"]
-    assert bp == ["bp", "2 of 2", "70.1 ± 0.1", "30.0 ± 0.0", "trustworthy"]
-    assert (dfa[1], dfa[4]) == ("0 of 2", "walk back (D1, D3)")
+    assert header == ["rule", "used depth", "verdict", "accuracy", "frozen"]
+    assert bp == ["bp", "2 of 2", "trustworthy", "70.1 ± 0.1", "30.0 ± 0.0"]
+    assert (dfa[1], dfa[2]) == ("0 of 2", "walk back (D1, D3)")
 
 
 def test_without_a_ladder_it_says_so_by_a_dash():
     _, bp = rows_of(make_study(*make_pairs("bp", [0.4])[1:]))
-    assert (bp[1], bp[4]) == ("–", "no alarm, depth untested (single seed)")
+    assert (bp[1], bp[2]) == ("–", "no alarm, depth untested (single seed)")
 
 
 def test_swap_twins_are_in_its_chart():

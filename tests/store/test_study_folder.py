@@ -22,8 +22,9 @@ from store.small_runs_on_disk import (
 
 from depthgauge.config import SharedConfig
 from depthgauge.errors import UserError
+from depthgauge.store import study_folder
 from depthgauge.store.plan_files import CohortPlan, PlannedRule
-from depthgauge.store.study_folder import StudyDocument, StudyFolder
+from depthgauge.store.study_folder import StudyFolder
 
 
 def changed(**parts: dict[str, object]) -> SharedConfig:
@@ -122,19 +123,19 @@ def test_of_many_that_open_a_new_folder_at_once_one_decides_for_all(tmp_path):
         assert len(set(pool.map(open_at_once, range(1, 9)))) == 1
 
 
-class Late(StudyFolder):
-    """A folder that another study opens just after this one has found it new."""
+def test_another_study_that_opened_the_folder_a_moment_before_is_not_mixed_in(
+    tmp_path, monkeypatch
+):
+    create = study_folder.create_exclusively
 
-    def check(self, *how: Any) -> StudyDocument | None:
-        document = super().check(*how)
-        if document is None:
-            StudyFolder(self.path).open(changed(net={"width": 64}), "cpu", None, 1)
-        return document
+    def create_late(path: Path, text: str) -> bool:
+        monkeypatch.setattr(study_folder, "create_exclusively", create)
+        StudyFolder(tmp_path).open(changed(net={"width": 64}), "cpu", None, 1)
+        return create(path, text)
 
-
-def test_another_study_that_opened_the_folder_a_moment_before_is_not_mixed_in(tmp_path):
+    monkeypatch.setattr(study_folder, "create_exclusively", create_late)
     with pytest.raises(UserError, match=r"net\.width \(64 there, 3 here\)"):
-        Late(tmp_path).open(BASE, "cpu", None, 1)
+        StudyFolder(tmp_path).open(BASE, "cpu", None, 1)
 
 
 def test_another_study_is_refused_and_the_difference_named(study):

@@ -1,4 +1,4 @@
-"""A batch that notes what a rule asks for, and shows afterwards what the rule changed."""
+"""What a rule is shown, kept so that one sees afterwards what it asked for and what it changed."""
 
 from __future__ import annotations
 
@@ -10,15 +10,11 @@ from torch import Tensor
 from depthgauge.rules.contract import Context, Need
 
 ROUNDING = 1e-6
-"""Equal results computed in two ways differ by less, relative to the largest number."""
+"""Two ways to the same float64 numbers differ by less, relative to the largest."""
 
 
-class ObservedNeeds(dict[Need, object]):
-    """What a rule declared in its `needs`; notes everything that the rule asks for.
-
-    Attributes:
-        asked: the names that the rule asked for, declared or not.
-    """
+class Offers(dict[Need, object]):
+    """What a rule declared; everything that it asks for is noted, declared or not."""
 
     def __init__(self, declared: Mapping[Need, object]) -> None:
         super().__init__(declared)
@@ -26,7 +22,7 @@ class ObservedNeeds(dict[Need, object]):
 
     @property
     def hidden(self) -> list[str]:
-        """What the rule asked for without having declared it."""
+        """What it asked for without having declared it."""
         return sorted(self.asked - self.keys())
 
     def __contains__(self, need: object) -> bool:
@@ -35,8 +31,8 @@ class ObservedNeeds(dict[Need, object]):
 
 
 @dataclass(frozen=True)
-class ObservedBatch:
-    """One run's batch for a rule; `offers` holds what the rule declared in its `needs`."""
+class Shown:
+    """One run's batch. `offers` are what the rule declared of the rest."""
 
     states: Sequence[Tensor]
     target: Tensor
@@ -46,15 +42,15 @@ class ObservedBatch:
     noise: Tensor | None
     progress: float
     residual: bool
-    offers: ObservedNeeds
+    offers: Offers
     before: dict[str, Tensor] = field(init=False)
 
     def __post_init__(self) -> None:
-        copies = {name: tensor.clone() for name, tensor in self.tensors_by_name().items()}
+        copies = {name: tensor.clone() for name, tensor in self.named().items()}
         object.__setattr__(self, "before", copies)
 
-    def tensors_by_name(self) -> dict[str, Tensor]:
-        """Return every tensor that the rule gets, by its name in the context."""
+    def named(self) -> dict[str, Tensor]:
+        """Every tensor that the rule can lay hands on."""
         lists = {"states": self.states, "gradient": self.gradient}
         named = {f"{name}[{i}]": t for name, many in lists.items() for i, t in enumerate(many)}
         named |= {"target": self.target, "error": self.error}
@@ -63,11 +59,11 @@ class ObservedBatch:
 
     @property
     def context(self) -> Context:
-        """The context that the rule gets."""
+        """What the rule may see of it."""
         return self.context_with(self.feedback)
 
     def context_with(self, feedback: Mapping[str, Tensor]) -> Context:
-        """Return the context with other feedback."""
+        """The same with other feedback."""
         return Context(
             self.states,
             self.target,
@@ -80,15 +76,15 @@ class ObservedBatch:
 
     @property
     def changed(self) -> list[str]:
-        """The names of the tensors that the rule has changed."""
-        now = self.tensors_by_name()
+        """The names of what is no longer as it was shown."""
+        now = self.named()
         return [name for name, was in self.before.items() if not was.equal(now[name])]
 
 
 def difference(first: Mapping[str, Tensor], second: Mapping[str, Tensor]) -> str | None:
-    """Return a sentence about the first tensor that differs by more than rounding, or None."""
+    """Which of two sets of tensors differ beyond rounding, in words; None where they agree."""
     if first.keys() != second.keys():
-        return f"{', '.join(sorted(first.keys() ^ second.keys()))} is missing in one of two answers"
+        return f"{', '.join(sorted(first.keys() ^ second.keys()))} is there only once"
     for name, tensor in first.items():
         one, other = tensor.double(), second[name].double()
         if one.shape != other.shape:

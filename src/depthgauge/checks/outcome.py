@@ -1,33 +1,28 @@
-"""A check of a rule, and its outcome."""
+"""What a check says."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from depthgauge.checks.checked_rule import CheckedRule
+from depthgauge.checks.bench import Bench
 
 
 class Remark(str):
-    """A sentence that is no fault but worth saying."""
+    """A sentence that is worth saying, but nothing is wrong."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """A check of a rule.
-
-    Attributes:
-        what: what is checked, in words.
-        find_fault: returns a sentence about what is wrong, a remark, or None.
-    """
+    """What is checked, in words, and how: None, a remark, or a sentence on what is wrong."""
 
     what: str
-    find_fault: Callable[[CheckedRule], str | None]
+    finds: Callable[[Bench], str | None]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of a check; `passed` is None if an earlier fault prevented the check."""
+    """A check that was made; `passed` is None where it could not be, because an earlier failed."""
 
     check: str
     passed: bool | None

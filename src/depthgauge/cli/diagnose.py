@@ -56,7 +56,7 @@ def add_diagnose(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--bp-depth-gain",
         type=share(-1.0),
-        help="accuracy that bp gains from depth, as a share",
+        help="the accuracy that bp gains from depth on the task, as a share",
     )
     parser.add_argument("--name", help="name in the report (the run's rule, or the file's name)")
     add_study_options(parser, only=USED)

@@ -57,10 +57,11 @@ def _save(result: IdentityResult, path: Path) -> None:
 def _print(result: IdentityResult) -> None:
     from statistics import fmean
 
-    from depthgauge.report.console import output
-    from depthgauge.report.table import terminal_table
+    from depthgauge.report.tables.table import make_table, numbers, words
+    from depthgauge.report.writers.console import output
+    from depthgauge.report.writers.terminal_table import terminal_table
 
-    header = ["seed", "‖f_l‖/‖h_l‖ of each block", "‖h_L − h_0‖/‖h_0‖", "cos(h_L, h_0)"]
+    titles = ("‖f_l‖/‖h_l‖ of each block", "‖h_L − h_0‖/‖h_0‖", "cos(h_L, h_0)")
     rows = [
         [
             str(seed),
@@ -76,7 +77,8 @@ def _print(result: IdentityResult) -> None:
         f"{result.samples} samples of {result.task}",
         markup=False,
     )
-    console.print(terminal_table(header, rows))
+    table = make_table("identity", "", [*words("seed"), *numbers(*titles)], rows)
+    console.print(terminal_table(table))
     console.print(
         f"A block changes the stream by {100 * fmean(result.per_block_ratio):.1f} %, the whole "
         f"stack by {100 * (result.rel_dev.mean or 0):.1f} %."

@@ -82,10 +82,12 @@ def _calibrate(args: argparse.Namespace) -> NullReading:
 
 
 def _print(reading: NullReading, network: str) -> None:
-    from depthgauge.report.console import output
-    from depthgauge.report.table import terminal_table
+    from depthgauge.report.tables.table import make_table, numbers, words
+    from depthgauge.report.writers.console import output
+    from depthgauge.report.writers.terminal_table import terminal_table
 
-    header = ["layer", "Γ", "null mean", "null spread", "z", "p upper", "p two-sided", "reading"]
+    titles = ("Γ", "null mean", "null spread", "z", "p upper", "p two-sided")
+    columns = [*words("layer"), *numbers(*titles), *words("reading")]
     rows = [
         *((f"block {i - 1}" if i else "embed", c) for i, c in enumerate(reading.per_layer)),
         ("all layers", reading.over_all),
@@ -95,7 +97,8 @@ def _print(reading: NullReading, network: str) -> None:
     console.print(
         f"{network}: {reading.measured_on}; convention {reading.convention}", markup=False
     )
-    console.print(terminal_table(header, [[name, *_cells(c)] for name, c in rows]))
+    table = make_table("null", "", columns, [[name, *_cells(c)] for name, c in rows])
+    console.print(terminal_table(table))
 
 
 def _cells(calibrated: CalibratedAlignment) -> list[str]:

@@ -99,7 +99,7 @@ def _print(
     else:
         terminal.print_ladder(study)
     if comparison is not None:
-        terminal.print_comparison(study, comparison)
+        terminal.print_published(study, comparison)
 
 
 def page_path(given: str | None) -> Path | None:
@@ -128,7 +128,7 @@ def write_page(study: StudyResult) -> Path | None:
 
 def say_problems(study: StudyResult) -> None:
     """Print on standard error which files could not be read and which runs failed."""
-    from depthgauge.report.failures import failure_sentences
+    from depthgauge.report.texts.failures import failure_sentences
 
     for sentence in (*study.problems, *failure_sentences(study)):
         print(f"depthgauge: {sentence}", file=sys.stderr)

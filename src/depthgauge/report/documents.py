@@ -1,22 +1,35 @@
-"""The documents of a study: what was measured, written beside its runs."""
+"""The documents of a study: its results, written beside its runs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from depthgauge.published.compare import PublishedComparison
-from depthgauge.report.audit_table import TABLES, Table
-from depthgauge.report.audit_words import audit_words
 from depthgauge.report.figures.ladder import draw_ladders
 from depthgauge.report.figures.style import file_of
-from depthgauge.report.ladder_table import caption, ladder_rows
-from depthgauge.report.ladder_words import ladder_words
-from depthgauge.report.paper.markdown import markdown_table, markdown_text
-from depthgauge.report.published_table import published_tables, published_words
+from depthgauge.report.tables.ladder import ladder_table
+from depthgauge.report.tables.layers import alignment_table
+from depthgauge.report.tables.networks import network_table
+from depthgauge.report.tables.published import published_tables
+from depthgauge.report.tables.selection import selection_table
+from depthgauge.report.tables.table import Table
+from depthgauge.report.tables.utility import utility_table
+from depthgauge.report.tables.verdicts import verdict_table
+from depthgauge.report.texts.audit import audit_sentences
+from depthgauge.report.texts.ladder import ladder_sentences
+from depthgauge.report.texts.published import published_sentences
+from depthgauge.report.writers.markdown_table import markdown_table
+from depthgauge.report.writers.markdown_text import markdown_text
 from depthgauge.results.ladder import Ladder
 from depthgauge.results.study import StudyResult
 from depthgauge.store.files import write_bytes, write_json, write_text
 from depthgauge.store.provenance import command_line, environment
+
+
+def audit_tables(study: StudyResult) -> list[Table]:
+    """Return the tables of an audit that have rows, the verdicts first."""
+    makers = (verdict_table, network_table, alignment_table, utility_table, selection_table)
+    return [table for make in makers if (table := make(study)).rows]
 
 
 def write_audit(study: StudyResult) -> None:
@@ -24,16 +37,14 @@ def write_audit(study: StudyResult) -> None:
     if study.audit is None:
         return
     write_text(study.folder / "audit.json", study.audit.model_dump_json(indent=2) + "\n")
-    tables = [table for make in TABLES if (table := make(study))[1]]
-    write_text(study.folder / "audit.md", _markdown(tables, audit_words(study)))
+    write_text(study.folder / "audit.md", _markdown(audit_tables(study), audit_sentences(study)))
 
 
 def write_ladder(study: StudyResult) -> None:
     """Write `ladder.json`, `ladder.md`, `ladder.png` and `ladder.svg`."""
     ladder, folder = ladder_document(study), study.folder
     write_text(folder / "ladder.json", ladder.model_dump_json(indent=2) + "\n")
-    body = _markdown([ladder_rows(ladder)], ladder_words(ladder))
-    write_text(folder / "ladder.md", f"{markdown_text(caption(ladder))}\n\n{body}")
+    write_text(folder / "ladder.md", _markdown([ladder_table(study)], ladder_sentences(ladder)))
     if ladder.rules:
         figure = draw_ladders([ladder])
         for kind in ("png", "svg"):
@@ -46,10 +57,10 @@ def ladder_document(study: StudyResult) -> Ladder:
 
 
 def write_comparison(study: StudyResult, comparison: PublishedComparison) -> None:
-    """Write what was measured beside what was published, as JSON and as Markdown."""
+    """Write measured beside published figures, as JSON and as Markdown."""
     name = comparison_name(comparison)
     write_json(study.folder / f"{name}.json", comparison.to_dict())
-    text = _markdown(published_tables(comparison), published_words(comparison))
+    text = _markdown(published_tables(comparison), published_sentences(comparison))
     write_text(study.folder / f"{name}.md", text)
 
 
@@ -59,5 +70,6 @@ def comparison_name(comparison: PublishedComparison) -> str:
 
 
 def _markdown(tables: Sequence[Table], sentences: Sequence[str]) -> str:
-    words = "".join(f"- {markdown_text(sentence)}\n" for sentence in sentences)
-    return "\n".join([*(markdown_table(*table) for table in tables), words])
+    items = "".join(f"- {markdown_text(sentence)}\n" for sentence in sentences)
+    written = [markdown_table(table, caption=bool(table.caption)) for table in tables]
+    return "\n".join([*written, items])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -9,16 +10,20 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from depthgauge.published.compare import PublishedComparison
-from depthgauge.report.audit_table import TABLES, rule_table
-from depthgauge.report.audit_words import audit_words, brief_audit_words, legend, question
-from depthgauge.report.console import output
-from depthgauge.report.documents import comparison_name
-from depthgauge.report.ladder_table import caption, rows_with_curves
-from depthgauge.report.ladder_words import ladder_words
-from depthgauge.report.published_table import published_tables, published_words
+from depthgauge.report.documents import audit_tables, comparison_name
 from depthgauge.report.sparkline import BLOCKS, DIGITS
-from depthgauge.report.table import terminal_table
-from depthgauge.report.verdict_text import with_styled_verdicts
+from depthgauge.report.tables import comparison as compared_tables
+from depthgauge.report.tables.ladder import ladder_table, with_curves
+from depthgauge.report.tables.published import published_tables
+from depthgauge.report.tables.table import Table
+from depthgauge.report.tables.verdicts import BRIEF, verdict_table
+from depthgauge.report.texts import comparison as compared_texts
+from depthgauge.report.texts.audit import audit_sentences, brief_sentences, legend, question
+from depthgauge.report.texts.ladder import ladder_sentences
+from depthgauge.report.texts.published import published_sentences
+from depthgauge.report.writers.console import output
+from depthgauge.report.writers.terminal_table import terminal_table
+from depthgauge.results.comparison import Comparison
 from depthgauge.results.study import StudyResult
 
 MOST_LINES = 24
@@ -30,17 +35,16 @@ def print_audit(study: StudyResult, *, verbose: bool = False) -> None:
     console = output()
     if verbose:
         _print_evidence(console, study)
-    verdicts = with_styled_verdicts(rule_table(study), signs=not console.options.ascii_only)
     lines: list[Text | RichTable] = [
         Text(question(study), "bold"),
-        terminal_table(*verdicts),
+        _shown(console, verdict_table(study).only(*BRIEF)),
         Text(legend(study)),
         Text(),
     ]
     printed = sum(len(console.render_lines(line)) for line in lines)
     for line in lines:
         console.print(line)
-    sentences = brief_audit_words(study)
+    sentences = brief_sentences(study)
     for place, sentence in enumerate(sentences):
         printed += len(console.render_lines(Text(sentence)))
         if printed >= MOST_LINES and not verbose:
@@ -53,37 +57,73 @@ def print_audit(study: StudyResult, *, verbose: bool = False) -> None:
 
 
 def _print_evidence(console: Console, study: StudyResult) -> None:
-    """Print what each network gave, and every reason."""
-    for make in TABLES:
-        header, rows = make(study)
-        if rows and make is not rule_table:
-            console.print(terminal_table(header, rows))
-    for sentence in audit_words(study):
+    """Print the readings of each network, and every reason."""
+    for table in audit_tables(study)[1:]:
+        console.print(_shown(console, table))
+    for sentence in audit_sentences(study):
         console.print(sentence, markup=False)
     console.print()
 
 
 def print_ladder(study: StudyResult) -> None:
-    """Print the ladder as a table and in words, and where its files are."""
-    console, ladder = output(), study.ladder()
+    """Print the ladder as a table and in sentences, and the paths of its files."""
+    console, table = output(), ladder_table(study)
     signs = DIGITS if console.options.ascii_only else BLOCKS
-    console.print(caption(ladder), markup=False)
-    console.print(terminal_table(*rows_with_curves(ladder, signs)))
-    for sentence in ladder_words(ladder):
+    console.print(table.caption, markup=False)
+    console.print(_shown(console, with_curves(table, study, signs)))
+    for sentence in ladder_sentences(study.ladder()):
         console.print(sentence, markup=False)
     console.print()
     _print_paths(console, study.folder, "ladder.json", "ladder.md", "ladder.png")
 
 
-def print_comparison(study: StudyResult, comparison: PublishedComparison) -> None:
-    """Print what was measured beside what was published."""
+def print_published(study: StudyResult, comparison: PublishedComparison) -> None:
+    """Print measured beside published figures."""
     console = output()
     console.print("measured beside published")
     for table in published_tables(comparison):
-        console.print(terminal_table(*table))
-    for sentence in published_words(comparison):
+        console.print(_shown(console, table))
+    for sentence in published_sentences(comparison):
         console.print(sentence, markup=False)
     _print_paths(console, study.folder, f"{comparison_name(comparison)}.md")
+
+
+def print_comparison(compared: Comparison) -> None:
+    """Print the studies, three tables with their sentences, and how to read them."""
+    console, texts, tables = output(), compared_texts, compared_tables
+    for sentence in texts.study_sentences(compared):
+        console.print(sentence, markup=False)
+    console.print()
+    for table, sentences, otherwise in (
+        (tables.rule_table(compared), {}, texts.NO_RULE),
+        (tables.same_rule_table(compared), texts.same_rule_sentences(compared), texts.NO_SAME_RULE),
+        (
+            tables.against_table(compared),
+            texts.against_sentences(compared),
+            texts.nothing_against(compared),
+        ),
+    ):
+        _print_parts(console, table, sentences, otherwise)
+    console.print(texts.HOW_TO_READ, markup=False)
+
+
+def _print_parts(
+    console: Console, table: Table, sentences: Mapping[str, Sequence[str]], otherwise: str
+) -> None:
+    """Print a table in parts, one for each value of its first column, below its sentences."""
+    parts = compared_tables.by_first_column(table)
+    headings = list(dict.fromkeys([*sentences, *parts]))
+    console.print(f"{table.caption}\n", markup=False, style="bold")
+    for heading in headings:
+        for sentence in (heading, *sentences.get(heading, ())):
+            console.print(sentence, markup=False)
+        console.print(_shown(console, parts[heading]) if heading in parts else "")
+    if not headings:
+        console.print(f"{otherwise}\n", markup=False)
+
+
+def _shown(console: Console, table: Table) -> RichTable:
+    return terminal_table(table, signs=not console.options.ascii_only)
 
 
 def _print_paths(console: Console, folder: Path, *names: str) -> None:

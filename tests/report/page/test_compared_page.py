@@ -10,10 +10,10 @@ from report.page.parsed_page import Page
 from report.study_folders import BAD, DEAD, GOOD, HEALTHY, SIX_EPOCHS, write_audit
 from results.written_studies import compared, write_study
 
-from depthgauge.report import side_by_side_table as tables
-from depthgauge.report import side_by_side_words as words
 from depthgauge.report.page.compared_page import compared_page, write_compared_page
 from depthgauge.report.palette import looks
+from depthgauge.report.tables import comparison as tables
+from depthgauge.report.texts import comparison as texts
 
 HOSTILE = "<script>alert('1')</script>\"&"
 
@@ -33,13 +33,13 @@ def pair(tmp_path):
 
 def test_the_same_words_and_numbers_as_in_the_terminal(pair):
     page = Page(compared_page(pair))
-    for sentence in (*words.study_words(pair), words.HOW_TO_READ):
+    for sentence in (*texts.study_sentences(pair), texts.HOW_TO_READ):
         assert " ".join(sentence.split()) in page.text
-    for table in (tables.rule_table, tables.same_rule_table, tables.against_table):
-        header, rows = table(pair)
-        assert rows
-        for text in (*header, *(cell for row in rows for cell in row)):
-            assert " ".join(text.split()).replace("-", "−") in page.text.replace("-", "−")
+    for make in (tables.rule_table, tables.same_rule_table, tables.against_table):
+        table = make(pair)
+        assert table.rows
+        for text in (*table.titles, *(text for row in table.texts for text in row)):
+            assert " ".join(text.split()) in page.text
 
 
 def test_rules_are_called_by_their_study_and_each_has_its_look(pair):
@@ -94,8 +94,8 @@ def test_links_lead_somewhere(pair):
 def test_studies_with_nothing_done(tmp_path):
     page = Page(compared_page(compared(*(write_study(tmp_path / n, {}) for n in ("a", "b")))))
     assert page.data["rules"] == []
-    assert words.NO_RULE in page.text
-    assert words.NO_SAME_RULE in page.text
+    assert texts.NO_RULE in page.text
+    assert texts.NO_SAME_RULE in page.text
 
 
 def test_it_is_written_where_it_is_wanted(pair, tmp_path):

@@ -7,13 +7,14 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from report.paper.hostile_names import HOSTILE
+from report.hostile_names import HOSTILE
 from report.studies import audited_study
 
-from depthgauge.report.paper.latex import latex_text
-from depthgauge.report.paper.latex_symbols import SYMBOLS
 from depthgauge.report.paper.tables import paper_tables
 from depthgauge.report.paper.template import reporting_template
+from depthgauge.report.writers.latex_symbols import SYMBOLS
+from depthgauge.report.writers.latex_table import latex_table
+from depthgauge.report.writers.latex_text import latex_text
 
 
 def has_tex() -> bool:
@@ -28,7 +29,7 @@ def test_tables_and_template_compile_with_hostile_names(tmp_path: Path):
     parts = [latex_text(" ".join([*HOSTILE, *SYMBOLS, *map(chr, range(1, 0x180)), "😀"]))]
     for name in HOSTILE:
         study = audited_study(name)
-        parts += [table.to_latex() for table in paper_tables(study)[:1]]
+        parts += [latex_table(table, study.name) for table in paper_tables(study)[:1]]
         parts.append(reporting_template(study).to_latex())
     body = "\n\n\\clearpage\n".join(parts)
     preamble = "\\documentclass{article}\n\\usepackage{booktabs,textcomp,graphicx}\n"

@@ -11,7 +11,7 @@ from depthgauge.diagnostics.contract import Chart, Diagnostic, Quantity, Side
 from depthgauge.diagnostics.registry import diagnostics
 from depthgauge.report.charts.axes import Span, has_place, span_of
 from depthgauge.report.charts.labels import number
-from depthgauge.report.diagnostic_columns import measured
+from depthgauge.report.tables.diagnostic_columns import measured
 from depthgauge.results.network import NetworkResult
 from depthgauge.results.rule import RuleResult
 from depthgauge.verdict.thresholds import Thresholds

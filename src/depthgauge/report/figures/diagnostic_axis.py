@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from depthgauge.diagnostics.contract import Chart, Diagnostic, Quantity, Side
 from depthgauge.diagnostics.registry import diagnostics
-from depthgauge.report.diagnostic_columns import measured
 from depthgauge.report.figures.text import number
+from depthgauge.report.tables.diagnostic_columns import measured
 from depthgauge.results.rule import RuleResult
 from depthgauge.verdict.thresholds import Thresholds
 

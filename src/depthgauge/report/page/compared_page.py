@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from depthgauge import __version__
-from depthgauge.report import side_by_side_table as rows
-from depthgauge.report import side_by_side_words as words
 from depthgauge.report.page.data import page_data
 from depthgauge.report.page.diagnostic_charts import panels
 from depthgauge.report.page.render import render_page
-from depthgauge.report.page.tables import plain_table
 from depthgauge.report.palette import looks
+from depthgauge.report.tables import comparison as tables
+from depthgauge.report.texts import comparison as texts
 from depthgauge.results.comparison import Comparison
 from depthgauge.store.files import write_text
 from depthgauge.verdict.thresholds import Thresholds
@@ -29,26 +28,26 @@ def compared_page(compared: Comparison) -> str:
         "version": __version__,
         "names": [study.name for study in compared.studies],
         "to": compared.to,
-        "studies": words.study_words(compared),
-        "rules": plain_table(*rows.rule_table(compared)),
-        "no_rule": words.NO_RULE,
+        "studies": texts.study_sentences(compared),
+        "rules": tables.rule_table(compared),
+        "no_rule": texts.NO_RULE,
         "differences": [
             (
                 "same",
                 "The same rule in several studies",
-                plain_table(*rows.same_rule_table(compared)),
-                words.same_rule_words(compared),
-                words.NO_SAME_RULE,
+                tables.same_rule_table(compared),
+                texts.same_rule_sentences(compared),
+                texts.NO_SAME_RULE,
             ),
             (
                 "against",
                 f"Each rule against {compared.to}",
-                plain_table(*rows.against_table(compared)),
-                words.against_words(compared),
-                words.nothing_against(compared),
+                tables.against_table(compared),
+                texts.against_sentences(compared),
+                texts.nothing_against(compared),
             ),
         ],
-        "how_to_read": words.HOW_TO_READ,
+        "how_to_read": texts.HOW_TO_READ,
         "panels": panels(_thresholds(compared)),
         "own_thresholds": len({study.thresholds for study in compared.results}) > 1,
     }

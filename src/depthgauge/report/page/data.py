@@ -11,10 +11,10 @@ from depthgauge.diagnostics.finding import Finding
 from depthgauge.diagnostics.registry import quantities
 from depthgauge.gauges.null import NullReading
 from depthgauge.gauges.reading import Reading
-from depthgauge.report.diagnostic_columns import measured
 from depthgauge.report.page.diagnostic_charts import marks, panels, recorded
 from depthgauge.report.page.series import packed_series
 from depthgauge.report.palette import looks
+from depthgauge.report.tables.diagnostic_columns import measured
 from depthgauge.results.ladder import Rung
 from depthgauge.results.network import NetworkResult
 from depthgauge.results.run import RunResult

@@ -10,10 +10,11 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
+
+from depthgauge.report.writers.templates import render
 
 SCRIPTS = (
     *("data.js", "theme.js", "chart.js", "rules.js", "ladder.js", "audit.js", "layers.js"),
@@ -33,18 +34,6 @@ BEGIN, END = '"use strict";var Plotly=', "window.Plotly = Plotly;"
 """What the library is between."""
 
 
-@cache
-def _environment() -> Environment:
-    """Everything that comes from data is escaped, and a name that is not given is an error."""
-    return Environment(
-        loader=PackageLoader("depthgauge.report", "page"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-
-
 def render_page(template: str, data: Any, context: Mapping[str, Any]) -> str:
     """One HTML file.
 
@@ -52,17 +41,14 @@ def render_page(template: str, data: Any, context: Mapping[str, Any]) -> str:
     else: what slipped in could not run.
     """
     library, own = chart_library(), _joined(SCRIPTS)
-    return (
-        _environment()
-        .get_template(template)
-        .render(
-            **context,
-            policy=_policy((library, own)),
-            style=Markup(_text("page.css")),  # noqa: S704
-            library=Markup(library),  # noqa: S704
-            script=Markup(own),  # noqa: S704
-            data=htmlsafe_json_dumps(data, dumps=_compact),
-        )
+    return render(
+        f"page/{template}",
+        **context,
+        policy=_policy((library, own)),
+        style=Markup(_text("page.css")),  # noqa: S704
+        library=Markup(library),  # noqa: S704
+        script=Markup(own),  # noqa: S704
+        data=htmlsafe_json_dumps(data, dumps=_compact),
     )
 
 

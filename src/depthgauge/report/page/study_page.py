@@ -8,20 +8,30 @@ from typing import Any
 
 from depthgauge import __version__
 from depthgauge.published.experiments import EXPERIMENTS, comparisons_with_published
-from depthgauge.report.audit_words import audit_words
-from depthgauge.report.diagnostic_words import names_of, when_they_fire
 from depthgauge.report.figures.all import figures_of
 from depthgauge.report.figures.style import one_pdf
-from depthgauge.report.floor_words import not_above
-from depthgauge.report.ladder_words import ladder_words
-from depthgauge.report.page import tables, words
 from depthgauge.report.page.data import page_data
 from depthgauge.report.page.diagnostic_charts import marks, panels, recorded
-from depthgauge.report.page.glossary import glossary
 from depthgauge.report.page.render import render_page
 from depthgauge.report.paper.tables import paper_tables
 from depthgauge.report.paper.template import reporting_template
-from depthgauge.report.published_table import published_tables, published_words
+from depthgauge.report.tables.ladder import ladder_table
+from depthgauge.report.tables.networks import network_table
+from depthgauge.report.tables.published import published_tables
+from depthgauge.report.tables.runs import run_table
+from depthgauge.report.tables.table import Table
+from depthgauge.report.tables.utility import utility_table
+from depthgauge.report.texts.answer import answer, evidence, shown_word
+from depthgauge.report.texts.audit import audit_sentences
+from depthgauge.report.texts.diagnostics import names_of, when_they_fire
+from depthgauge.report.texts.floors import not_above
+from depthgauge.report.texts.glossary import glossary
+from depthgauge.report.texts.ladder import ladder_sentences
+from depthgauge.report.texts.published import published_sentences
+from depthgauge.report.texts.study import dates_of, identity, state_of_study, versions_of
+from depthgauge.report.texts.verdict_words import MEANINGS
+from depthgauge.report.writers.latex_table import latex_table
+from depthgauge.report.writers.markdown_table import markdown_table
 from depthgauge.results.ladder import Ladder
 from depthgauge.results.rule import RuleResult
 from depthgauge.results.study import StudyResult
@@ -38,33 +48,34 @@ def write_study_page(study: StudyResult, output: Path | None = None) -> Path:
 def study_page(study: StudyResult) -> str:
     """Return the report as HTML."""
     views = list(study.rules.values())
+    template = reporting_template(study, dates_of(study))
     context: dict[str, Any] = {
         "study": study,
         "views": views,
         "version": __version__,
-        "answer": words.answer(views),
-        "meanings": words.MEANINGS,
-        "shown_word": words.shown_word,
+        "answer": answer(views),
+        "meanings": MEANINGS,
+        "shown_word": shown_word,
         "glossary": glossary(study),
         "level": f"{100 * (1 - study.thresholds.error_rate_of_each):.1f}",
         "error_rate": f"{100 * study.thresholds.error_rate:g}",
-        "ladder_words": ladder_words(_several_rungs(study.ladder()), study.thresholds),
+        "ladder_words": ladder_sentences(_several_rungs(study.ladder()), study.thresholds),
         "names_of": names_of,
         "when_they_fire": when_they_fire(),
         "panels": panels(study.thresholds),
         "recorded": recorded(study.thresholds),
         "marks": marks(),
         "evidence": {view.label: _evidence(study, view) for view in views},
-        "state": words.state_of_study(study),
-        "identity": words.identity(study, words.dates_of(study), words.versions_of(study)),
-        "ladder": tables.ladder_table(views, study.floors),
-        "networks": tables.network_table(views),
-        "runs": tables.runs_table(study),
-        "utility": tables.utility_rows(study),
+        "state": state_of_study(study),
+        "identity": identity(study, dates_of(study), versions_of(study)),
+        "ladder": ladder_table(study),
+        "networks": network_table(study),
+        "runs": run_table(study),
+        "utility": utility_table(study) if study.audit else None,
         "published": _published(study),
-        "reasons": audit_words(study),
-        "template": reporting_template(study, words.dates_of(study)),
-        "paper": paper_tables(study),
+        "reasons": audit_sentences(study),
+        "template": {"Markdown": template.to_markdown(), "LaTeX": template.to_latex()},
+        "paper": [(table, _table_texts(table, study)) for table in paper_tables(study)],
         "figures": _figures(study),
     }
     return render_page("study.html.j2", page_data(study), context)
@@ -72,7 +83,7 @@ def study_page(study: StudyResult) -> str:
 
 def _evidence(study: StudyResult, view: RuleResult) -> str:
     """First whether the rule beats a linear classifier, then what each diagnostic found."""
-    return " ".join(filter(None, (not_above(study.floors, view.label), words.evidence(view))))
+    return " ".join(filter(None, (not_above(study.floors, view.label), evidence(view))))
 
 
 def _several_rungs(ladder: Ladder) -> Ladder:
@@ -88,15 +99,23 @@ def _figures(study: StudyResult) -> tuple[list[str], str]:
     return list(drawn), f"data:application/pdf;base64,{b64encode(content).decode()}"
 
 
-Part = tuple[str, tables.PageTable, list[str]]
+def _table_texts(table: Table, study: StudyResult) -> dict[str, str]:
+    """Return a table as it can be pasted."""
+    return {
+        "Markdown": markdown_table(table, caption=True),
+        "LaTeX": latex_table(table, study.name),
+    }
+
+
+Part = tuple[str, Table, list[str]]
 
 
 def _published(study: StudyResult) -> list[Part]:
-    """What was published beside what was measured: title, table, and what it comes to."""
+    """Return measured beside published: title, table, and what the table comes to."""
     found: list[Part] = []
     for comparison in comparisons_with_published(study):
         title = EXPERIMENTS[comparison.experiment].title
-        *before, last = (tables.plain_table(*table) for table in published_tables(comparison))
+        *before, last = published_tables(comparison)
         found += [(title, table, []) for table in before]
-        found.append((title, last, published_words(comparison)))
+        found.append((title, last, published_sentences(comparison)))
     return found

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from depthgauge.number_format import MISSING
-from depthgauge.report.paper.cells import plain_text
-from depthgauge.report.paper.latex import latex_text
-from depthgauge.report.paper.markdown import markdown_text
-from depthgauge.report.paper.paper_table import PaperTable
+from depthgauge.report.tables.table import Table
+from depthgauge.report.writers.latex_table import latex_table
+from depthgauge.report.writers.latex_text import latex_text
+from depthgauge.report.writers.markdown_table import markdown_table
+from depthgauge.report.writers.markdown_text import markdown_text
+from depthgauge.report.writers.plain_text import plain_text
 
 AVOIDED, APPLIES, NOT_MEASURED = "✓", "✗", "–"
 
 
 @dataclass(frozen=True)
 class Item:
-    """A statement; `mark` is how it stands in a checklist of traps."""
+    """A statement; `mark` says how the study stands in a checklist of pitfalls."""
 
     label: str
     text: str
@@ -25,31 +26,28 @@ class Item:
 
 @dataclass(frozen=True)
 class Section:
-    """Statements first, then tables; those without rows are left out."""
+    """Statements first, then tables; tables without rows are left out."""
 
     title: str
     items: tuple[Item, ...]
-    tables: tuple[PaperTable, ...] = ()
+    tables: tuple[Table, ...] = ()
 
     def to_markdown(self) -> str:
-        """A heading, a list, tables."""
+        """Return a heading, a list and tables."""
         parts = [f"### {markdown_text(self.title)}\n"]
         if self.items:
             parts.append("".join(map(_markdown_item, self.items)))
-        parts += [table.to_markdown() for table in self._tables()]
+        parts += [markdown_table(table, caption=True) for table in self.tables if table.rows]
         return "\n".join(parts)
 
-    def to_latex(self) -> str:
-        """A subsection, a `description`, tables."""
+    def to_latex(self, study: str) -> str:
+        """Return a subsection, a `description` and tables, labelled by the study's name."""
         parts = [f"\\subsection*{{{latex_text(self.title)}}}\n"]
         if self.items:
             lines = "".join(map(_latex_item, self.items))
             parts.append(f"\\begin{{description}}\\sloppy\n{lines}\\end{{description}}\n")
-        parts += [table.to_latex() for table in self._tables()]
+        parts += [latex_table(table, study) for table in self.tables if table.rows]
         return "\n".join(parts)
-
-    def _tables(self) -> Iterator[PaperTable]:
-        return (table for table in self.tables if table.rows)
 
 
 def _markdown_item(item: Item) -> str:

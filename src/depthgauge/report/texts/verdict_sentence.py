@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from depthgauge.diagnostics.used_depth import LEAST_OF_BP, LEAST_SEEDS, UsedDepth
-from depthgauge.report.diagnostic_words import finding_in_words
+from depthgauge.report.texts.diagnostics import finding_in_words
 from depthgauge.results.floors import LINEAR, Floors
 from depthgauge.results.rule import RuleResult
 from depthgauge.verdict.words import Word

@@ -8,9 +8,9 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import expect
 
-from depthgauge.report.page.words import dates_of
 from depthgauge.report.paper.tables import paper_tables
 from depthgauge.report.paper.template import reporting_template
+from depthgauge.report.texts.study import dates_of
 from depthgauge.results.load import load
 
 CLIPBOARD = "() => navigator.clipboard.readText()"

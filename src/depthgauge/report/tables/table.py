@@ -1,0 +1,110 @@
+"""A table: what it shows, for whatever it is written as."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+Kind = Literal["words", "number", "verdict"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column, with the kind of its cells.
+
+    Words begin at the left, and numbers end at the right. A verdict has a colour and a sign where
+    the writer knows those.
+    """
+
+    title: str
+    kind: Kind = "words"
+
+    @property
+    def is_number(self) -> bool:
+        """Return whether the cells are numbers, or what stands in the place of a number."""
+        return self.kind == "number"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell as plain text; the writer escapes the text.
+
+    Attributes:
+        text: the text.
+        run: the id of the run that the number comes from.
+        runs: the filter that finds the runs behind the number, such as `{"rule": "bp", "k": "4"}`.
+        order: the value that the column is sorted by, where the text does not sort.
+    """
+
+    text: str
+    run: str | None = None
+    runs: Mapping[str, str] | None = None
+    order: float | str | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns and rows, with a name and a caption.
+
+    Attributes:
+        name: the name in labels, such as `verdicts`.
+        caption: what the table shows, and by which conventions.
+        columns: one for each cell of a row.
+        rows: the cells.
+    """
+
+    name: str
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+    @property
+    def titles(self) -> list[str]:
+        """Return the titles of the columns."""
+        return [column.title for column in self.columns]
+
+    @property
+    def texts(self) -> list[list[str]]:
+        """Return the texts of the cells, row by row."""
+        return [[cell.text for cell in row] for row in self.rows]
+
+    def only(self, *titles: str) -> Table:
+        """Return the table with these columns, in this order."""
+        places = [self.titles.index(title) for title in titles]
+        return replace(
+            self,
+            columns=tuple(self.columns[place] for place in places),
+            rows=tuple(tuple(row[place] for place in places) for row in self.rows),
+        )
+
+    def without(self, *titles: str) -> Table:
+        """Return the table without these columns."""
+        return self.only(*(title for title in self.titles if title not in titles))
+
+    def called(self, name: str, caption: str = "") -> Table:
+        """Return the table with another name, and another caption if one is given."""
+        return replace(self, name=name, caption=caption or self.caption)
+
+
+def make_table(
+    name: str,
+    caption: str,
+    columns: Iterable[Column],
+    rows: Iterable[Sequence[Cell | str]],
+) -> Table:
+    """Make a table; a text is a cell without a link."""
+    made = tuple(
+        tuple(cell if isinstance(cell, Cell) else Cell(cell) for cell in row) for row in rows
+    )
+    return Table(name, caption, tuple(columns), made)
+
+
+def words(*titles: str) -> list[Column]:
+    """Return columns of words."""
+    return [Column(title) for title in titles]
+
+
+def numbers(*titles: str) -> list[Column]:
+    """Return columns of numbers."""
+    return [Column(title, "number") for title in titles]

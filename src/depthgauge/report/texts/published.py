@@ -1,0 +1,30 @@
+"""Measured beside published, in sentences."""
+
+from __future__ import annotations
+
+from depthgauge.published.compare import CROSS_CHECKS, PublishedComparison
+from depthgauge.report.tables.published import TITLES
+
+
+def published_sentences(comparison: PublishedComparison) -> list[str]:
+    """Return how many figures lie inside their interval, and which do not.
+
+    Cross-checks do not count.
+    """
+    if comparison.unlike:
+        return [
+            f"Measured otherwise than published ({', '.join(comparison.unlike)}): the differences "
+            "include that, so no interval is given."
+        ]
+    parts = {part: own for part, own in comparison.figures.items() if part != CROSS_CHECKS}
+    several = sum(map(bool, parts.values())) > 1
+    compared = [(part, figure) for part, own in parts.items() for figure in own]
+    outside = [
+        f"{figure.what}: {TITLES[part].rstrip(', %')}" if several else figure.what
+        for part, figure in compared
+        if not figure.inside
+    ]
+    name = "figures" if several else next(iter(parts), "figures")
+    inside = len(compared) - len(outside)
+    sentences = [f"{inside} of {len(compared)} {name} lie inside their interval."]
+    return [*sentences, f"Outside: {', '.join(outside)}."] if outside else sentences

@@ -1,0 +1,76 @@
+"""What a study is, and what is missing of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from depthgauge.config import Recipe, TaskConfig
+from depthgauge.number_format import counted, percent
+from depthgauge.results.study import StudyResult
+
+COMMIT_DIGITS = 7
+
+
+def state_of_study(study: StudyResult) -> str | None:
+    """What is missing, None if nothing is."""
+    lost = [f"{count} {state}" for state, count in study.counts.items() if state != "finished"]
+    if not lost:
+        return None
+    finished = study.counts.get("finished", 0)
+    half = "" if study.is_complete else "This study is not complete: "
+    return f"{half}{finished} of {len(study.runs)} runs have finished; {', '.join(lost)}."
+
+
+def identity(study: StudyResult, dates: str, versions: str) -> list[tuple[str, str]]:
+    """What the study is, as pairs of a name and a value."""
+    net, recipe = study.config.net, study.config.recipe
+    pairs = [("Study", study.name), ("Task", _task(study.config.task, study.chance))]
+    if net is not None:
+        pairs.append(("Network", f"{net.name}, width {net.width}, {net.blocks} blocks"))
+    if recipe is not None:
+        pairs.append(("Recipe", _recipe(recipe)))
+    pairs += [
+        ("Seeds", ", ".join(map(str, study.seeds)) or "none"),
+        ("Runs", ", ".join(f"{n} {s}" for s, n in study.counts.items()) or "none of its own"),
+        ("Date", dates),
+        ("Version", versions),
+    ]
+    return pairs
+
+
+def _task(task: TaskConfig, chance: float | None) -> str:
+    words = f"{task.name}, judged on its {task.evaluated_on} samples"
+    return words + ("" if chance is None else f", chance {percent(chance)} %")
+
+
+def _recipe(recipe: Recipe) -> str:
+    words = (
+        f"{counted(recipe.epochs, 'epoch')}, batch {recipe.batch_size}, AdamW, "
+        f"learning rate {recipe.learning_rate:g}, weight decay {recipe.weight_decay:g}, "
+        f"{recipe.dtype}"
+    )
+    return words + (f", penalty {recipe.penalty:g}" if recipe.penalty else "")
+
+
+def dates_of(study: StudyResult) -> str:
+    """From the first to the last day on which something was recorded."""
+    known = sorted(str(p["date"])[:10] for p in study.provenances if p.get("date"))
+    if not known:
+        return "not recorded"
+    return known[0] if known[0] == known[-1] else f"{known[0]} to {known[-1]}"
+
+
+def versions_of(study: StudyResult) -> str:
+    """The versions and commits of the software that made the runs, and that read them."""
+    runs = dict.fromkeys(_version(run.provenance) for run in study.runs if run.provenance)
+    audit = [_version(study.audit.provenance)] if study.audit else []
+    parts = [("runs by", list(runs)), ("audit by", audit)]
+    return "; ".join(f"{who} {', '.join(made)}" for who, made in parts if made) or "not recorded"
+
+
+def _version(provenance: Mapping[str, Any]) -> str:
+    commit = str(provenance.get("commit") or "")
+    changed = " with uncommitted changes" if provenance.get("dirty") else ""
+    version = f"depthgauge {provenance.get('version', '')}".strip()
+    return version + (f" ({commit[:COMMIT_DIGITS]}{changed})" if commit else "")

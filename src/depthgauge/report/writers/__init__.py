@@ -1,0 +1,1 @@
+"""How a table is written: for the terminal, the page, Markdown and LaTeX."""
