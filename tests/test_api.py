@@ -14,7 +14,7 @@ import pytest
 
 import depthgauge as dg
 from depthgauge.sources.python_file import import_file
-from depthgauge.training.threads import with_threads
+from depthgauge.training.threads import use_threads
 
 RULE = '''
 """A rule of one's own."""
@@ -76,7 +76,7 @@ def arrays() -> tuple[np.ndarray[Any, Any], ...]:
 def audited(tmp_path_factory: pytest.TempPathFactory) -> dg.StudyResult:
     """An audit on arrays in memory of bp and of a rule class. Look, do not touch."""
     folder = tmp_path_factory.mktemp("api")
-    with with_threads(1):
+    with use_threads(1):
         return dg.audit(
             rules=["bp", scaled(folder)],
             task=arrays(),

@@ -12,7 +12,7 @@ import torch
 import depthgauge as dg
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.report.texts.audit import audit_sentences
-from depthgauge.training.threads import with_threads
+from depthgauge.training.threads import use_threads
 
 SMALL: dict[str, Any] = {"rules": ["bp"], "width": 6, "depth": 1, "epochs": 1}
 RUNGS_ALONE = {"twins": False, "floors": False}
@@ -27,7 +27,7 @@ def arrays() -> tuple[np.ndarray[Any, Any], ...]:
 
 
 def audit(folder: Path, *seeds: int) -> dg.StudyResult:
-    with with_threads(1):
+    with use_threads(1):
         return dg.audit(
             task=arrays(), seeds=list(seeds), out=folder, **SMALL, **RUNGS_ALONE, **HERE
         )

@@ -17,7 +17,7 @@ from depthgauge.auditing.null import calibrate_null
 from depthgauge.auditing.trained_network import TrainedNetwork, first_samples, load_run
 from depthgauge.nets.registry import initial_net
 from depthgauge.results.load import load
-from depthgauge.training.threads import with_threads
+from depthgauge.training.threads import use_threads
 from depthgauge.verdict.thresholds import Thresholds
 
 
@@ -191,5 +191,5 @@ def test_untrained_networks_raise_no_alarm():
 
 def test_only_large_networks_are_read_with_several_threads():
     small, large = torch.nn.Linear(SMALL // 100, 99), torch.nn.Linear(SMALL // 100, 100)
-    with with_threads(8):
+    with use_threads(8):
         assert (reading_threads(small), reading_threads(large)) == (1, 8)

@@ -1,30 +1,30 @@
-"""What a rule asked for and changed is seen; two answers are compared up to rounding."""
+"""A batch notes what a rule asks for and changes; two answers are compared up to rounding."""
 
 from __future__ import annotations
 
 import torch
 
-from depthgauge.checks.bench import Bench
-from depthgauge.checks.observed_batch import Offers, difference
+from depthgauge.checks.checked_rule import CheckedRule
+from depthgauge.checks.observed_batch import ObservedNeeds, difference
 from depthgauge.rules.choice import choose_rule
 
 ONES = torch.ones(2, 3, dtype=torch.float64)
 
 
-def shown():
-    bench = Bench(choose_rule("dfa"))
-    return bench.show(bench.fresh(), bench.feedback(bench.fresh(), 0))
+def observed():
+    checked = CheckedRule(choose_rule("dfa"))
+    return checked.observe(checked.build(), checked.draw_feedback(checked.build(), 0))
 
 
-def test_offers_note_what_is_asked_for_declared_or_not():
-    offers = Offers({"error": ONES})
-    assert ("error" in offers, "gradient" in offers) == (True, False)
-    assert offers.asked == {"error", "gradient"}
-    assert offers.hidden == ["gradient"]
+def test_needs_note_what_is_asked_for_declared_or_not():
+    needs = ObservedNeeds({"error": ONES})
+    assert ("error" in needs, "gradient" in needs) == (True, False)
+    assert needs.asked == {"error", "gradient"}
+    assert needs.hidden == ["gradient"]
 
 
 def test_a_batch_that_nobody_touched_has_not_changed():
-    assert shown().changed == []
+    assert observed().changed == []
 
 
 def test_what_is_changed_in_place_is_named():
@@ -35,9 +35,9 @@ def test_what_is_changed_in_place_is_named():
         (lambda s: s.gradient[1].mul_(2), "gradient[1]"),
         (lambda s: s.context.feedback["B"].mul_(2), "feedback['B']"),
     ]:
-        seen = shown()
-        touch(seen)
-        assert seen.changed == [name]
+        batch = observed()
+        touch(batch)
+        assert batch.changed == [name]
 
 
 def test_rounding_is_no_difference_and_more_is():
@@ -49,5 +49,5 @@ def test_rounding_is_no_difference_and_more_is():
 
 
 def test_other_names_and_other_shapes_are_differences():
-    assert difference({"a": ONES}, {"b": ONES}) == "a, b is there only once"
+    assert difference({"a": ONES}, {"b": ONES}) == "a, b is missing in one of two answers"
     assert "(2, 3) and (3,)" in difference({"a": ONES}, {"a": ONES[0]})

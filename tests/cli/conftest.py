@@ -12,7 +12,7 @@ from cli.audits import AuditedStudy, run_audit, run_files
 from cli.commands import on_cores, run, run_ladder, write_rules
 from cli.stopped_studies import STOPPED, command, run_stopped, write_stopping_rules
 
-from depthgauge.training.threads import with_threads
+from depthgauge.training.threads import use_threads
 
 
 @pytest.fixture(autouse=True)
@@ -27,7 +27,7 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @contextmanager
 def one_core() -> Iterator[None]:
     """On one core a study trains in the process of the test; each pytest worker has its own."""
-    with on_cores(1), with_threads(1):
+    with on_cores(1), use_threads(1):
         yield
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import resource
 import shutil
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -14,22 +12,12 @@ from cli.commands import Done, assert_bad_input, run
 from cli.stopped_studies import STOPPED_AT, command, resumed_from
 from scheduling.small_grids import outcome
 from store.small_runs_on_disk import contents
+from store.system_limits import files_of_at_most
 
 from depthgauge.store.study_folder import StudyFolder
 
 SMALL_FILES = 2_000
 """Bytes: room for everything but a checkpoint."""
-
-
-@contextmanager
-def files_of_at_most(size: int) -> Iterator[None]:
-    """No process may write larger files; as on a full disk, a write then fails."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def assert_says_no_room(done: Done) -> None:

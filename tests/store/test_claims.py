@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from store.claiming import Claiming, elsewhere, ended_owner, put_claim
 
-from depthgauge.store import claims as claims_module
 from depthgauge.store.claims import DEAD_AFTER, Claim, ClaimFile, Claims
 from depthgauge.store.owner import this_process
 
@@ -35,10 +34,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    clock = Clock()
-    monkeypatch.setattr(claims_module.time, "monotonic", clock)
-    return clock
+def clock() -> Clock:
+    return Clock()
 
 
 def taken(claim: Claim | None) -> Claim:
@@ -147,24 +144,9 @@ def test_a_dead_claim_is_taken_over_by_one_of_many(folder, round_):
     assert [claim.path.name for claim in got] == ["work.2"]
 
 
-def test_a_dead_claim_is_taken_over_by_one_of_two_that_both_saw_it(folder, monkeypatch):
-    """The second looks before the first has taken over, and creates after it."""
-    put_claim(folder, "work", this_process().model_copy(update={"started": 0.0}))
-    create, got = claims_module.create_exclusively, []
-
-    def create_late(path: Path, text: str) -> bool:
-        monkeypatch.setattr(claims_module, "create_exclusively", create)
-        got.append(Claims(folder).take("work"))
-        return create(path, text)
-
-    monkeypatch.setattr(claims_module, "create_exclusively", create_late)
-    assert Claims(folder).take("work") is None
-    assert taken(got[0]).path == folder / "work.2"
-
-
 def test_a_claim_of_a_process_here_that_lives_is_never_taken_however_old(folder, clock):
     put_claim(folder, "work", this_process())
-    observer = Claims(folder)
+    observer = Claims(folder, clock)
     assert observer.take("work") is None
     clock.now += 1000 * DEAD_AFTER
     assert observer.take("work") is None
@@ -175,7 +157,7 @@ def test_a_claim_of_a_process_here_that_lives_is_never_taken_however_old(folder,
 
 def test_a_claim_from_elsewhere_is_taken_over_after_long_without_a_sign_of_life(folder, clock):
     put_claim(folder, "work", elsewhere())
-    observer = Claims(folder)
+    observer = Claims(folder, clock)
     for _ in range(10):
         assert observer.take("work") is None
         clock.now += 0.0999 * DEAD_AFTER
@@ -187,13 +169,13 @@ def test_a_claim_from_elsewhere_is_taken_over_after_long_without_a_sign_of_life(
 def test_every_observer_waits_for_itself(folder, clock):
     """Clocks of machines may differ, so only what an observer saw with its own counts."""
     put_claim(folder, "work", elsewhere())
-    assert Claims(folder).take("work") is None
+    assert Claims(folder, clock).take("work") is None
     clock.now += 2 * DEAD_AFTER
-    assert Claims(folder).take("work") is None
+    assert Claims(folder, clock).take("work") is None
 
 
 def test_a_sign_of_life_from_elsewhere_starts_the_waiting_anew(folder, clock):
-    observer = Claims(folder)
+    observer = Claims(folder, clock)
     for beat in range(5):
         put_claim(folder, "work", elsewhere(), beat)
         assert observer.take("work") is None
@@ -205,7 +187,7 @@ def test_a_sign_of_life_from_elsewhere_starts_the_waiting_anew(folder, clock):
 
 def test_an_observer_that_waited_for_one_owner_waits_anew_for_the_next(folder, clock):
     put_claim(folder, "work", elsewhere())
-    observer = Claims(folder)
+    observer = Claims(folder, clock)
     assert observer.take("work") is None
     clock.now += 0.9 * DEAD_AFTER
     put_claim(folder, "work", elsewhere()).rename(folder / "work.2")
@@ -221,7 +203,7 @@ def test_an_observer_that_waited_for_one_owner_waits_anew_for_the_next(folder, c
 def test_a_claim_that_cannot_be_read_is_taken_over_after_long(folder, clock, text):
     folder.mkdir()
     (folder / "work.1").write_text(text)
-    observer = Claims(folder)
+    observer = Claims(folder, clock)
     assert observer.take("work") is None
     assert observer.holder("work") is None
     clock.now += DEAD_AFTER
@@ -255,19 +237,17 @@ def test_signs_of_life_carry_how_far_the_work_is(folder):
     assert files(folder) == ["work.1"]
 
 
-def test_a_thread_gives_signs_of_life_until_the_claim_is_released(folder, monkeypatch):
-    monkeypatch.setattr(claims_module, "BEAT_EVERY", 0.001)
+def test_a_thread_gives_signs_of_life_until_the_claim_is_released(folder):
     claim, threads = taken(Claims(folder).take("work")), threading.active_count()
     steps = iter(range(10**9))
-    claim.keep_alive(lambda: {"steps": next(steps)})
+    claim.keep_alive(lambda: {"steps": next(steps)}, every=0.001)
     until(lambda: '"steps":3' in claim.path.read_text())
     claim.release()
     until(lambda: threading.active_count() == threads)
     assert '"released":true' in claim.path.read_text()
 
 
-def test_a_full_disk_does_not_end_the_signs_of_life(folder, monkeypatch):
-    monkeypatch.setattr(claims_module, "BEAT_EVERY", 0.001)
+def test_a_full_disk_does_not_end_the_signs_of_life(folder):
     claim = taken(Claims(folder).take("work"))
     full = iter([OSError(28, "No space left on device")] * 3)
 
@@ -276,20 +256,18 @@ def test_a_full_disk_does_not_end_the_signs_of_life(folder, monkeypatch):
             raise error
         return {"steps": 7}
 
-    claim.keep_alive(progress)
+    claim.keep_alive(progress, every=0.001)
     until(lambda: '"steps":7' in claim.path.read_text())
     claim.release()
 
 
-def test_an_owner_that_was_paused_and_taken_over_finds_out(folder, clock, monkeypatch):
+def test_an_owner_that_was_paused_and_taken_over_finds_out(folder, clock):
     claim = taken(Claims(folder).take("work"))
-    claim.beat({})
-    with monkeypatch.context() as patch:
-        patch.setattr(claims_module.Owner, "is_gone", None)  # as it is seen from another machine
-        observer = Claims(folder)
-        assert observer.take("work") is None
-        clock.now += DEAD_AFTER
-        other = taken(observer.take("work"))
+    assert put_claim(folder, "work", elsewhere()) == claim.path  # as another machine sees it
+    observer = Claims(folder, clock)
+    assert observer.take("work") is None
+    clock.now += DEAD_AFTER
+    other = taken(observer.take("work"))
     assert not claim.lost
     claim.beat({"steps": 9})
     assert claim.lost
@@ -346,38 +324,23 @@ def test_forgotten_work_leaves_no_file_and_other_work_alone(folder):
     assert taken(claims.take("work")).path == folder / "work.1"
 
 
-def test_work_is_free_only_when_all_of_it_is_forgotten(folder, monkeypatch):
-    """Newest first: nobody sees an old claim, which is free, while it is removed."""
+def test_work_is_forgotten_newest_claim_first(folder):
+    """So nobody sees an old claim, which is free, as the newest. The folder stops it half-way."""
     claims = Claims(folder)
     for _ in range(3):
         taken(claims.take("work")).release()
-    removed = []
-    unlink = Path.unlink
-
-    def look(path: Path, missing_ok: bool = False) -> None:
-        if path.suffix != ".tmp":
-            removed.append(path.name)
-        unlink(path, missing_ok)
-
-    monkeypatch.setattr(Path, "unlink", look)
-    claims.forget("work")
-    assert removed == ["work.3", "work.2", "work.1"]
+    (folder / "work.2").unlink()
+    (folder / "work.2").mkdir()
+    with pytest.raises(OSError, match=r"work\.2"):
+        claims.forget("work")
+    assert files(folder) == ["work.1", "work.2"]
 
 
-def test_a_claim_that_was_made_while_the_work_was_being_forgotten_does_not_stay(
-    folder, monkeypatch
-):
+def test_a_claim_that_was_made_while_the_work_was_being_forgotten_does_not_stay(folder):
     """Left behind, it would make the next owner of the work believe that it was taken over."""
-    taken(Claims(folder).take("work")).release()
-    create = claims_module.create_exclusively
-
-    def create_late(path: Path, text: str) -> bool:
-        Claims(folder).forget("work")
-        return create(path, text)
-
-    monkeypatch.setattr(claims_module, "create_exclusively", create_late)
-    taken(Claims(folder).take("work")).release()
-    monkeypatch.setattr(claims_module, "create_exclusively", create)
+    for _ in range(2):
+        taken(Claims(folder).take("work")).release()
+    (folder / "work.1").unlink()  # by another process, between the look and the second claim
     Claims(folder).forget("work")
     again = taken(Claims(folder).take("work"))
     again.beat({})

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from store.system_limits import files_of_at_most
 
 from depthgauge.errors import UserError
 from depthgauge.store.files import (
@@ -55,15 +56,18 @@ def test_a_writer_that_fails_before_it_writes_leaves_the_old_file(path):
     assert_untouched(path)
 
 
-@pytest.mark.parametrize("call", ["fsync", "replace"])
-def test_a_system_call_that_fails_leaves_the_old_file(path, monkeypatch, call):
-    def fail(*_: object) -> None:
-        raise OSError("no space left")
-
-    monkeypatch.setattr(f"depthgauge.store.files.os.{call}", fail)
-    with pytest.raises(OSError, match="no space left"):
-        write_text(path, "new")
+def test_a_full_disk_leaves_the_old_file(path):
+    with pytest.raises(OSError, match="File too large"), files_of_at_most(10):
+        write_text(path, "new and much longer")
     assert_untouched(path)
+
+
+def test_a_refused_rename_leaves_the_old_file(tmp_path):
+    folder = tmp_path / "in the way"
+    folder.mkdir()
+    with pytest.raises(IsADirectoryError):
+        write_text(folder, "new")
+    assert os.listdir(tmp_path) == [folder.name]
 
 
 def test_the_old_file_is_in_place_while_the_new_one_is_written(path):

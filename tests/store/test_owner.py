@@ -12,8 +12,7 @@ import psutil
 import pytest
 from store.claiming import ended_owner
 
-from depthgauge.store import owner
-from depthgauge.store.owner import SAME_TIME, Owner, owner_of, this_process
+from depthgauge.store.owner import SAME_TIME, Owner, owner_of, start_of, this_place, this_process
 
 
 def test_this_process_is_named_by_host_and_number():
@@ -23,7 +22,7 @@ def test_this_process_is_named_by_host_and_number():
 
 
 def test_this_process_is_there():
-    assert this_process().is_gone is False
+    assert this_process().is_gone() is False
 
 
 def test_it_is_the_same_however_often_it_is_asked_and_survives_being_written_down():
@@ -33,7 +32,7 @@ def test_it_is_the_same_however_often_it_is_asked_and_survives_being_written_dow
 
 
 def test_a_process_that_has_ended_is_gone():
-    assert ended_owner().is_gone is True
+    assert ended_owner().is_gone() is True
 
 
 def test_a_process_that_has_ended_is_gone_though_its_parent_has_not_noticed():
@@ -41,10 +40,10 @@ def test_a_process_that_has_ended_is_gone_though_its_parent_has_not_noticed():
     process = subprocess.Popen([sys.executable, "-S", "-c", "input()"], stdin=subprocess.PIPE)
     owner = owner_of(process.pid)
     try:
-        assert owner.is_gone is False
+        assert owner.is_gone() is False
         process.kill()
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-        assert owner.is_gone is True
+        assert owner.is_gone() is True
     finally:
         process.communicate()
 
@@ -52,30 +51,41 @@ def test_a_process_that_has_ended_is_gone_though_its_parent_has_not_noticed():
 @pytest.mark.parametrize("seconds", [-3600.0, -2 * SAME_TIME, 2 * SAME_TIME, 3600.0])
 def test_a_number_that_another_process_has_now_belongs_to_one_that_is_gone(seconds):
     own = this_process()
-    assert own.model_copy(update={"started": own.started + seconds}).is_gone is True
+    assert own.model_copy(update={"started": own.started + seconds}).is_gone() is True
 
 
 def test_the_start_may_be_read_a_little_differently():
     own = this_process()
-    assert own.model_copy(update={"started": own.started + SAME_TIME / 2}).is_gone is False
+    assert own.model_copy(update={"started": own.started + SAME_TIME / 2}).is_gone() is False
 
 
 @pytest.mark.parametrize("pid", [os.getpid(), 2**22 + 1], ids=["here too", "not here"])
 def test_of_a_process_elsewhere_nothing_is_known(pid):
     elsewhere = this_process().model_copy(update={"place": "another machine", "pid": pid})
-    assert elsewhere.is_gone is None
+    assert elsewhere.is_gone() is None
 
 
-def test_a_machine_that_was_started_again_is_another_place(monkeypatch):
-    before = this_process()
-    owner._place.cache_clear()
-    monkeypatch.setattr(owner.Path, "exists", lambda path: False)
-    monkeypatch.setattr(psutil, "boot_time", lambda: 12345.0)
-    try:
-        assert this_process().place == f"{platform.node()} 12345"
-        assert before.is_gone is None
-    finally:
-        owner._place.cache_clear()
+def proc_folder(folder: Path, boot: str) -> Path:
+    """What Linux shows of its processes, to a user from whom those of others are hidden."""
+    for file, text in (("sys/kernel/random/boot_id", f"{boot}\n"), ("self/stat", "")):
+        (folder / file).parent.mkdir(parents=True)
+        (folder / file).write_text(text)
+    (folder / "self/ns").mkdir()
+    (folder / "self/ns/pid").symlink_to(folder)
+    return folder
+
+
+def test_a_machine_that_was_started_again_is_another_place(tmp_path):
+    first, second = (proc_folder(tmp_path / boot, boot) for boot in ("first", "second"))
+    assert this_place(first) == f"{platform.node()} first {first}"
+    assert this_place(second) != this_place(first)
+    own = this_process().model_copy(update={"place": this_place(first)})
+    assert own.is_gone(second) is None
+
+
+def test_without_proc_the_time_names_the_start_of_the_machine_and_of_the_process(tmp_path):
+    assert this_place(tmp_path) == f"{platform.node()} {psutil.boot_time():.0f}"
+    assert start_of(os.getpid(), tmp_path) == psutil.Process().create_time()
 
 
 def test_of_a_process_that_may_not_be_looked_at_nothing_is_known(monkeypatch):
@@ -84,7 +94,7 @@ def test_of_a_process_that_may_not_be_looked_at_nothing_is_known(monkeypatch):
 
     own = this_process()
     monkeypatch.setattr(psutil.Process, "status", refuse)
-    assert own.is_gone is None
+    assert own.is_gone() is None
 
 
 def ticks_are_told() -> bool:
@@ -92,32 +102,21 @@ def ticks_are_told() -> bool:
 
 
 @pytest.mark.skipif(not ticks_are_told(), reason="the start of a process goes by the clock here")
-@pytest.mark.parametrize("seconds", [-3600.0, 3600.0])
-def test_a_clock_that_is_set_makes_nobody_gone(monkeypatch, seconds):
-    """The system then thinks that it, and all its processes, were started at another time."""
-    own, booted, created = this_process(), psutil.boot_time(), psutil.Process().create_time()
-    monkeypatch.setattr(psutil, "boot_time", lambda: booted + seconds)
-    monkeypatch.setattr(psutil.Process, "create_time", lambda process: created + seconds)
-    owner._place.cache_clear()
-    try:
-        assert own.is_gone is False
-        assert this_process() == own
-    finally:
-        owner._place.cache_clear()
+def test_a_clock_that_is_set_makes_nobody_gone():
+    """Neither the start of the process nor that of the machine is taken from the clock."""
+    ticks = Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19]
+    assert this_process().started == int(ticks)
+    assert Path("/proc/sys/kernel/random/boot_id").read_text().strip() in this_process().place
 
 
-@pytest.mark.skipif(not ticks_are_told(), reason="there is no /proc to be hidden in")
-@pytest.mark.parametrize(("exists", "gone"), [(True, None), (False, True)])
-def test_a_process_that_is_hidden_is_not_gone_as_long_as_it_exists(monkeypatch, exists, gone):
-    """Where /proc shows a user's own processes alone."""
-    own = this_process()
-
-    def hide(path: Path, **_: object) -> str:
-        raise FileNotFoundError(2, "No such file or directory", str(path))
-
-    monkeypatch.setattr(owner.Path, "read_text", hide)
-    monkeypatch.setattr(psutil, "pid_exists", lambda pid: exists)
-    assert own.is_gone is gone
+@pytest.mark.parametrize(
+    ("pid", "gone"), [(os.getpid(), None), (2**22 + 1, True)], ids=["exists", "has ended"]
+)
+def test_a_process_that_is_hidden_is_not_gone_as_long_as_it_exists(tmp_path, pid, gone):
+    """On systems where /proc shows only a user's own processes."""
+    proc = proc_folder(tmp_path / "proc", "boot")
+    own = this_process().model_copy(update={"place": this_place(proc), "pid": pid})
+    assert own.is_gone(proc) is gone
 
 
 @pytest.mark.parametrize(("exists", "gone"), [(True, None), (False, True)])
@@ -128,4 +127,4 @@ def test_where_psutil_sees_no_process_it_counts_whether_there_is_one(monkeypatch
     own = this_process()
     monkeypatch.setattr(psutil.Process, "status", miss)
     monkeypatch.setattr(psutil, "pid_exists", lambda pid: exists)
-    assert own.is_gone is gone
+    assert own.is_gone() is gone

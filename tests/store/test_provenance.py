@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import time
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from depthgauge.store import provenance
 
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A git checkout of one commit; provenance believes that it lives there."""
+    """A git checkout of one commit."""
     if shutil.which("git") is None:
         pytest.skip("git is not installed")
     file = tmp_path / "package" / "provenance.py"
@@ -33,7 +34,6 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     git(tmp_path, "add", ".")
     who = ("-c", "user.name=A", "-c", "user.email=a@example.org")
     git(tmp_path, *who, "commit", "--quiet", "--message", "one")
-    monkeypatch.setattr(provenance, "__file__", str(file))
     return tmp_path
 
 
@@ -44,36 +44,34 @@ def git(folder: Path, *arguments: str) -> str:
     return done.stdout.strip()
 
 
-def commit_now() -> str | None:
-    """Asked afresh: the package remembers its answer."""
-    return provenance.git_commit.__wrapped__()
+def commit_of(checkout: Path) -> str | None:
+    return provenance.git_commit(checkout / "package" / "provenance.py")
 
 
 def test_the_commit_of_a_clean_checkout(checkout):
-    assert commit_now() == git(checkout, "rev-parse", "HEAD")
+    assert commit_of(checkout) == git(checkout, "rev-parse", "HEAD")
 
 
 def test_a_tag_does_not_hide_the_commit(checkout):
     git(checkout, "-c", "user.name=A", "-c", "user.email=a@b.c", "tag", "-a", "v1", "-m", "one")
-    assert commit_now() == git(checkout, "rev-parse", "HEAD")
+    assert commit_of(checkout) == git(checkout, "rev-parse", "HEAD")
 
 
 def test_a_changed_checkout_is_marked_dirty(checkout):
     (checkout / "package" / "provenance.py").write_text("# changed\n")
-    assert commit_now() == git(checkout, "rev-parse", "HEAD") + "-dirty"
+    assert commit_of(checkout) == git(checkout, "rev-parse", "HEAD") + "-dirty"
 
 
-def test_an_installed_package_inside_someone_elses_checkout_has_no_commit(checkout, monkeypatch):
+def test_an_installed_package_inside_someone_elses_checkout_has_no_commit(checkout):
     installed = checkout / "environment" / "provenance.py"
     installed.parent.mkdir()
     installed.write_text("# not tracked\n")
-    monkeypatch.setattr(provenance, "__file__", str(installed))
-    assert commit_now() is None
+    assert provenance.git_commit(installed) is None
 
 
 def test_without_git_there_is_no_commit(checkout, monkeypatch):
     monkeypatch.setenv("PATH", str(checkout / "nothing here"))
-    assert commit_now() is None
+    assert commit_of(checkout) is None
 
 
 def test_the_environment_names_software_and_machine():
@@ -111,24 +109,30 @@ def test_the_environment_has_the_date_in_world_time():
 
 
 @pytest.mark.parametrize(
-    ("commit", "dirty"), [("a" * 40, False), ("a" * 40 + "-dirty", True), (None, None)]
+    ("name", "text", "dirty"),
+    [
+        ("package/provenance.py", "# tracked\n", False),
+        ("package/provenance.py", "# changed\n", True),
+        ("installed.py", "# not tracked\n", None),
+    ],
 )
-def test_the_environment_says_whether_the_checkout_was_changed(monkeypatch, commit, dirty):
-    monkeypatch.setattr(provenance, "git_commit", lambda: commit)
-    found = provenance.environment()
-    assert (found["commit"], found["dirty"]) == (commit, dirty)
+def test_the_environment_says_whether_the_checkout_was_changed(checkout, name, text, dirty):
+    file = checkout / name
+    file.write_text(text)
+    found = provenance.environment(file)
+    assert (found["commit"], found["dirty"]) == (provenance.git_commit(file), dirty)
 
 
-def test_the_cost_is_time_on_the_wall_and_on_the_processor(monkeypatch):
-    wall, cpu = iter([100.0, 107.5]), iter([20.0, 21.25])
-    monkeypatch.setattr("time.monotonic", lambda: next(wall))
-    monkeypatch.setattr("time.process_time", lambda: next(cpu))
-    monkeypatch.setattr(provenance, "peak_memory_bytes", lambda: 2**30)
-    assert provenance.Cost().measure() == {
-        "wall_seconds": 7.5,
-        "cpu_seconds": 1.25,
-        "peak_memory_bytes": 2**30,
-    }
+def test_the_cost_is_time_on_the_wall_and_on_the_processor():
+    cost = provenance.Cost()
+    time.sleep(0.2)
+    slept = cost.measure()
+    while (measured := cost.measure())["cpu_seconds"] < slept["cpu_seconds"] + 0.1:
+        pass
+    assert set(measured) == {"wall_seconds", "cpu_seconds", "peak_memory_bytes"}
+    assert slept["wall_seconds"] >= 0.2 > slept["cpu_seconds"]
+    assert measured["wall_seconds"] > slept["wall_seconds"]
+    assert measured["peak_memory_bytes"] >= slept["peak_memory_bytes"] > 2**23
 
 
 @pytest.mark.parametrize("program", ["/usr/bin/depthgauge", "/x/depthgauge/cli/main.py", "-c"])

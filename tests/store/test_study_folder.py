@@ -22,9 +22,8 @@ from store.small_runs_on_disk import (
 
 from depthgauge.config import SharedConfig
 from depthgauge.errors import UserError
-from depthgauge.store import study_folder
 from depthgauge.store.plan_files import CohortPlan, PlannedRule
-from depthgauge.store.study_folder import StudyFolder
+from depthgauge.store.study_folder import StudyDocument, StudyFolder
 
 
 def changed(**parts: dict[str, object]) -> SharedConfig:
@@ -123,19 +122,19 @@ def test_of_many_that_open_a_new_folder_at_once_one_decides_for_all(tmp_path):
         assert len(set(pool.map(open_at_once, range(1, 9)))) == 1
 
 
-def test_another_study_that_opened_the_folder_a_moment_before_is_not_mixed_in(
-    tmp_path, monkeypatch
-):
-    create = study_folder.create_exclusively
+class Late(StudyFolder):
+    """A folder that another study opens just after this one has found it new."""
 
-    def create_late(path: Path, text: str) -> bool:
-        monkeypatch.setattr(study_folder, "create_exclusively", create)
-        StudyFolder(tmp_path).open(changed(net={"width": 64}), "cpu", None, 1)
-        return create(path, text)
+    def check(self, *how: Any) -> StudyDocument | None:
+        document = super().check(*how)
+        if document is None:
+            StudyFolder(self.path).open(changed(net={"width": 64}), "cpu", None, 1)
+        return document
 
-    monkeypatch.setattr(study_folder, "create_exclusively", create_late)
+
+def test_another_study_that_opened_the_folder_a_moment_before_is_not_mixed_in(tmp_path):
     with pytest.raises(UserError, match=r"net\.width \(64 there, 3 here\)"):
-        StudyFolder(tmp_path).open(BASE, "cpu", None, 1)
+        Late(tmp_path).open(BASE, "cpu", None, 1)
 
 
 def test_another_study_is_refused_and_the_difference_named(study):

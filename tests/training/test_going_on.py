@@ -43,11 +43,11 @@ def test_the_last_state_is_always_saved_and_needs_no_moments():
     assert all(state.moments == {} and state.feedback for state in states)
 
 
-def test_states_are_saved_when_the_time_has_come(monkeypatch):
-    clock = iter(range(0, 1000, 10))  # every look at the clock is ten seconds later
-    monkeypatch.setattr("depthgauge.training.loop.time.monotonic", lambda: next(clock))
+def test_states_are_saved_when_the_time_has_come():
+    times = iter(range(0, 1000, 10))  # every look at the clock is ten seconds later
     short = replace(SETTING, recipe=RECIPE.model_copy(update={"epochs": 2}))
-    saved = train(make_cohort([Run("bp", 1, 1)], short), short, save_every=25.0).states
+    cohort = make_cohort([Run("bp", 1, 1)], short)
+    saved = train(cohort, short, save_every=25.0, clock=lambda: next(times)).states
     # Looks at 10, 20, 30 s: saved after the third step, which is one more look; and at the end.
     assert [states[0].position for states in saved] == [(0, 3), (1, 1), (1, 4), (2, 0)]
 

@@ -1,4 +1,4 @@
-"""The linear floor: the very classifier that a slow, known implementation finds, converged."""
+"""The linear classifier has the weights that scikit-learn's slow, converged fit finds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from training.small_runs import make_task
 from depthgauge.tasks.base import Split, Task
 from depthgauge.tasks.digits import load_digits
 from depthgauge.tasks.inputs import as_inputs
-from depthgauge.training import linear_classifier
 from depthgauge.training.linear_classifier import (
     PENALTIES,
     LinearClassifier,
@@ -87,25 +86,20 @@ def test_it_is_the_same_bit_for_bit_each_time():
     assert torch.equal(again.bias, found.bias)
 
 
-def test_a_large_task_is_fitted_in_float32_to_the_same(monkeypatch):
+def test_a_large_task_is_fitted_in_float32_to_the_same():
     task, found = digits()
-    monkeypatch.setattr(linear_classifier, "EXACT", 0)
-    single = fit_linear_classifier(task)
+    single = fit_linear_classifier(task, exact=0)
     assert single.mean.dtype == torch.float32
     assert single.penalty == found.penalty
     assert single.weights.numpy() == pytest.approx(found.weights.numpy(), abs=1e-3)
 
 
-def test_of_very_many_samples_some_are_drawn(monkeypatch):
-    monkeypatch.setattr(linear_classifier, "MOST_SAMPLES", 300)
-    task, _ = digits()
-    found = fit_linear_classifier(task)
+def test_of_very_many_samples_some_are_drawn():
+    task, whole = digits()
+    found = fit_linear_classifier(task, most_samples=300)
+    accuracy, of_whole = (one.right_answers(task.evaluation, task).mean() for one in (found, whole))
     assert found.samples == 300
-    assert (
-        0.85
-        < found.right_answers(task.evaluation, task).mean()
-        < digits()[1].right_answers(task.evaluation, task).mean()
-    )
+    assert 0.85 < accuracy < of_whole
 
 
 def test_a_task_that_is_linear_is_solved_and_one_that_is_not_is_not():
@@ -140,10 +134,10 @@ def test_images_are_standardised_pixel_by_pixel():
     assert found.weights.T.numpy() == pytest.approx(slow.coef_, abs=1e-4)
 
 
-def test_where_it_makes_no_sense_a_reason_is_said(monkeypatch):
+def test_where_it_makes_no_sense_a_reason_is_said():
     task = make_task()
     assert reason_not_fitted(task) == ""
     one = replace(task, train=replace(task.train, y=torch.zeros_like(task.train.y)))
     assert reason_not_fitted(one) == "n/a: all training samples have one class"
-    monkeypatch.setattr(linear_classifier, "MOST_FEATURES", 11)
-    assert reason_not_fitted(task) == "n/a: inputs have 12 features, more than 11"
+    reason = reason_not_fitted(task, most_features=11)
+    assert reason == "n/a: inputs have 12 features, more than 11"

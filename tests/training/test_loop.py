@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from training.recorded_runs import EPOCHS, SETTING, STEPS_PER_EPOCH, train
 from training.small_runs import BLOCKS, Run, Setting, ladder, make_cohort, make_task
 
 from depthgauge.config import NetConfig, Recipe
-from depthgauge.gauges import cohort_readings as evaluation
+from depthgauge.gauges.cohort_readings import read_accuracy, read_norms
 from depthgauge.nets.registry import initial_net
 from depthgauge.nets.stacked.network import StackedResidualMLP
 from depthgauge.tasks.base import Split
@@ -92,20 +93,17 @@ NETS = {
 }
 
 
-def test_norms_are_read_on_the_first_ten_batches_of_128():
-    assert (evaluation.BATCHES_READ, evaluation.BATCH_READ) == (10, 128)
-
-
 @pytest.mark.parametrize("net", NETS.values(), ids=NETS)
-def test_readings_equal_a_loop_over_samples_with_plain_autograd(monkeypatch, net):
-    monkeypatch.setattr(evaluation, "BATCH_READ", 8)
-    monkeypatch.setattr(evaluation, "BATCHES_READ", 3)
-    monkeypatch.setattr(evaluation, "CHUNK", 64)
+def test_readings_equal_a_loop_over_samples_with_plain_autograd(net):
     recipe = Recipe(epochs=2, batch_size=16, learning_rate=0.02, dtype="float64")
     setting = Setting(net=net, recipe=recipe)
     runs = [Run("dfa", seed, k) for k in sorted({net.blocks, 0}, reverse=True) for seed in (3, 9)]
     cohort = make_cohort(runs, setting)
-    lines = train(cohort, setting).lines[-1]
+    observers = [
+        partial(read_accuracy, chunk=64),
+        partial(read_norms, batches=3, batch_size=8),
+    ]
+    lines = train(cohort, setting, observers=observers).lines[-1]
     held = setting.task.evaluation
     for number, line in enumerate(lines):
         alone = initial_net(net, setting.task, seed=0).double()
@@ -116,12 +114,12 @@ def test_readings_equal_a_loop_over_samples_with_plain_autograd(monkeypatch, net
             assert line[name] == pytest.approx(expected[name], rel=1e-9), (number, name)
 
 
-def test_the_norms_do_not_depend_on_how_samples_are_batched(monkeypatch):
-    def norms(batch: int, batches: int) -> dict[str, Any]:
-        monkeypatch.setattr(evaluation, "BATCH_READ", batch)
-        monkeypatch.setattr(evaluation, "BATCHES_READ", batches)
+def test_the_norms_do_not_depend_on_how_samples_are_batched():
+    def norms(batch_size: int, batches: int) -> dict[str, Any]:
+        observer = partial(read_norms, batches=batches, batch_size=batch_size)
         setting = replace(SETTING, recipe=Recipe(epochs=1, dtype="float64"))
-        return train(make_cohort([Run("bp", 5, 1)], setting), setting).of_run(0)[0]
+        cohort = make_cohort([Run("bp", 5, 1)], setting)
+        return train(cohort, setting, observers=[observer]).of_run(0)[0]
 
     whole = norms(120, 1)
     for batch, batches in ((60, 2), (8, 15)):

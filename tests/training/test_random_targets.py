@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 import torch
+from rules.example_rules import OneByOneDFA
 from torch import Tensor
+from training.recorded_runs import train
 from training.small_images import PIXELS, random_images
 from training.small_runs import CLASSES, Run, Setting, ladder, make_cohort, make_task
 
 from depthgauge.config import Recipe
-from depthgauge.nets.cross_entropy import cross_entropy_and_error
-from depthgauge.scheduling.cohort_training import EVERY_EPOCH
+from depthgauge.rules.contract import Context, Credit
 from depthgauge.tasks.base import Split, Task
-from depthgauge.training import loop
 from depthgauge.training.batches import Batches
 
 SAMPLES = 640
@@ -91,25 +91,11 @@ def test_the_true_labels_and_the_global_random_state_are_left_alone():
     assert torch.equal(torch.get_rng_state(), state)
 
 
-class Spy:
-    """A recorder that keeps the lines."""
-
-    def __init__(self) -> None:
-        self.lines: list[list[dict[str, object]]] = []
-
-    def record_epoch(self, lines) -> None:
-        self.lines.append(list(lines))
-
-    def save(self, states) -> None:
-        pass
-
-
 def trained(targets: str, runs: list[Run]) -> list[dict[str, object]]:
-    """The last epoch's line of every run."""
+    """Return the last epoch's line of every run."""
     recipe = Recipe(epochs=4, batch_size=32, learning_rate=0.01, targets=targets)
-    setting, spy = Setting(TASK, recipe=recipe), Spy()
-    loop.train_cohort(make_cohort(runs, setting), TASK, spy, observers=EVERY_EPOCH)
-    return spy.lines[-1]
+    setting = Setting(TASK, recipe=recipe)
+    return train(make_cohort(runs, setting), setting).lines[-1]
 
 
 def test_the_engine_trains_on_what_the_recipe_says():
@@ -119,18 +105,25 @@ def test_the_engine_trains_on_what_the_recipe_says():
     assert random["accuracy"] < true["accuracy"] - 0.2
 
 
-def test_runs_of_one_seed_are_given_the_same_labels(monkeypatch):
-    seen: list[Tensor] = []
+class Watching(OneByOneDFA):
+    """DFA that is asked for one run after the other, and writes down each run's labels."""
 
-    def spying(logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
-        seen.append(labels.clone())
-        return cross_entropy_and_error(logits, labels)
+    def __init__(self) -> None:
+        super().__init__()
+        self.labels: list[tuple[int, ...]] = []
 
-    monkeypatch.setattr("depthgauge.training.cohort.cross_entropy_and_error", spying)
-    runs = ladder("dfa", seeds=(42, 7))
+    def credit(self, context: Context) -> Credit:
+        self.labels.append(tuple(context.target.tolist()))
+        return super().credit(context)
+
+
+def test_runs_of_one_seed_are_given_the_same_labels():
+    rule = Watching()
+    runs = ladder(rule, seeds=(42, 7))
     trained("random", runs)
-    assert len(seen) == 4 * SAMPLES // 32
-    for labels in seen:
-        given = {(run.seed, tuple(own.tolist())) for run, own in zip(runs, labels, strict=True)}
+    assert len(rule.labels) == len(runs) * 4 * SAMPLES // 32
+    for first in range(0, len(rule.labels), len(runs)):
+        of_runs = rule.labels[first : first + len(runs)]
+        given = {(run.seed, own) for run, own in zip(runs, of_runs, strict=True)}
         assert len(given) == len(dict(given)) == 2
         assert len(set(dict(given).values())) == 2

@@ -9,16 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from importlib import import_module
 from typing import Any
 
-import pytest
 import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves, tree_map_only
-
-from depthgauge.nets.stacked.embedding import StackedEmbedding
+from torch.utils._pytree import tree_leaves
 
 aten = torch.ops.aten
 
@@ -79,17 +75,3 @@ def no_waiting_on_cuda() -> Iterator[None]:
 
 def no_waiting(device: str) -> AbstractContextManager[Any]:
     return no_waiting_on_cuda() if device == "cuda" else NoWaiting()
-
-
-def let_cohorts_be_on_meta(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For a test: the embedding reads its own places when it is made, torch knows its devices."""
-
-    def embedding(weights: Tensor, biases: Tensor, *rest: Any) -> StackedEmbedding:
-        here = (torch.zeros_like(own, device="cpu") for own in (weights, biases))
-        made = StackedEmbedding(*here, *rest)
-        vars(made).update(tree_map_only(Tensor, lambda own: own.to("meta"), vars(made)))
-        return made
-
-    monkeypatch.setattr("depthgauge.nets.stacked.network.StackedEmbedding", embedding)
-    optimizers = import_module("torch.optim.optimizer")
-    monkeypatch.setattr(optimizers, "_get_fused_kernels_supported_devices", lambda: ["meta"])

@@ -29,7 +29,7 @@ from depthgauge.nets.registry import initial_net
 from depthgauge.nets.stream_reader import StreamReader
 from depthgauge.rules.credit_function import formed_credit, rule_credit
 from depthgauge.tasks.base import Task
-from depthgauge.training.threads import with_threads
+from depthgauge.training.threads import use_threads
 from depthgauge.verdict.first_fired import first_fired, readings_from_metrics
 from depthgauge.verdict.thresholds import Thresholds
 
@@ -71,7 +71,7 @@ def read_networks(
     for network in networks:
         report = None
         if network.trained is not None:
-            with with_threads(reading_threads(network.trained.net)):
+            with use_threads(reading_threads(network.trained.net)):
                 report = _report(network, network.trained, task, bp_gain, thresholds)
                 for extend in (partial(_add_credit, as_published=as_published), _add_null):
                     report = _extend_if_possible(extend, report, network.trained, task)
@@ -171,7 +171,7 @@ def read_untrained(
     reports, batches = {}, evaluation_batches(task, BATCHES_READ)
     for seed in seeds:
         untrained = initial_net(net, task, seed)
-        with with_threads(reading_threads(untrained)):
+        with use_threads(reading_threads(untrained)):
             report = diagnose(
                 untrained,
                 batches,

@@ -1,1 +1,1 @@
-"""Does a rule keep its contract? Small checks on tiny networks, each with a sentence to say."""
+"""Check on tiny networks whether a rule keeps its contract, and say in a sentence what is wrong."""

@@ -1,4 +1,4 @@
-"""The whole contract of a rule, check by check."""
+"""Check the whole contract of a rule."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from depthgauge.checks import (
     run_checks,
     training_checks,
 )
-from depthgauge.checks.bench import Bench
+from depthgauge.checks.checked_rule import CheckedRule
 from depthgauge.checks.outcome import Check, Outcome, Remark
 from depthgauge.checks.randomness import global_seed
 from depthgauge.errors import one_line
@@ -36,39 +36,40 @@ STAGES: list[list[Check]] = [
     run_checks.CHECKS,
     training_checks.CHECKS,
 ]
-"""What a later stage finds can be trusted only where the earlier ones have passed."""
+"""The checks in their order. A stage makes sense only if all earlier stages have passed."""
 
-LONGEST = 600
-"""Characters of a sentence; some of torch's are pages."""
+MOST_CHARACTERS = 600
+"""Of a sentence about a fault: some of torch's messages have pages."""
 
 
 def check_rule(choice: RuleChoice) -> list[Outcome]:
-    """Every check on tiny networks; after a stage that fails, the rest is not checked."""
-    bench, outcomes, sound = Bench(choice), [], True
+    """Make every check on tiny networks; stop checking after a stage with a fault."""
+    checked, outcomes, passed = CheckedRule(choice), [], True
     for stage in STAGES:
-        made = [_made(check, bench) if sound else Outcome(check.what, None) for check in stage]
+        made = [_make(check, checked) if passed else Outcome(check.what, None) for check in stage]
         outcomes += made
-        sound = sound and all(outcome.passed for outcome in made)
+        passed = passed and all(outcome.passed for outcome in made)
     return outcomes
 
 
 @torch.no_grad()
-def _made(check: Check, bench: Bench) -> Outcome:
-    """A check that was made; an exception inside the rule becomes its sentence."""
+def _make(check: Check, checked: CheckedRule) -> Outcome:
+    """Make a check; an exception inside the rule counts as a fault."""
     try:
         with global_seed(0):
-            found = check.finds(bench)
+            found = check.find_fault(checked)
     except (Exception, SystemExit) as error:
-        found = f"the rule raises {one_line(error)}{_where(error, bench.choice.rule_class)}"
+        found = f"the rule raises {one_line(error)}{_where(error, checked.choice.rule_class)}"
         if "does not require grad" in found:
-            found += "; autograd is off while a rule is asked: use torch.func.grad"
+            found += "; autograd is off while a rule computes credit, so use torch.func.grad"
     if found is None:
         return Outcome(check.what, True)
-    return Outcome(check.what, isinstance(found, Remark), shorten(found, LONGEST, placeholder=" …"))
+    sentence = shorten(found, MOST_CHARACTERS, placeholder=" …")
+    return Outcome(check.what, isinstance(found, Remark), sentence)
 
 
 def _where(error: BaseException, rule_class: type[Rule]) -> str:
-    """The last line of the rule's own file that the exception came through."""
+    """Return in words the last line of the rule's own file that raised the exception."""
     file = inspect.getfile(rule_class)
     lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == file]
     return f" (line {lines[-1]} of its file)" if lines else ""

@@ -1,4 +1,4 @@
-"""Checks of the credit of one network on one batch."""
+"""Check the credit of one network on one batch."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from depthgauge.checks.bench import PROGRESS, Bench, Feedback
-from depthgauge.checks.observed_batch import Shown
+from depthgauge.checks.checked_rule import PROGRESS, CheckedRule, Feedback
+from depthgauge.checks.observed_batch import ObservedBatch
 from depthgauge.checks.outcome import Check, Remark
 from depthgauge.checks.randomness import depends_on_chance
 from depthgauge.errors import one_line
@@ -17,34 +17,37 @@ from depthgauge.rules.contract import Credit, Rule
 PRECISIONS = (torch.float32, torch.float64)
 
 
-def named(credit: Credit) -> dict[str, Tensor]:
-    """The parts of a credit, by name."""
+def credit_by_name(credit: Credit) -> dict[str, Tensor]:
+    """Return the parts of a credit by their names in messages."""
     blocks = {f"the credit of block {i}": block for i, block in enumerate(credit.blocks)}
     return {"the credit of the embedding": credit.embed} | blocks
 
 
-def shown_to(bench: Bench, progress: float = 0.5) -> tuple[Rule, Shown]:
-    """A fresh rule that has drawn its feedback, and its first batch."""
-    rule = bench.fresh()
-    return rule, bench.show(rule, bench.feedback(rule, 0), progress=progress)
+def observe_first_batch(checked: CheckedRule, progress: float = 0.5) -> tuple[Rule, ObservedBatch]:
+    """Return a new rule that has drawn its feedback, and its first batch."""
+    rule = checked.build()
+    return rule, checked.observe(rule, checked.draw_feedback(rule, 0), progress=progress)
 
 
 def answer(
-    bench: Bench, progress: float = 0.5, feedback: Feedback | None = None
+    checked: CheckedRule, progress: float = 0.5, feedback: Feedback | None = None
 ) -> dict[str, Tensor]:
-    """What a fresh rule gives and learns; with `feedback`, it has not drawn any itself."""
-    rule = bench.fresh()
-    kept = bench.feedback(rule, 0) if feedback is None else feedback
-    context = bench.show(rule, kept, progress=progress).context
+    """Return the credit of a new rule, and what it learns.
+
+    If `feedback` is given, the rule gets this and draws none itself.
+    """
+    rule = checked.build()
+    kept = checked.draw_feedback(rule, 0) if feedback is None else feedback
+    context = checked.observe(rule, kept, progress=progress).context
     credit, learned = rule.credit(context), rule.learn(context)
-    return named(credit) | {f"the learned {name!r}": t for name, t in learned.items()}
+    return credit_by_name(credit) | {f"the learned {name!r}": t for name, t in learned.items()}
 
 
-def declared(bench: Bench) -> str | None:
-    """Nothing that is not in `needs`; what is there and not used gets a remark."""
+def declared(checked: CheckedRule) -> str | None:
+    """Find a use of what `needs` does not list; remark on needs that are not used."""
     asked: set[str] = set()
     for progress in PROGRESS:
-        rule, shown = shown_to(bench.at(torch.float32), progress)
+        rule, shown = observe_first_batch(checked.in_precision(torch.float32), progress)
         found = _undeclared(rule, shown)
         if found is not None:
             return found
@@ -55,8 +58,8 @@ def declared(bench: Bench) -> str | None:
     return None
 
 
-def _undeclared(rule: Rule, shown: Shown) -> str | None:
-    """Ask the rule for everything; what it used that it did not declare."""
+def _undeclared(rule: Rule, shown: ObservedBatch) -> str | None:
+    """Run the rule; return a sentence about what it used without declaring it."""
     failed: Exception | None = None
     try:
         for method in (rule.credit, rule.learn, rule.projected):
@@ -68,7 +71,7 @@ def _undeclared(rule: Rule, shown: Shown) -> str | None:
         every = ", ".join(map(repr, sorted({*rule.needs, *hidden})))
         return (
             f"it uses context.{hidden[0]}, which is not declared; write "
-            f"needs = frozenset({{{every}}}), or do without"
+            f"needs = frozenset({{{every}}}), or do not use context.{hidden[0]}"
         )
     if type(failed) is LookupError:
         return f"{failed}; define noise_shape(self, states)"
@@ -77,10 +80,10 @@ def _undeclared(rule: Rule, shown: Shown) -> str | None:
     return None
 
 
-def shapes(bench: Bench) -> str | None:
-    """A `Credit` with a tensor like the stream for each block and for the embedding."""
+def shapes(checked: CheckedRule) -> str | None:
+    """Find credit that is not one tensor like the stream for each block and the embedding."""
     for progress in PROGRESS:
-        rule, shown = shown_to(bench.at(torch.float32), progress)
+        rule, shown = observe_first_batch(checked.in_precision(torch.float32), progress)
         credit: object = rule.credit(shown.context)
         if not isinstance(credit, Credit):
             return (
@@ -93,38 +96,38 @@ def shapes(bench: Bench) -> str | None:
                 f"there are {blocks} blocks, but `credit` returned {len(credit.blocks)} block "
                 "credits; return one for each of h_1 … h_L, not for h_0"
             )
-        for name, tensor in named(credit).items():
+        for name, tensor in credit_by_name(credit).items():
             if not isinstance(tensor, Tensor):
                 return f"{name} is {type(tensor).__name__}, not a tensor"
             if tensor.shape != like:
                 return (
-                    f"{name} has the shape {tuple(tensor.shape)}; expected is (samples, d) = "
-                    f"{tuple(like)}, like context.states[0]"
+                    f"{name} has the shape {tuple(tensor.shape)}; give it the shape of "
+                    f"context.states[0], (samples, d) = {tuple(like)}"
                 )
     return None
 
 
-def precision(bench: Bench) -> str | None:
-    """Training may run in float32 or float64, and readings are taken in float64."""
+def precision(checked: CheckedRule) -> str | None:
+    """Find credit that has another precision than the states, in float32 or float64."""
     for dtype in PRECISIONS:
-        rule, shown = shown_to(bench.at(dtype))
+        rule, shown = observe_first_batch(checked.in_precision(dtype))
         advice = "make new tensors like the states, as in torch.zeros_like(context.states[0])"
         try:
             credit = rule.credit(shown.context)
         except Exception as error:
             return f"with a network in {dtype} it raises {one_line(error)}; {advice}"
-        for name, tensor in named(credit).items():
+        for name, tensor in credit_by_name(credit).items():
             if tensor.dtype != dtype:
                 return f"the states are {dtype}, but {name} is {tensor.dtype}; {advice}"
     return None
 
 
-def finite(bench: Bench) -> str | None:
-    """No infinity, no NaN, in either precision, at any stage of training."""
+def finite(checked: CheckedRule) -> str | None:
+    """Find infinite or NaN credit, in either precision, at any stage of training."""
     for dtype in PRECISIONS:
         for progress in PROGRESS:
-            rule, shown = shown_to(bench.at(dtype), progress)
-            for name, tensor in named(rule.credit(shown.context)).items():
+            rule, shown = observe_first_batch(checked.in_precision(dtype), progress)
+            for name, tensor in credit_by_name(rule.credit(shown.context)).items():
                 if not bool(tensor.isfinite().all()):
                     return (
                         f"{name} is not finite (progress {progress}, {dtype}); look for divisions "
@@ -133,10 +136,10 @@ def finite(bench: Bench) -> str | None:
     return None
 
 
-def untouched(bench: Bench) -> str | None:
-    """States, target, error, gradient, noise and feedback stay as they were shown."""
+def untouched(checked: CheckedRule) -> str | None:
+    """Find tensors of the context that the rule changes in place."""
     for progress in PROGRESS:
-        rule, shown = shown_to(bench, progress)
+        rule, shown = observe_first_batch(checked, progress)
         for method in (rule.credit, rule.learn):
             method(shown.context)
             if shown.changed:
@@ -148,10 +151,10 @@ def untouched(bench: Bench) -> str | None:
     return None
 
 
-def noise_only(bench: Bench) -> str | None:
-    """Credit and learning are functions of what is shown; noise is shown too."""
+def noise_only(checked: CheckedRule) -> str | None:
+    """Find credit or learning that depends on random numbers other than context.noise."""
     for progress in PROGRESS:
-        found = depends_on_chance(partial(answer, bench, progress))
+        found = depends_on_chance(partial(answer, checked, progress))
         if found is not None:
             return f"the rule {found}; take noise from context.noise, sized by `noise_shape`"
     return None
@@ -162,6 +165,6 @@ SHAPES = Check("credit is one (samples, d) tensor for each block and the embeddi
 PRECISION = Check("credit has the precision of the states", precision)
 CHECKS = [
     Check("credit is finite", finite),
-    Check("nothing that is shown is changed in place", untouched),
+    Check("no tensor of the context is changed in place", untouched),
 ]
 RANDOM = Check("credit and learn draw no random numbers of their own", noise_only)

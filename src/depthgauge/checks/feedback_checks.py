@@ -1,4 +1,4 @@
-"""Checks of what a rule keeps."""
+"""Check the feedback that a rule keeps for a run."""
 
 from __future__ import annotations
 
@@ -6,36 +6,36 @@ import torch
 from safetensors.torch import save
 from torch import Tensor
 
-from depthgauge.checks.bench import RUNS, SEEDS, Bench
+from depthgauge.checks.checked_rule import RUNS, SEEDS, CheckedRule
 from depthgauge.checks.outcome import Check, Remark
 from depthgauge.checks.randomness import depends_on_chance
 
 
-def _drawn(bench: Bench, run: int = 0) -> dict[str, Tensor]:
-    return bench.fresh().feedback(bench.nets[run], torch.Generator().manual_seed(SEEDS[run]))
+def _drawn(checked: CheckedRule, run: int = 0) -> dict[str, Tensor]:
+    return checked.build().feedback(checked.nets[run], torch.Generator().manual_seed(SEEDS[run]))
 
 
-def named_tensors(bench: Bench) -> str | None:
-    """A dict with texts as keys and finite tensors as values."""
-    kept: object = _drawn(bench)
+def named_tensors(checked: CheckedRule) -> str | None:
+    """Find feedback that is not a dict from texts to finite tensors."""
+    kept: object = _drawn(checked)
     if not isinstance(kept, dict):
         return f"`feedback` returned {type(kept).__name__}; return a dict of tensors, {{}} for none"
     for name, tensor in kept.items():
         if not isinstance(name, str):
-            return f"the key {name!r} of the feedback is no text; use names such as 'B'"
+            return f"the key {name!r} of the feedback is no text; use a name such as 'B'"
         if not isinstance(tensor, Tensor):
             return (
-                f"feedback[{name!r}] is {type(tensor).__name__}, not a tensor; numbers go into "
-                "torch.tensor(…), networks into their weights"
+                f"feedback[{name!r}] is {type(tensor).__name__}, not a tensor; write a number as "
+                "torch.tensor(…), and a network as one tensor for each weight"
             )
         if not bool(tensor.isfinite().all()):
-            return f"feedback[{name!r}] has values that are not finite"
+            return f"feedback[{name!r}] has infinite or NaN values; return finite tensors"
     return None
 
 
-def can_be_saved(bench: Bench) -> str | None:
-    """Written as checkpoints are: every tensor with memory of its own."""
-    kept = _drawn(bench)
+def can_be_saved(checked: CheckedRule) -> str | None:
+    """Find feedback that a checkpoint cannot hold, such as tensors that share memory."""
+    kept = _drawn(checked)
     try:
         save({name: tensor.contiguous() for name, tensor in kept.items()})
     except Exception as error:
@@ -47,23 +47,24 @@ def can_be_saved(bench: Bench) -> str | None:
     return None
 
 
-def same_for_every_run(bench: Bench) -> str | None:
-    """Runs are stacked, so names, shapes and types must not depend on the seed."""
+def same_for_every_run(checked: CheckedRule) -> str | None:
+    """Find names, shapes or types that depend on the seed: such runs cannot be stacked."""
     kinds = [
-        {name: (tuple(t.shape), t.dtype) for name, t in _drawn(bench, run).items()} for run in RUNS
+        {name: (tuple(t.shape), t.dtype) for name, t in _drawn(checked, run).items()}
+        for run in RUNS
     ]
     if kinds[1:] != kinds[:-1]:
         return (
-            f"two seeds have feedback of different kinds, {kinds[0]} and "
-            f"{next(kind for kind in kinds if kind != kinds[0])}; names, shapes and dtypes must "
-            "follow from the network's shape and the options alone"
+            f"two seeds have different feedback, {kinds[0]} and "
+            f"{next(kind for kind in kinds if kind != kinds[0])}; names, shapes and dtypes may "
+            "depend on the network's shape and the options alone"
         )
     return None
 
 
-def from_the_generator(bench: Bench) -> str | None:
-    """The same generator, the same feedback, whatever the global random state is."""
-    found = depends_on_chance(lambda: _drawn(bench))
+def from_the_generator(checked: CheckedRule) -> str | None:
+    """Find feedback that depends on more than the given generator."""
+    found = depends_on_chance(lambda: _drawn(checked))
     if found is not None:
         return (
             f"`feedback` {found}; draw everything from `generator`, as in "
@@ -72,26 +73,26 @@ def from_the_generator(bench: Bench) -> str | None:
     return None
 
 
-def leaves_the_network(bench: Bench) -> str | None:
-    """The network that `feedback` is shown is the one that will be trained."""
-    bench = Bench(bench.choice)
-    net = bench.nets[0]
+def leaves_the_network(checked: CheckedRule) -> str | None:
+    """Find a `feedback` that changes the network, which will be trained afterwards."""
+    checked = CheckedRule(checked.choice)
+    net = checked.nets[0]
     before = {name: tensor.clone() for name, tensor in net.state_dict().items()}
-    _drawn(bench)
+    _drawn(checked)
     changed = [name for name, tensor in net.state_dict().items() if not tensor.equal(before[name])]
     if changed:
         return f"`feedback` changed the network's {', '.join(changed)}; read it, do not change it"
     return None
 
 
-def not_from_weights(bench: Bench) -> str | None:
-    """Feedback that copies weights carries them backwards, and audits say so."""
+def not_from_weights(checked: CheckedRule) -> str | None:
+    """Find feedback that depends on the network's weights without `copies_weights = True`."""
     first, other = (
-        bench.fresh().feedback(net, torch.Generator().manual_seed(SEEDS[0]))
-        for net in bench.nets[:2]
+        checked.build().feedback(net, torch.Generator().manual_seed(SEEDS[0]))
+        for net in checked.nets[:2]
     )
     copied = [name for name, tensor in first.items() if not tensor.equal(other[name])]
-    declared = bench.choice.rule_class.copies_weights
+    declared = checked.choice.rule_class.copies_weights
     if copied and not declared:
         return (
             f"feedback[{copied[0]!r}] depends on the network's weights; set `copies_weights = "

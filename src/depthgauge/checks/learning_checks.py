@@ -1,4 +1,4 @@
-"""Checks of `learn`, and of feedback that is saved and taken up again."""
+"""Check `learn`, and feedback that is saved and loaded again."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from collections.abc import Mapping
 from safetensors.torch import load, save
 from torch import Tensor
 
-from depthgauge.checks.bench import PROGRESS, Bench, Feedback
-from depthgauge.checks.credit_checks import PRECISIONS, answer, shown_to
+from depthgauge.checks.checked_rule import PROGRESS, CheckedRule, Feedback
+from depthgauge.checks.credit_checks import PRECISIONS, answer, observe_first_batch
 from depthgauge.checks.observed_batch import difference
 from depthgauge.checks.outcome import Check
 from depthgauge.errors import one_line
 
 
-def reloaded(feedback: Feedback) -> Feedback:
-    """The feedback as it comes back from a checkpoint."""
+def save_and_load(feedback: Feedback) -> Feedback:
+    """Write feedback as a checkpoint does, and read it back."""
     return load(save({name: tensor.contiguous() for name, tensor in feedback.items()}))
 
 
-def learns_its_feedback(bench: Bench) -> str | None:
-    """Only tensors that the feedback has, of the same shape and dtype, finite."""
+def learns_its_feedback(checked: CheckedRule) -> str | None:
+    """Find learned tensors that the feedback does not have, or of another shape or dtype."""
     for dtype in PRECISIONS:
         for progress in PROGRESS:
-            rule, shown = shown_to(bench.at(dtype), progress)
+            rule, shown = observe_first_batch(checked.in_precision(dtype), progress)
             learned: object = rule.learn(shown.context)
             if not isinstance(learned, Mapping):
                 return f"`learn` returned {type(learned).__name__}; return a dict, {{}} for none"
@@ -35,35 +35,35 @@ def learns_its_feedback(bench: Bench) -> str | None:
 
 
 def _unfit(tensor: object, kept: Tensor | None) -> str | None:
-    """Why a learned tensor cannot take the place of what was kept."""
+    """Return why a learned tensor cannot replace the tensor `kept`; None if it can."""
     if kept is None:
         return "which the feedback does not have; put its first value into `feedback`"
     if not isinstance(tensor, Tensor):
         return f"which is {type(tensor).__name__}, not a tensor"
     if tensor.shape != kept.shape:
-        return f"of the shape {tuple(tensor.shape)}; the feedback's has {tuple(kept.shape)}"
+        return f"of the shape {tuple(tensor.shape)}; the feedback has the shape {tuple(kept.shape)}"
     if tensor.dtype != kept.dtype:
-        return f"in {tensor.dtype}; the feedback's is {kept.dtype}"
+        return f"in {tensor.dtype}; the feedback is in {kept.dtype}"
     return None if bool(tensor.isfinite().all()) else "which is not finite after one batch"
 
 
-def restored(bench: Bench) -> str | None:
-    """A rule that never drew feedback gives the same credit with what was saved."""
+def restored(checked: CheckedRule) -> str | None:
+    """Find a new rule whose credit with saved feedback differs from that of the first rule."""
     advice = (
-        "something that it needs is not in the feedback; put every tensor that it keeps into the "
-        "dict that `feedback` returns, and read it from context.feedback"
+        "something that the rule needs is not in the feedback; put every tensor that it keeps into "
+        "the dict that `feedback` returns, and read them from context.feedback"
     )
     for progress in PROGRESS:
-        kept = bench.feedback(bench.fresh(), 0)
-        drawn = answer(bench, progress)
-        bench.feedback(bench.fresh(), 1)
+        kept = checked.draw_feedback(checked.build(), 0)
+        drawn = answer(checked, progress)
+        checked.draw_feedback(checked.build(), 1)
         try:
-            again = answer(bench, progress, reloaded(kept))
+            again = answer(checked, progress, save_and_load(kept))
         except Exception as error:
-            return f"a fresh rule with the saved feedback raises {one_line(error)}: {advice}"
+            return f"a new rule with the saved feedback raises {one_line(error)}: {advice}"
         apart = difference(drawn, again)
         if apart is not None:
-            return f"with the saved feedback in a fresh rule {apart}: {advice}"
+            return f"in a new rule with the saved feedback {apart}: {advice}"
     return None
 
 

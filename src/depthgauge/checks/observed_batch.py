@@ -1,4 +1,4 @@
-"""What a rule is shown, kept so that one sees afterwards what it asked for and what it changed."""
+"""A batch that notes what a rule asks for, and shows afterwards what the rule changed."""
 
 from __future__ import annotations
 
@@ -10,11 +10,15 @@ from torch import Tensor
 from depthgauge.rules.contract import Context, Need
 
 ROUNDING = 1e-6
-"""Two ways to the same float64 numbers differ by less, relative to the largest."""
+"""Equal results computed in two ways differ by less, relative to the largest number."""
 
 
-class Offers(dict[Need, object]):
-    """What a rule declared; everything that it asks for is noted, declared or not."""
+class ObservedNeeds(dict[Need, object]):
+    """What a rule declared in its `needs`; notes everything that the rule asks for.
+
+    Attributes:
+        asked: the names that the rule asked for, declared or not.
+    """
 
     def __init__(self, declared: Mapping[Need, object]) -> None:
         super().__init__(declared)
@@ -22,7 +26,7 @@ class Offers(dict[Need, object]):
 
     @property
     def hidden(self) -> list[str]:
-        """What it asked for without having declared it."""
+        """What the rule asked for without having declared it."""
         return sorted(self.asked - self.keys())
 
     def __contains__(self, need: object) -> bool:
@@ -31,8 +35,8 @@ class Offers(dict[Need, object]):
 
 
 @dataclass(frozen=True)
-class Shown:
-    """One run's batch. `offers` are what the rule declared of the rest."""
+class ObservedBatch:
+    """One run's batch for a rule; `offers` holds what the rule declared in its `needs`."""
 
     states: Sequence[Tensor]
     target: Tensor
@@ -42,15 +46,15 @@ class Shown:
     noise: Tensor | None
     progress: float
     residual: bool
-    offers: Offers
+    offers: ObservedNeeds
     before: dict[str, Tensor] = field(init=False)
 
     def __post_init__(self) -> None:
-        copies = {name: tensor.clone() for name, tensor in self.named().items()}
+        copies = {name: tensor.clone() for name, tensor in self.tensors_by_name().items()}
         object.__setattr__(self, "before", copies)
 
-    def named(self) -> dict[str, Tensor]:
-        """Every tensor that the rule can lay hands on."""
+    def tensors_by_name(self) -> dict[str, Tensor]:
+        """Return every tensor that the rule gets, by its name in the context."""
         lists = {"states": self.states, "gradient": self.gradient}
         named = {f"{name}[{i}]": t for name, many in lists.items() for i, t in enumerate(many)}
         named |= {"target": self.target, "error": self.error}
@@ -59,11 +63,11 @@ class Shown:
 
     @property
     def context(self) -> Context:
-        """What the rule may see of it."""
+        """The context that the rule gets."""
         return self.context_with(self.feedback)
 
     def context_with(self, feedback: Mapping[str, Tensor]) -> Context:
-        """The same with other feedback."""
+        """Return the context with other feedback."""
         return Context(
             self.states,
             self.target,
@@ -76,15 +80,15 @@ class Shown:
 
     @property
     def changed(self) -> list[str]:
-        """The names of what is no longer as it was shown."""
-        now = self.named()
+        """The names of the tensors that the rule has changed."""
+        now = self.tensors_by_name()
         return [name for name, was in self.before.items() if not was.equal(now[name])]
 
 
 def difference(first: Mapping[str, Tensor], second: Mapping[str, Tensor]) -> str | None:
-    """Which of two sets of tensors differ beyond rounding, in words; None where they agree."""
+    """Return a sentence about the first tensor that differs by more than rounding, or None."""
     if first.keys() != second.keys():
-        return f"{', '.join(sorted(first.keys() ^ second.keys()))} is there only once"
+        return f"{', '.join(sorted(first.keys() ^ second.keys()))} is missing in one of two answers"
     for name, tensor in first.items():
         one, other = tensor.double(), second[name].double()
         if one.shape != other.shape:

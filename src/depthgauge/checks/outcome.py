@@ -1,28 +1,33 @@
-"""What a check says."""
+"""A check of a rule, and its outcome."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from depthgauge.checks.bench import Bench
+from depthgauge.checks.checked_rule import CheckedRule
 
 
 class Remark(str):
-    """A sentence that is worth saying, but nothing is wrong."""
+    """A sentence that is no fault but worth saying."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """What is checked, in words, and how: None, a remark, or a sentence on what is wrong."""
+    """A check of a rule.
+
+    Attributes:
+        what: what is checked, in words.
+        find_fault: returns a sentence about what is wrong, a remark, or None.
+    """
 
     what: str
-    finds: Callable[[Bench], str | None]
+    find_fault: Callable[[CheckedRule], str | None]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A check that was made; `passed` is None where it could not be, because an earlier failed."""
+    """The outcome of a check; `passed` is None if an earlier fault prevented the check."""
 
     check: str
     passed: bool | None

@@ -1,4 +1,4 @@
-"""Does something depend on random numbers that no seed of a run decides?"""
+"""Find results that depend on random numbers which the seed of a run does not decide."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from depthgauge.checks.observed_batch import difference
 
 @contextmanager
 def global_seed(seed: int) -> Iterator[None]:
-    """Torch's, NumPy's and Python's global random numbers start there; all is put back after."""
+    """Seed the global random numbers of torch, NumPy and Python, and restore them after."""
     python, arrays = random.getstate(), np.random.get_state()
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -37,7 +37,7 @@ def _global_states() -> dict[str, object]:
 
 
 def depends_on_chance(ask: Callable[[], Mapping[str, Tensor]]) -> str | None:
-    """How the answer depends on chance, as the end of a sentence; None if it does not."""
+    """Return how an answer depends on chance, as the end of a sentence; None if it does not."""
     answers, states = [], []
     for seed in (1, 1, 2):
         with global_seed(seed):
@@ -47,7 +47,7 @@ def depends_on_chance(ask: Callable[[], Mapping[str, Tensor]]) -> str | None:
     if apart is not None:
         return (
             f"answers the same question differently the second time ({apart}): it keeps something "
-            "between calls outside the feedback, or draws from a generator without a seed"
+            "outside the feedback from call to call, or uses a generator without a seed"
         )
     apart = difference(answers[0], answers[2])
     if apart is not None:

@@ -1,13 +1,13 @@
-"""Checks of many runs at once: lifted over them, apart from each other, and batch after batch."""
+"""Check a rule on many runs at once, on a run among others, and on one batch after another."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
 
-from depthgauge.checks.bench import PROGRESS, RUNS, Bench, Feedback
-from depthgauge.checks.credit_checks import named
-from depthgauge.checks.learning_checks import reloaded
+from depthgauge.checks.checked_rule import PROGRESS, RUNS, CheckedRule, Feedback
+from depthgauge.checks.credit_checks import credit_by_name
+from depthgauge.checks.learning_checks import save_and_load
 from depthgauge.checks.observed_batch import difference
 from depthgauge.checks.outcome import Check, Remark
 from depthgauge.errors import one_line
@@ -20,27 +20,27 @@ LIFTING = (
 
 
 def _one_by_one(rule: Rule) -> Rule:
-    """The same rule, asked for one run at a time."""
+    """Return a copy of the rule that is asked for one run at a time."""
     single = type(rule.__class__.__name__, (rule.__class__,), {"batched": False})
-    apart: Rule = single(rule.options)
-    return apart
+    copy: Rule = single(rule.options)
+    return copy
 
 
-def lifted(bench: Bench) -> str | None:
-    """`torch.func.vmap` over the runs gives what asking one by one gives."""
-    if not bench.fresh().batched:
-        return Remark("batched = False: it is asked run by run, which is slower")
-    feedback = bench.all_feedback()
+def lifted(checked: CheckedRule) -> str | None:
+    """Find a difference between `vmap` over all runs and asking for one run after the other."""
+    if not checked.build().batched:
+        return Remark("batched = False: the rule is asked run by run, which is slower")
+    feedback = checked.draw_all_feedback()
     for progress in PROGRESS:
         try:
-            together = bench.ask(bench.lift(bench.fresh(), feedback), 0, progress)
+            together = checked.ask(checked.lift(checked.build(), feedback), 0, progress)
         except Exception as error:
-            return f"it cannot be lifted over runs: {one_line(error)}; {LIFTING}"
+            return f"vmap over runs does not work: {one_line(error)}; {LIFTING}"
         for run in RUNS:
-            alone = bench.lift(_one_by_one(bench.fresh()), feedback, [run])
-            apart = difference(bench.ask(alone, 0, progress), _of_run(together, run))
+            alone = checked.lift(_one_by_one(checked.build()), feedback, [run])
+            apart = difference(checked.ask(alone, 0, progress), _of_run(together, run))
             if apart is not None:
-                return f"lifted over runs it gives something else, {apart}; {LIFTING}"
+                return f"vmap over runs gives another result: {apart}; {LIFTING}"
     return None
 
 
@@ -48,39 +48,42 @@ def _of_run(answers: dict[str, Tensor], run: int) -> dict[str, Tensor]:
     return {name: tensor[run : run + 1] for name, tensor in answers.items()}
 
 
-def lifted_over_feedback(bench: Bench) -> str | None:
-    """The null calibration asks about one batch with many feedbacks at once."""
-    if not bench.fresh().batched:
+def lifted_over_feedback(checked: CheckedRule) -> str | None:
+    """Find a difference between `vmap` over several feedbacks and one feedback after the other.
+
+    The null calibration uses `vmap` over fresh feedback on one batch.
+    """
+    if not checked.build().batched:
         return None
-    drawn = bench.all_feedback()
-    shown, stacked = bench.show(bench.fresh(), drawn[0]), _stacked(drawn)
+    drawn = checked.draw_all_feedback()
+    shown, stacked = checked.observe(checked.build(), drawn[0]), _stacked(drawn)
 
     def credit(feedback: Feedback) -> dict[str, Tensor]:
-        return named(bench.fresh().credit(shown.context_with(feedback)))
+        return credit_by_name(checked.build().credit(shown.context_with(feedback)))
 
     try:
         together = torch.func.vmap(credit)(stacked) if stacked else {}
     except Exception as error:
-        return f"it cannot be lifted over fresh feedback: {one_line(error)}; {LIFTING}"
-    for run, one in enumerate(drawn if stacked else []):
-        apart = difference(_leading(credit(one)), _of_run(together, run))
+        return f"vmap over fresh feedback does not work: {one_line(error)}; {LIFTING}"
+    for run, feedback in enumerate(drawn if stacked else []):
+        apart = difference(_leading(credit(feedback)), _of_run(together, run))
         if apart is not None:
-            return f"lifted over fresh feedback it gives something else, {apart}; {LIFTING}"
+            return f"vmap over fresh feedback gives another result: {apart}; {LIFTING}"
     return None
 
 
 def _stacked(drawn: list[Feedback]) -> Feedback:
-    return {name: torch.stack([one[name] for one in drawn]) for name in drawn[0]}
+    return {name: torch.stack([feedback[name] for feedback in drawn]) for name in drawn[0]}
 
 
 def _leading(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     return {name: tensor.unsqueeze(0) for name, tensor in tensors.items()}
 
 
-def projects(bench: Bench) -> str | None:
-    """Where `projected` names a source s, the credit is s·B_lᵀ."""
-    rule = bench.fresh()
-    shown = bench.show(rule, bench.feedback(rule, 0), progress=1.0)
+def projects(checked: CheckedRule) -> str | None:
+    """Find a `projected` that returns a source s although the credit is not s·B_lᵀ."""
+    rule = checked.build()
+    shown = checked.observe(rule, checked.draw_feedback(rule, 0), progress=1.0)
     source = rule.projected(shown.context)
     if source is None:
         return None
@@ -91,59 +94,62 @@ def projects(bench: Bench) -> str | None:
         )
     matrices, blocks = shown.feedback["B"], len(shown.states) - 1
     if len(matrices) < max(blocks, 1):
-        return f"`projected` wants a matrix for each of {blocks} blocks in feedback['B']; {advice}"
+        return (
+            f"`projected` says that the credit is s·B_lᵀ, but feedback['B'] has {len(matrices)} "
+            f"matrices for {blocks} blocks; {advice}"
+        )
     credit = rule.credit(shown.context)
     formed = [source @ matrix.T for matrix in matrices]
-    expected = dict(zip(named(credit), [formed[0], *formed[:blocks]], strict=True))
-    apart = difference(named(credit), expected)
+    expected = dict(zip(credit_by_name(credit), [formed[0], *formed[:blocks]], strict=True))
+    apart = difference(credit_by_name(credit), expected)
     if apart is not None:
         return f"`projected` says that the credit is s·B_lᵀ, but {apart}; {advice}"
     return None
 
 
-def other_runs(bench: Bench) -> str | None:
-    """A run's credit alone is its credit among others."""
-    feedback = bench.all_feedback()
-    together = bench.ask(bench.lift(bench.fresh(), feedback))
+def other_runs(checked: CheckedRule) -> str | None:
+    """Find a run whose credit depends on the other runs."""
+    feedback = checked.draw_all_feedback()
+    together = checked.ask(checked.lift(checked.build(), feedback))
     for run in RUNS:
-        alone = bench.ask(bench.lift(bench.fresh(), feedback, [run]))
+        alone = checked.ask(checked.lift(checked.build(), feedback, [run]))
         apart = difference(alone, _of_run(together, run))
         if apart is not None:
             return (
-                f"among {len(RUNS)} runs, run {run} gets other credit than alone ({apart}): the "
-                "rule carries something from run to run; keep nothing on self or in the module, "
-                "and put what a run needs into its feedback"
+                f"run {run} gets other credit among {len(RUNS)} runs than alone ({apart}): the "
+                "rule keeps something from run to run; keep nothing on self or in the module, and "
+                "put what a run needs into its feedback"
             )
     return None
 
 
-def earlier_batches(bench: Bench) -> str | None:
-    """A rule that goes on and one that takes up the saved feedback do the same."""
+def earlier_batches(checked: CheckedRule) -> str | None:
+    """Find a difference between an uninterrupted rule and a new one with the saved feedback."""
     advice = (
         "the rule keeps something between batches that is not in the feedback; put it there, and "
         "return it from `learn` when it changes"
     )
-    going_on = bench.lift(bench.fresh(), bench.all_feedback())
+    uninterrupted = checked.lift(checked.build(), checked.draw_all_feedback())
     try:
-        bench.ask(going_on, 0)
-        bench.ask(going_on, 1)
-        saved = [reloaded(going_on.feedback_of(run)) for run in RUNS]
-        going_on.start_epoch(1)
-        on = bench.ask(going_on, 2)
+        checked.ask(uninterrupted, 0)
+        checked.ask(uninterrupted, 1)
+        saved = [save_and_load(uninterrupted.feedback_of(run)) for run in RUNS]
+        uninterrupted.start_epoch(1)
+        expected = checked.ask(uninterrupted, 2)
     except Exception as error:
-        return f"on a later batch it raises {one_line(error)}: {advice}"
-    resumed = bench.lift(bench.fresh(), saved)
+        return f"on a later batch the rule raises {one_line(error)}: {advice}"
+    resumed = checked.lift(checked.build(), saved)
     resumed.start_epoch(1)
-    apart = difference(on, bench.ask(resumed, 2))
+    apart = difference(expected, checked.ask(resumed, 2))
     return None if apart is None else f"after a restart {apart}: {advice}"
 
 
 LIFTED = [
-    Check("many runs at once get what they get one by one", lifted),
-    Check("many fresh feedbacks at once give what they give one by one", lifted_over_feedback),
-    Check("the credit is the projection that `projected` names", projects),
+    Check("many runs at once get the same credit as one by one", lifted),
+    Check("many feedbacks at once give the same credit as one by one", lifted_over_feedback),
+    Check("the credit is the projection that `projected` says", projects),
 ]
 CHECKS = [
     Check("a run's credit does not depend on other runs", other_runs),
-    Check("a run that stops and goes on gets the same credit", earlier_batches),
+    Check("a run that is stopped and resumed gets the same credit", earlier_batches),
 ]

@@ -22,31 +22,37 @@ CHUNK = 250
 
 
 @torch.no_grad()
-def right_answers(net: StackedResidualMLP, split: Split) -> Tensor:
+def right_answers(net: StackedResidualMLP, split: Split, chunk: int = CHUNK) -> Tensor:
     """Return whether each run answers each evaluation sample correctly, (runs, samples)."""
-    chunks = zip(torch.split(split.x, CHUNK), torch.split(split.y, CHUNK), strict=True)
+    chunks = zip(torch.split(split.x, chunk), torch.split(split.y, chunk), strict=True)
     return torch.cat([net.logits_shared(x).argmax(-1) == y for x, y in chunks], 1)
 
 
-def read_accuracy(net: StackedResidualMLP, split: Split) -> list[RunReadings]:
+def read_accuracy(net: StackedResidualMLP, split: Split, chunk: int = CHUNK) -> list[RunReadings]:
     """Return each run's accuracy on the whole evaluation split."""
-    correct = right_answers(net, split).sum(1)
+    correct = right_answers(net, split, chunk).sum(1)
     return [{"accuracy": count / len(split)} for count in correct.tolist()]
 
 
 @torch.no_grad()
-def read_norms(net: StackedResidualMLP, split: Split) -> list[RunReadings]:
+def read_norms(
+    net: StackedResidualMLP,
+    split: Split,
+    *,
+    batches: int = BATCHES_READ,
+    batch_size: int = BATCH_READ,
+) -> list[RunReadings]:
     """Return each run's medians of ‖h_l‖, ‖g_l‖ (l = 0 … L) and ‖g_L‖/‖e‖.
 
-    The medians are over the first 10 batches of 128 samples. g_l is the gradient of each sample's
+    The medians are over the samples of the first `batches`. g_l is the gradient of each sample's
     own loss, so it does not depend on the batch size. The backward pass starts from the unit error
     e/‖e‖, so the gradient of a confident sample does not underflow.
     """
     stream_norms, unit_norms, error_norms = [], [], []
-    size = BATCH_READ * BATCHES_READ
+    samples = batches * batch_size
     for x, y in zip(
-        torch.split(split.x[:size], BATCH_READ),
-        torch.split(split.y[:size], BATCH_READ),
+        torch.split(split.x[:samples], batch_size),
+        torch.split(split.y[:samples], batch_size),
         strict=True,
     ):
         trace = net.forward_shared(x)

@@ -24,7 +24,7 @@ from depthgauge.scheduling.interrupt import ASKING, Interrupt
 from depthgauge.scheduling.worker import Job, Tasks, Worker
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.training.loop import StoppedEarlyError
-from depthgauge.training.threads import with_threads
+from depthgauge.training.threads import use_threads
 
 LOOK_EVERY = 0.5
 """Seconds between two updates of the progress bar."""
@@ -66,7 +66,7 @@ def run_here(
     watcher = threading.Thread(target=look, daemon=True)
     watcher.start()
     try:
-        with with_threads(job.threads):
+        with use_threads(job.threads):
             Worker(job, study, interrupt, tasks).work()
     finally:
         ended.set()

@@ -64,11 +64,11 @@ class Claim:
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def keep_alive(self, progress: Callable[[], Progress]) -> None:
-        """Write the progress into the claim every few seconds, until it is released."""
+    def keep_alive(self, progress: Callable[[], Progress], every: float = BEAT_EVERY) -> None:
+        """Write the progress into the claim at this interval in seconds, until it is released."""
 
         def beat() -> None:
-            while not self._ended.wait(BEAT_EVERY):
+            while not self._ended.wait(every):
                 try:
                     self.beat(progress())
                 except OSError:
@@ -117,10 +117,13 @@ class Claim:
 
 
 class Claims:
-    """The claims in one folder, as this process sees them."""
+    """The claims in one folder, as this process sees them.
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    The `clock` tells how long an owner on another machine has been silent.
+    """
+
+    def __init__(self, folder: Path, clock: Callable[[], float] = time.monotonic) -> None:
+        self.folder, self._clock = folder, clock
         self._seen: dict[str, tuple[tuple[Path, int], float]] = {}
 
     def take(self, name: str) -> Claim | None:
@@ -138,7 +141,7 @@ class Claims:
         """Return the claim on a cohort; None if nobody holds one, as far as is known here."""
         newest = self._newest(name)
         content = _read(newest) if newest is not None else None
-        if content is None or content.released or content.owner.is_gone:
+        if content is None or content.released or content.owner.is_gone():
             return None
         return content
 
@@ -169,12 +172,12 @@ class Claims:
     def _is_free(self, name: str, path: Path) -> bool:
         """Return whether the owner released the claim, has ended, or is silent for too long."""
         content = _read(path)
-        if content is not None and (content.released or content.owner.is_gone):
+        if content is not None and (content.released or content.owner.is_gone()):
             return True
-        if content is not None and content.owner.is_gone is False:
+        if content is not None and content.owner.is_gone() is False:
             return False
         sign = (path, content.beat if content is not None else -1)
-        now = time.monotonic()
+        now = self._clock()
         if name not in self._seen or self._seen[name][0] != sign:
             self._seen[name] = (sign, now)
         return now - self._seen[name][1] >= DEAD_AFTER

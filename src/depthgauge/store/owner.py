@@ -10,6 +10,9 @@ from pathlib import Path
 import psutil
 from pydantic import BaseModel, ConfigDict
 
+PROC = Path("/proc")
+"""The folder in which Linux describes its processes."""
+
 SAME_TIME = 2.0
 """Seconds, or ticks, by which two readings of one process's start may differ."""
 
@@ -28,13 +31,12 @@ class Owner(BaseModel):
     pid: int
     started: float
 
-    @property
-    def is_gone(self) -> bool | None:
-        """Whether the process has ended; None if that cannot be seen from this machine."""
-        if self.place != _place():
+    def is_gone(self, proc: Path = PROC) -> bool | None:
+        """Return whether the process has ended; None if that cannot be seen from this machine."""
+        if self.place != this_place(proc):
             return None
         try:
-            other = abs(_started(self.pid) - self.started) > SAME_TIME
+            other = abs(start_of(self.pid, proc) - self.started) > SAME_TIME
             return other or psutil.Process(self.pid).status() == psutil.STATUS_ZOMBIE
         except (psutil.NoSuchProcess, ProcessLookupError, FileNotFoundError):
             return None if psutil.pid_exists(self.pid) else True
@@ -52,25 +54,25 @@ def this_process() -> Owner:
 
 def owner_of(pid: int) -> Owner:
     """Return a process on this machine as an owner."""
-    return Owner(host=platform.node(), place=_place(), pid=pid, started=_started(pid))
+    return Owner(host=platform.node(), place=this_place(), pid=pid, started=start_of(pid))
 
 
-def _started(pid: int) -> float:
+def start_of(pid: int, proc: Path = PROC) -> float:
     """Return when a process started.
 
     On Linux this is in ticks since the start of the system, which changes of the clock do not move.
     Elsewhere it is in seconds of the system's clock.
     """
-    stat = Path(f"/proc/{pid}/stat")
-    if not Path("/proc/self/stat").exists():
+    stat = proc / f"{pid}/stat"
+    if not (proc / "self/stat").exists():
         return psutil.Process(pid).create_time()
     return float(stat.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[19])
 
 
 @cache
-def _place() -> str:
+def this_place(proc: Path = PROC) -> str:
     """Return the name of the machine, its last start, and the container's process namespace."""
-    boot, namespace = Path("/proc/sys/kernel/random/boot_id"), Path("/proc/self/ns/pid")
+    boot, namespace = proc / "sys/kernel/random/boot_id", proc / "self/ns/pid"
     known = boot.read_text().strip() if boot.exists() else f"{psutil.boot_time():.0f}"
     inside = os.readlink(namespace) if namespace.exists() else ""
     return f"{platform.node()} {known} {inside}".strip()

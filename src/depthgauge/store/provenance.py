@@ -25,10 +25,16 @@ LIBRARIES = ("numpy", "pydantic", "safetensors", "scipy")
 """Libraries besides torch that results depend on."""
 
 
+THIS_FILE = Path(__file__)
+
+
 @cache
-def git_commit() -> str | None:
-    """Return the commit of the checkout, with `-dirty` if it was changed; None if installed."""
-    here = Path(__file__).resolve()
+def git_commit(file: Path = THIS_FILE) -> str | None:
+    """Return the commit of the checkout that tracks a file; None if no checkout does.
+
+    The commit ends in `-dirty` if the checkout has changes.
+    """
+    here = file.resolve()
     if _git(here.parent, "ls-files", "--error-unmatch", here.name) is None:
         return None
     return _git(here.parent, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
@@ -65,9 +71,9 @@ Provenance: TypeAlias = Mapping[str, Any]
 """The origin of a result as JSON: date, version, commit, machine, command, cost."""
 
 
-def environment() -> dict[str, object]:
+def environment(file: Path = THIS_FILE) -> dict[str, object]:
     """Return date, software and machine; `dirty` says whether the checkout had changes."""
-    commit = git_commit()
+    commit = git_commit(file)
     return {
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "version": __version__,

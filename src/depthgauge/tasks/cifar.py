@@ -19,17 +19,18 @@ from depthgauge.tasks.cifar_sets import (
 )
 
 
-def load_cifar10() -> Task:
+def load_cifar10(dataset: CifarSet = CIFAR10) -> Task:
     """Load CIFAR-10: 60,000 colour images of 32×32 pixels in 10 classes."""
-    return _load(CIFAR10, mean=(0.4914, 0.4822, 0.4465), std=(0.2470, 0.2435, 0.2616))
+    return _load(dataset, mean=(0.4914, 0.4822, 0.4465), std=(0.2470, 0.2435, 0.2616))
 
 
-def load_cifar100() -> Task:
+def load_cifar100(dataset: CifarSet = CIFAR100) -> Task:
     """Load CIFAR-100: images like those of CIFAR-10, in 100 classes (the fine labels)."""
-    return _load(CIFAR100, mean=(0.5071, 0.4865, 0.4409), std=(0.2673, 0.2564, 0.2762))
+    return _load(dataset, mean=(0.5071, 0.4865, 0.4409), std=(0.2673, 0.2564, 0.2762))
 
 
 def _load(dataset: CifarSet, mean: tuple[float, ...], std: tuple[float, ...]) -> Task:
+    """Read a data set from the cache; refuse arrays that have changed since they were fetched."""
     arrays, recorded = cache.read(dataset)
     wrong = find_wrong_digest(sha256_by_name(arrays), dataset.sha256 or recorded)
     if wrong:

@@ -66,24 +66,27 @@ class LinearClassifier:
         return (answers == split.y).numpy()
 
 
-def reason_not_fitted(task: Task) -> str:
+def reason_not_fitted(task: Task, most_features: int = MOST_FEATURES) -> str:
     """Return why no linear classifier is fitted for a task; "" if one can be fitted."""
-    if task.input_dim > MOST_FEATURES:
-        return f"n/a: inputs have {task.input_dim:,} features, more than {MOST_FEATURES:,}"
+    if task.input_dim > most_features:
+        return f"n/a: inputs have {task.input_dim:,} features, more than {most_features:,}"
     if len(torch.unique(task.train.y)) < 2:  # noqa: PLR2004
         return "n/a: all training samples have one class"
     return ""
 
 
-def fit_linear_classifier(task: Task) -> LinearClassifier:
-    """Fit a linear classifier to a task's training samples, or to 50,000 of them.
+def fit_linear_classifier(
+    task: Task, *, most_samples: int = MOST_SAMPLES, exact: int = EXACT
+) -> LinearClassifier:
+    """Fit a linear classifier to a task's training samples, or to `most_samples` of them.
 
     Penalties are tried from the strongest to the weakest, until two in a row are no better on
     held-out training samples. With the best penalty, the classifier is fitted to all samples.
+    Inputs with more than `exact` numbers are fitted in float32.
     """
     order = torch.randperm(len(task.train), generator=torch.Generator().manual_seed(0))
-    order = order[:MOST_SAMPLES]
-    dtype = torch.float64 if len(order) * task.input_dim <= EXACT else torch.float32
+    order = order[:most_samples]
+    dtype = torch.float64 if len(order) * task.input_dim <= exact else torch.float32
     x, y = as_inputs(task.train.x[order], task, dtype), task.train.y[order]
     mean, std = x.mean(0), x.std(0, correction=0)
     std = torch.where(std > 0, std, torch.ones_like(std))

@@ -81,6 +81,7 @@ def train_cohort(
     save_every: float = 60.0,
     on_step: Callable[[int], None] = lambda steps: None,
     stop: Callable[[], bool] = lambda: False,
+    clock: Callable[[], float] = time.monotonic,
 ) -> None:
     """Train to the last epoch.
 
@@ -96,6 +97,7 @@ def train_cohort(
         save_every: seconds between saved states.
         on_step: called with 1 after every step, for progress.
         stop: called after every step. If it returns True, states are saved and training stops.
+        clock: returns the time in seconds.
 
     Raises:
         StoppedEarlyError: `stop` returned True before the last epoch was over.
@@ -110,7 +112,7 @@ def train_cohort(
         epoch, start = restore(cohort, start, len(batches)), None
     else:
         recorder.record_epoch(_lines(cohort, split, observers, 0, None))
-    saved_at = time.monotonic()
+    saved_at = clock()
     while epoch.number < recipe.epochs:
         for batch in batches.epoch(epoch.number, epoch.step):
             epoch.train(batch, len(batches))
@@ -121,9 +123,9 @@ def train_cohort(
                 epoch = Epoch(cohort, epoch.number + 1)
                 recorder.record_epoch(_lines(cohort, split, observers, epoch.number, losses))
             last = epoch.number == recipe.epochs
-            if last or stopping or time.monotonic() - saved_at >= save_every:
+            if last or stopping or clock() - saved_at >= save_every:
                 recorder.save(epoch.states(with_moments=not last))
-                saved_at = time.monotonic()
+                saved_at = clock()
             if stopping and not last:
                 raise StoppedEarlyError
 

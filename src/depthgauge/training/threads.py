@@ -9,7 +9,7 @@ import torch
 
 
 @contextmanager
-def with_threads(number: int) -> Iterator[None]:
+def use_threads(number: int) -> Iterator[None]:
     """Let PyTorch use `number` threads inside the `with` block, and as many as before after it."""
     before = torch.get_num_threads()
     torch.set_num_threads(number)

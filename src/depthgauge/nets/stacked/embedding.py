@@ -31,16 +31,17 @@ class StackedEmbedding:
         products: Products = FULL_PRECISION,
     ) -> None:
         self._products = products
-        membership = torch.tensor(list(groups), device=weights.device)
-        self.runs_of_group = [
-            (membership == group).nonzero().flatten() for group in range(max(groups) + 1)
+        runs_of_group = [
+            [run for run, own in enumerate(groups) if own == group]
+            for group in range(max(groups) + 1)
         ]
-        self._members = [as_slice(runs) for runs in self.runs_of_group]
-        order = torch.cat(self.runs_of_group)
-        self.position = torch.argsort(order).tolist()
-        self.weight = weights[order].contiguous()
-        self.bias = biases[order].contiguous()
-        sizes = [len(runs) for runs in self.runs_of_group]
+        self._members = [_index(runs, weights.device) for runs in runs_of_group]
+        order = [run for runs in runs_of_group for run in runs]
+        self.position = [order.index(run) for run in range(len(order))]
+        index = torch.tensor(order, device=weights.device)
+        self.weight = weights[index].contiguous()
+        self.bias = biases[index].contiguous()
+        sizes = [len(runs) for runs in runs_of_group]
         starts = [sum(sizes[:i]) for i in range(len(sizes))]
         self._slices = [slice(a, a + n) for a, n in zip(starts, sizes, strict=True)]
 
@@ -83,9 +84,10 @@ class StackedEmbedding:
             torch.sum(flat, 1, out=bias_out[part].view(-1)).mul_(scale)
 
 
-def as_slice(numbers: Tensor) -> slice | Tensor:
-    """Return equally spaced numbers as a slice (which selects without a copy), others unchanged."""
-    first, *rest = numbers.tolist()
-    step = rest[0] - first if rest else 1
-    evenly = range(first, first + len(numbers) * step, step)
-    return slice(evenly.start, evenly.stop, step) if [first, *rest] == list(evenly) else numbers
+def _index(runs: list[int], device: torch.device) -> slice | Tensor:
+    """Return an index of the runs; evenly spaced runs get a slice, which copies nothing."""
+    step = runs[1] - runs[0] if len(runs) > 1 else 1
+    even = range(runs[0], runs[0] + len(runs) * step, step)
+    if runs == list(even):
+        return slice(even.start, even.stop, step)
+    return torch.tensor(runs, device=device)

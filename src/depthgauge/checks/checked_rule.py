@@ -1,4 +1,4 @@
-"""A rule on three tiny networks, each with its own seed and batches: what all checks work on."""
+"""The rule that is checked, with three tiny networks, their seeds and their batches."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from depthgauge.checks.observed_batch import Offers, Shown
+from depthgauge.checks.observed_batch import ObservedBatch, ObservedNeeds
 from depthgauge.config import NetConfig
 from depthgauge.nets.cross_entropy import cross_entropy_and_error
 from depthgauge.nets.registry import initial_net
@@ -26,13 +26,13 @@ SEEDS = (1, 2, 3)
 RUNS = tuple(range(len(SEEDS)))
 NET = NetConfig(width=8, blocks=3, w2_std=0.3)
 PROGRESS = (0.0, 0.5, 1.0)
-"""The beginning of training, its middle, and where a trained network is read."""
+"""The start of training, its middle, and the value for a trained network that is measured."""
 
 Feedback = dict[str, Tensor]
 
 
 def tiny_task() -> Task:
-    """Random samples, as many as the runs see in all their batches; every class is there."""
+    """Make a task of random samples, one for each row of all batches, with every class."""
     samples = SAMPLES * BATCHES * len(SEEDS)
     x = torch.randn(samples, INPUTS, generator=torch.Generator().manual_seed(0))
     split = Split(x, torch.arange(samples) % CLASSES)
@@ -40,28 +40,33 @@ def tiny_task() -> Task:
 
 
 @dataclass(frozen=True)
-class Bench:
-    """The rule that is checked, and everything that it is shown, in one precision."""
+class CheckedRule:
+    """The rule that is checked, and the networks and batches that it is asked about.
+
+    Attributes:
+        choice: the rule with its options.
+        dtype: the precision of networks and batches.
+    """
 
     choice: RuleChoice
     dtype: torch.dtype = torch.float64
 
-    def at(self, dtype: torch.dtype) -> Bench:
-        """The same in float32 or float64."""
-        return self if dtype == self.dtype else self._otherwise
+    def in_precision(self, dtype: torch.dtype) -> CheckedRule:
+        """Return the same rule with networks and batches in float32 or float64."""
+        return self if dtype == self.dtype else self._in_other_precision
 
     @cached_property
-    def _otherwise(self) -> Bench:
+    def _in_other_precision(self) -> CheckedRule:
         other = torch.float32 if self.dtype == torch.float64 else torch.float64
-        return Bench(self.choice, other)
+        return CheckedRule(self.choice, other)
 
-    def fresh(self) -> Rule:
-        """The rule as nobody has used it yet."""
+    def build(self) -> Rule:
+        """Make a new, unused rule."""
         return self.choice.build()
 
     @cached_property
     def task(self) -> Task:
-        """What the networks are shown."""
+        """The task of the networks."""
         return tiny_task()
 
     @cached_property
@@ -71,24 +76,24 @@ class Bench:
 
     @cached_property
     def stack(self) -> StackedResidualMLP:
-        """The networks as training holds them."""
+        """The networks, stacked as for training."""
         blocks = [net.num_blocks for net in self.nets]
         return StackedResidualMLP(self.nets, RUNS, blocks, self.dtype)
 
-    def feedback(self, rule: Rule, run: int) -> Feedback:
-        """What the rule keeps for a run, in the bench's precision."""
+    def draw_feedback(self, rule: Rule, run: int) -> Feedback:
+        """Let the rule draw its feedback for a run, and convert it to this precision."""
         drawn = rule.feedback(self.nets[run], torch.Generator().manual_seed(SEEDS[run]))
         return {
             name: tensor.to(self.dtype) if tensor.is_floating_point() else tensor
             for name, tensor in drawn.items()
         }
 
-    def all_feedback(self) -> list[Feedback]:
-        """Every run's, each drawn by a rule of its own."""
-        return [self.feedback(self.fresh(), run) for run in RUNS]
+    def draw_all_feedback(self) -> list[Feedback]:
+        """Draw every run's feedback, each with a new rule."""
+        return [self.draw_feedback(self.build(), run) for run in RUNS]
 
     def step(self, batch: int = 0, progress: float = 0.5) -> Step:
-        """A batch of every run, as training shows it."""
+        """Return a batch of every run, as training makes it."""
         rows = (torch.arange(SAMPLES) + SAMPLES * (len(SEEDS) * batch + run) for run in RUNS)
         chosen = torch.stack(list(rows))
         labels = self.task.train.y[chosen]
@@ -96,19 +101,21 @@ class Bench:
         _, error = cross_entropy_and_error(trace.logits, labels)
         return Step(trace, error, labels, progress)
 
-    def show(self, rule: Rule, feedback: Feedback, run: int = 0, progress: float = 0.5) -> Shown:
-        """One run's batch, in copies, with a note of everything that the rule asks for."""
+    def observe(
+        self, rule: Rule, feedback: Feedback, run: int = 0, progress: float = 0.5
+    ) -> ObservedBatch:
+        """Return copies of one run's batch, which note what the rule asks for and changes."""
         step, net = self.step(0, progress), deepcopy(self.nets[run]).to(self.dtype)
         states = [state[run].clone() for state in step.trace.states]
-        along = self.stack.stream_backward(step.trace, step.error)
-        gradient, error = [g[run].clone() for g in along], step.error[run].clone()
+        gradients = self.stack.stream_backward(step.trace, step.error)
+        gradient, error = [g[run].clone() for g in gradients], step.error[run].clone()
         offers: dict[Need, object] = {
             "error": error,
             "gradient": gradient,
             "readout": net.readout,
             "blocks": [lambda stream, block=block: block(stream) for block in net.blocks],
         }
-        return Shown(
+        return ObservedBatch(
             states,
             step.labels[run].clone(),
             error,
@@ -117,7 +124,7 @@ class Bench:
             self._noise(rule, states, SEEDS[run]),
             progress,
             net.residual_add,
-            Offers({need: offers[need] for need in rule.needs}),
+            ObservedNeeds({need: offers[need] for need in rule.needs}),
         )
 
     def _noise(self, rule: Rule, states: Sequence[Tensor], seed: int) -> Tensor | None:
@@ -127,12 +134,12 @@ class Bench:
     def lift(
         self, rule: Rule, feedback: Sequence[Feedback], runs: Sequence[int] = RUNS
     ) -> LiftedRule:
-        """The rule over some of the runs, as training asks it."""
+        """Return the rule lifted over some of the runs, as training does it."""
         seeds = [SEEDS[run] for run in runs]
         return LiftedRule(rule, self.stack, [feedback[run] for run in runs], runs, seeds)
 
     def ask(self, lifted: LiftedRule, batch: int = 0, progress: float = 0.5) -> dict[str, Tensor]:
-        """The credit of a batch and what was learned from it, by name, (runs, …)."""
+        """Return the credit of a batch and what was learned from it, by name, (runs, …)."""
         before: Mapping[str, Tensor] = dict(lifted.feedback)
         blocks, embed = lifted(self.step(batch, progress))
         credit = {f"the credit of block {i}": block for i, block in enumerate(blocks)}
