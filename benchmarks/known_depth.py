@@ -1,10 +1,10 @@
-"""Audit rules whose used depth is known, on the embedded task, and write down what is found.
+"""Audit rules whose used depth is known, on the embedded task, and write down the results.
 
     python benchmarks/known_depth.py FOLDER
 
-The studies stay in FOLDER, so that the same command goes on where it stopped. What they come to
-goes to `reproduction/known-depth/found.json`. The rules are those of `tests/rules/`: the true
-gradient to some blocks; nothing, noise or random signs to the others.
+The studies stay in FOLDER, so that the same command continues where it stopped. The results go to
+`reproduction/known-depth/found.json`. The rules are those of `tests/rules/`: they give the true
+gradient to some blocks, and nothing, noise or random signs to the others.
 """
 
 from __future__ import annotations
@@ -34,35 +34,35 @@ STUDIES: dict[str, dict[str, Any]] = {
 
 
 def summary(study: dg.StudyResult) -> dict[str, Any]:
-    """Return what each rule's ladder comes to."""
-    found = {}
+    """Return verdict, used depth, ladder and twins of each rule with a ladder."""
+    summaries = {}
     for label, rule in study.rules.items():
         depth = rule.used_depth
         if depth is None:
             continue
-        found[label] = {
+        summaries[label] = {
             "verdict": str(rule.verdict),
             "used depth": str(depth),
             **{name: getattr(depth, name) for name in ("value", "low", "high", "earning_blocks")},
             "ladder": {rung.k: rung.mean for rung in rule.ladder},
             "twins": {rung.k: rung.mean for rung in rule.twins},
         }
-    return found
+    return summaries
 
 
 def main(folder: Path) -> None:
-    """Audit every study, and keep what was found."""
+    """Audit every study, and write the results after each."""
     known = environment()
-    found: dict[str, Any] = {
+    results: dict[str, Any] = {
         "command": "python benchmarks/known_depth.py FOLDER",
         "commit": known.get("commit"),
         "machine": {name: known.get(name) for name in ("processor", "torch", "python")},
     }
     for name, options in STUDIES.items():
         study = dg.audit(out=str(folder / name), **options)
-        found[name] = {"seeds": study.seeds, "rules": summary(study)}
+        results[name] = {"seeds": study.seeds, "rules": summary(study)}
         FOUND.parent.mkdir(parents=True, exist_ok=True)
-        FOUND.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        FOUND.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""Null calibration of Γ: 1,000 fresh draws against the usual script's 20, alternately in one run.
+"""Time the null calibration of Γ: our 1,000 fresh draws, and the 20 draws of a usual script.
 
     python benchmarks/null.py [--rounds 5] [--json]
 
-A network with d = 256 and L = 4, trained by DFA or FA on CIFAR-shaped data, 2,048 samples. The
-usual script does, for every draw, what was done for the training feedback: forward, backward,
-credit, cosines. Both use all threads. What counts is the ratio; with `--json` one JSON document.
+The network has d = 256 and L = 4, and the feedback of DFA or FA; there are 2,048 samples in the
+shape of CIFAR-10. The usual script repeats everything for every draw: forward, backward, credit,
+cosines. The two take turns with all threads, and the ratio counts. `--json` prints one document.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ import json
 import math
 import statistics
 import time
+from collections.abc import Callable
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from depthgauge.auditing.null import calibrate_null
@@ -28,8 +29,8 @@ WIDTH, BLOCKS, CLASSES, FEATURES, SAMPLES = 256, 4, 10, 3072, 2048
 SCRIPT_DRAWS, DRAWS = 20, 1000
 
 
-def script(net: nn.Module, x: Tensor, y: Tensor, rule: str) -> list[list[float]]:
-    """The usual script: everything again for every draw."""
+def script(net: ResidualMLP, x: Tensor, y: Tensor, rule: str) -> list[list[float]]:
+    """Return Γ of every draw and layer as a usual script does: everything again for every draw."""
     results = []
     for draw in range(SCRIPT_DRAWS):
         torch.manual_seed(10_000 + draw)
@@ -57,15 +58,15 @@ def _mean_cosine(a: Tensor, b: Tensor) -> float:
     return float(((a * b).sum(-1) / (a.norm(dim=-1) * b.norm(dim=-1))).mean())
 
 
-def seconds(work: object) -> float:
-    """How long a call takes."""
+def seconds(work: Callable[[], object]) -> float:
+    """Return the seconds of a call."""
     start = time.perf_counter()
-    work()  # type: ignore[operator]
+    work()
     return time.perf_counter() - start
 
 
 def compare(rule: str, rounds: int) -> dict[str, float | str]:
-    """Medians of alternating measurements, and how well the first draws agree."""
+    """Return the medians of alternating measurements, and the agreement of the first draws."""
     torch.manual_seed(0)
     net = ResidualMLP(FEATURES, WIDTH, CLASSES, BLOCKS, w2_std=0.05)
     built = choose_rule(rule).build()

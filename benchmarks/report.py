@@ -1,9 +1,10 @@
-"""The report of a large study: how large its page is, and how long it takes to make and to open.
+"""Measure the report of a large study: the size of the page, and the time to make and to open it.
 
-The study is made up, its files are not: 500 runs of 100 epochs (10 rules, k = 0 … 4, 10 seeds),
-with an audit of its 100 networks that repeats one real reading. Opening is timed by headless
-Chromium itself, from the beginning of the navigation: until text shows, until the page is ready and
-the charts in sight are drawn, and until all are; alternately with the page of a study of one run.
+The study is invented, but its files are real: 500 runs of 100 epochs (10 rules, k = 0 … 4, 10
+seeds), and an audit of 100 networks that repeats one real reading. Headless Chromium times the
+opening from the beginning of the navigation: until text shows, until the page is ready and the
+visible charts are drawn, and until all charts are drawn. The page of a study of one run takes turns
+with the large one.
 
     python benchmarks/report.py [--rules 10] [--seeds 10] [--epochs 100] [--rounds 5]
 """
@@ -11,7 +12,6 @@ the charts in sight are drawn, and until all are; alternately with the page of a
 from __future__ import annotations
 
 import argparse
-import copy
 import json
 import statistics
 import tempfile
@@ -22,9 +22,10 @@ from typing import Any
 
 from playwright.sync_api import Browser, sync_playwright
 
-from depthgauge.cli.main import main as depthgauge
-from depthgauge.config import NetConfig, Recipe, RuleConfig, RunConfig, TaskConfig
-from depthgauge.report.page.study_page import write_study_page
+import depthgauge as dg
+from depthgauge.config import NetConfig, Recipe, RuleConfig, RunConfig, SharedConfig, TaskConfig
+from depthgauge.results.audit import Audit
+from depthgauge.results.audit_parts import Source
 from depthgauge.store.provenance import environment
 from depthgauge.store.study_folder import StudyFolder
 
@@ -34,16 +35,15 @@ BLOCKS = 4
 
 
 def make_study(folder: Path, rules: int, seeds: int, epochs: int) -> None:
-    """Runs whose readings wander at random, and an audit of those with all blocks trained."""
+    """Write runs with random readings, and an audit of those that train all blocks."""
     random, provenance = Random(0), environment() | {"wall_seconds": 100.0}
     task = TaskConfig(name="teacher", checksum="0" * 64)
     net, recipe = NetConfig(blocks=BLOCKS), Recipe(epochs=epochs)
     study = StudyFolder(folder)
-    base = {"task": task, "net": net, "recipe": recipe}
-    study.open({name: part.model_dump(mode="json") for name, part in base.items()}, "cpu", 1, 1)
-    full: dict[str, dict[int, str]] = {}
+    study.open(SharedConfig(task=task, net=net, recipe=recipe), "cpu", 1, 1)
+    networks: dict[str, dict[int, str]] = {}
     for number in range(rules):
-        rule = RuleConfig(name="dfa", label=f"dfa[scale={number}]", options={"scale": number})
+        rule = RuleConfig(name="dfa", label=f"dfa[epsilon={number}]", options={"epsilon": number})
         for k in range(BLOCKS + 1):
             for seed in range(seeds):
                 config = RunConfig(task=task, net=net, rule=rule, recipe=recipe, k=k, seed=seed)
@@ -53,8 +53,8 @@ def make_study(folder: Path, rules: int, seeds: int, epochs: int) -> None:
                 run.metrics_path.write_text("".join(json.dumps(line) + "\n" for line in lines))
                 run.finish(provenance)
                 if k == BLOCKS:
-                    full.setdefault(rule.label, {})[seed] = config.identity
-    (folder / "audit.json").write_text(json.dumps(make_audit(folder, full)))
+                    networks.setdefault(rule.label, {})[seed] = config.identity
+    (folder / "audit.json").write_text(make_audit(folder, networks).model_dump_json())
 
 
 def _line(epoch: int, random: Random) -> dict[str, Any]:
@@ -70,26 +70,23 @@ def _line(epoch: int, random: Random) -> dict[str, Any]:
     }
 
 
-def make_audit(folder: Path, full: dict[str, dict[int, str]]) -> dict[str, Any]:
-    """A real audit of one small network, its reading repeated for every network of the study."""
+def make_audit(folder: Path, networks: dict[str, dict[int, str]]) -> Audit:
+    """Return the audit of one small network, with its reading repeated for every network."""
     small = folder.parent / f"{folder.name}-small"
-    options = ["--rules", "bp", "dfa", "--seeds", "1", "--epochs", "1", "--width", "16"]
-    depthgauge(["audit", *options, "--out", str(small), "--json"])
-    audit: dict[str, Any] = json.loads((small / "audit.json").read_text())
-    report, verdict = audit["reports"]["dfa_s1"], audit["verdicts"]["dfa"]
-    row = next(row for row in audit["summary"] if row["method"] == "dfa")
-    audit["reports"], audit["summary"], audit["verdicts"] = {}, [], {}
-    for method, runs in full.items():
-        audit["verdicts"][method] = copy.deepcopy(verdict)
-        for seed, identity in runs.items():
-            source = {"run": f"runs/{identity}", "frozen_run": None, "commit": None}
-            audit["reports"][f"{method}_s{seed}"] = report
-            audit["summary"].append(row | {"method": method, "seed": seed, "source": source})
-    return audit
+    audit = dg.audit(rules=["bp", "dfa"], seeds=[1], epochs=1, width=16, out=str(small)).audit
+    assert audit is not None
+    (read,), verdict = audit.of_label("dfa"), audit.verdicts["dfa"]
+    repeated = [
+        read.model_copy(update={"label": label, "seed": seed, "source": Source(run=identity)})
+        for label, runs in networks.items()
+        for seed, identity in runs.items()
+    ]
+    update = {"networks": tuple(repeated), "verdicts": dict.fromkeys(networks, verdict)}
+    return audit.model_copy(update=update)
 
 
 def seconds_to_open(browser: Browser, page: Path) -> dict[str, float]:
-    """Until the page is ready, and until everything has been drawn."""
+    """Return the seconds until text shows, until the page is ready, and until all is drawn."""
     tab = browser.new_page(viewport={"width": 1280, "height": 900})
     tab.goto(page.as_uri())
     tab.wait_for_selector("html[data-drawn=yes]", state="attached")
@@ -102,7 +99,7 @@ def seconds_to_open(browser: Browser, page: Path) -> dict[str, float]:
 
 
 def main() -> None:
-    """Print what it took."""
+    """Print sizes and times."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     for name, default in (("rules", 10), ("seeds", 10), ("epochs", 100), ("rounds", 5)):
         parser.add_argument(f"--{name}", type=int, default=default)
@@ -112,14 +109,14 @@ def main() -> None:
         make_study(large, args.rules, args.seeds, args.epochs)
         make_study(small, 1, 1, 1)
         began = time.perf_counter()
-        page = write_study_page(large)
+        page = dg.load(large).report()
         made = time.perf_counter() - began
-        pages = {"large": page, "small": write_study_page(small)}
+        pages = {"large": page, "small": dg.load(small).report()}
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
         times: dict[tuple[str, str], list[float]] = {}
         for _ in range(args.rounds):
-            for name, one in pages.items():
-                for mark, seconds in seconds_to_open(browser, one).items():
+            for name, path in pages.items():
+                for mark, seconds in seconds_to_open(browser, path).items():
                     times.setdefault((name, mark), []).append(seconds)
         browser.close()
         runs = args.rules * args.seeds * (BLOCKS + 1)

@@ -1,151 +1,138 @@
-"""Does another way of training come to the same ladder on the embedded task as the cohort engine?
+"""Compare the ladder of the cohort engine with that of another way of training.
 
-    python benchmarks/same_ladder.py plain|bf16 --out FOLDER [--seeds 42 123 456] [--dry-run]
+    python benchmarks/same_ladder.py plain|bf16 --out FOLDER [--seeds 42 123 456]
 
-Six rules, every k, the task's own network and recipe; a study for each way, in one thread: the
-cohort engine in float32, and the plain engine, or the cohort engine with bfloat16 products. The
-same command goes on where it was stopped.
+Six rules, every k, the embedded task with its network and recipe, one thread. There is a study for
+each way: the cohort engine in float32, and the plain engine, or the cohort engine with bfloat16
+products. The same command continues where it stopped.
 
-They round differently, and training makes that grow, so that runs of one seed come apart. The
-yardstick is what another seed does: see `seed_noise.py`. Chance alone may put a rung beyond it, and
-how often is said. Of such a rung the t interval, corrected for the number of rungs, says whether
-the two can be told apart. A bias of one of them would show first over all rungs.
+The two ways round differently, and training amplifies that, so that runs of one seed differ. The
+yardstick is the difference between seeds: see `seed_noise.py`. Chance alone may put a rung beyond
+it; the output says how often. For each rung a t interval, corrected for the number of rungs, says
+whether the two ways differ. A bias would show first in the mean over all rungs.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import subprocess
-import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from seed_noise import Rung, by_chance, ends, over_all
+from seed_noise import Rung, by_chance, over_all
 
-from depthgauge.report.audit_table import percent
-from depthgauge.report.durations import in_words
-from depthgauge.report.paper.markdown import markdown_table
-from depthgauge.report.side_by_side_table import points
+import depthgauge as dg
+from depthgauge.results.ladder import Rung as StudyRung
+from depthgauge.results.study import StudyResult
 from depthgauge.store.files import make_folder, write_json, write_text
 from depthgauge.store.provenance import environment
 
 RULES = ("bp", "fa", "dfa", "state_bridge", "credit_bridge", "ep")
-WAYS = {
-    "cohort": ("--engine", "cohort", "--dtype", "float32"),
-    "plain": ("--engine", "plain", "--dtype", "float32"),
-    "bf16": ("--engine", "cohort", "--dtype", "bf16"),
+WAYS: dict[str, dict[str, str]] = {
+    "cohort": {"engine": "cohort", "dtype": "float32"},
+    "plain": {"engine": "plain", "dtype": "float32"},
+    "bf16": {"engine": "cohort", "dtype": "bf16"},
 }
-RECORDS = Path(__file__).parents[1] / "reproduction"
+REPRODUCTION = Path(__file__).parents[1] / "reproduction"
 MACHINE = ("version", "commit", "python", "torch", "libraries", "processor", "cores", "system")
-"""What of the environment is written down."""
+"""The fields of the environment that are written down."""
+HEADER = ("largest of a seed", "seed noise", "within it", "told apart")
 
 
-def ladder(way: str, out: Path, seeds: list[int], *more: str) -> dict[str, Any]:
-    """What the command prints; its status is 1 where a run has diverged."""
-    arguments = [
-        *(sys.executable, "-m", "depthgauge.cli.main", "ladder", "--rules", *RULES),
-        *("--k", "all", "--seeds", *map(str, seeds), *WAYS[way]),
-        *("--device", "cpu", "--threads", "1", "--cohort", "15"),
-        *("--out", str(out / way), "--json", *more),
-    ]
-    done = subprocess.run(arguments, stdout=subprocess.PIPE, text=True, check=False)
-    if done.returncode not in (0, 1):
-        raise SystemExit(done.returncode)
-    return dict(json.loads(done.stdout))
+def train(way: str, out: Path, seeds: list[int]) -> StudyResult:
+    """Train the ladders in one way."""
+    fixed = {"device": "cpu", "threads": 1, "cohort": 15, "twins": False, "floors": False}
+    return dg.ladder(rules=list(RULES), seeds=seeds, out=str(out / way), **WAYS[way], **fixed)
 
 
-def compare(cohort: dict[str, Any], other: dict[str, Any], seeds: list[int]) -> list[Rung]:
-    """Every rule and k."""
+def compare(cohort: StudyResult, other: StudyResult, seeds: list[int]) -> list[Rung]:
+    """Return every rung of every rule, trained in both ways."""
     return [
-        Rung(rule, int(k), *(accuracies(one, rule, k, seeds) for one in (cohort, other)))
+        Rung(rule, first.k, accuracies(rule, first, seeds), accuracies(rule, second, seeds))
         for rule in RULES
-        for k in sorted(cohort["results"][rule], key=int)
+        for first, second in zip(cohort[rule].ladder, other[rule].ladder, strict=True)
     ]
 
 
-def accuracies(one: dict[str, Any], rule: str, k: str, seeds: list[int]) -> dict[int, float]:
-    """By seed; a run that is missing or has diverged ends the comparison."""
-    found = {seed: one["results"][rule][k][str(seed)]["final_acc"] for seed in seeds}
-    if None in found.values():
-        raise SystemExit(f"{rule} at k = {k} has diverged: {found}")
-    return found
+def accuracies(rule: str, rung: StudyRung, seeds: list[int]) -> dict[int, float]:
+    """Return the accuracies of one rung by seed; a missing or diverged run ends the comparison."""
+    missing = [seed for seed in seeds if seed not in rung.accuracies]
+    if missing:
+        raise SystemExit(f"{rule} at k = {rung.k} has no accuracy for the seeds {missing}")
+    return {seed: rung.accuracies[seed] for seed in seeds}
 
 
 def table(rungs: list[Rung], way: str) -> str:
-    """One row for each rung: accuracies in per cent, differences in points."""
-    header = ["rule", "k", "cohort", way, f"{way} − cohort", "95 % interval"]
-    header += ["largest of a seed", "seed noise", "within it", "told apart"]
-    return markdown_table(header, [row(rung, len(rungs)) for rung in rungs])
+    """Write a row for each rung: accuracies in per cent, differences in points."""
+    header = ["rule", "k", "cohort", way, f"{way} − cohort", "95 % interval", *HEADER]
+    rows = [header, ["---"] * len(header), *(row(rung, len(rungs)) for rung in rungs)]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
 
 
 def row(rung: Rung, rungs: int) -> list[str]:
-    """One of the table."""
-    low, high = map(points, ends(rung.change))
-    shown = rung.to_dict(rungs)
+    """Return the cells of one rung."""
+    low, high = rung.ends
+    facts = rung.to_dict(rungs)
     return [
-        *(rung.rule, str(rung.k), percent(rung.change.first), percent(rung.change.other)),
-        *(points(shown["mean_difference"]), f"[{low}, {high}]"),
-        *(f"{100 * shown[name]:.2f}" for name in ("largest_difference", "seed_noise")),
-        *("yes" if shown[name] else "no" for name in ("agrees", "told_apart")),
+        *(rung.rule, str(rung.k)),
+        *(f"{100 * mean:.1f}" for mean in (rung.change.first, rung.change.other)),
+        *(points(facts["mean_difference"]), f"[{points(low)}, {points(high)}]"),
+        *(f"{100 * facts[name]:.2f}" for name in ("largest_difference", "seed_noise")),
+        *("yes" if facts[name] else "no" for name in ("agrees", "told_apart")),
     ]
 
 
+def points(share: float) -> str:
+    """Write a difference of accuracies in points."""
+    return f"{100 * share:+.2f}".replace("-", "−")
+
+
 def words(rungs: list[Rung], seeds: list[int]) -> str:
-    """The table in sentences."""
-    whole, agree = over_all(rungs), sum(rung.agrees for rung in rungs)
-    low, high = map(points, ends(whole))
+    """Write the result in sentences."""
+    whole, agreeing = over_all(rungs), sum(rung.agrees for rung in rungs)
+    low, high = whole.ends
     apart = sum(rung.told_apart(len(rungs)) for rung in rungs)
     return (
-        f"{agree} of {len(rungs)} rungs agree within seed noise ({len(seeds)} seeds; were one "
-        f"seed's two runs independent, chance would put {by_chance(len(seeds)):.0%} beyond it). "
-        f"The corrected intervals tell {apart} apart. Over all rungs the difference is "
-        f"{points(whole.other - whole.first)} points, 95 % interval [{low}, {high}].\n"
+        f"{agreeing} of {len(rungs)} rungs agree within seed noise ({len(seeds)} seeds; if the two "
+        f"runs of a seed were independent, chance would put {by_chance(len(seeds)):.0%} beyond "
+        f"it). By the corrected intervals {apart} differ. The mean difference over all rungs is "
+        f"{points(whole.change.other - whole.change.first)} points, 95 % interval "
+        f"[{points(low)}, {points(high)}].\n"
     )
 
 
-def record(way: str, rungs: list[Rung], ladders: list[dict[str, Any]], seeds: list[int]) -> None:
-    """Write the figures down, with where they come from."""
+def write(way: str, rungs: list[Rung], studies: dict[str, StudyResult], seeds: list[int]) -> None:
+    """Write the figures and their provenance into `reproduction`."""
     known = environment()
-    trained = {
-        name: sorted({run["commit"] for run in runs_of(one)})
-        for name, one in zip(("cohort", way), ladders, strict=True)
-    }
-    document = {
+    document: dict[str, Any] = {
         "command": f"python benchmarks/same_ladder.py {way} --seeds {' '.join(map(str, seeds))}",
-        "provenance": {name: known[name] for name in MACHINE} | {"runs_trained_at": trained},
-        "config": ladders[0]["config"],
+        "provenance": {name: known.get(name) for name in MACHINE}
+        | {"runs_trained_at": {name: commits(study) for name, study in studies.items()}},
+        "config": studies[way].config.model_dump(mode="json"),
         "by_chance": by_chance(len(seeds)),
-        "all_rungs": over_all(rungs).to_dict(),
+        "all_rungs": asdict(over_all(rungs).change),
         "rungs": [rung.to_dict(len(rungs)) for rung in rungs],
     }
-    folder = make_folder(RECORDS / f"{way}-teacher")
+    folder = make_folder(REPRODUCTION / f"{way}-teacher")
     write_json(folder / "agreement.json", document)
     write_text(folder / "agreement.md", f"{table(rungs, way)}\n{words(rungs, seeds)}")
 
 
-def runs_of(one: dict[str, Any]) -> list[dict[str, Any]]:
-    """Every run of a ladder."""
-    rungs = [rung for rule in RULES for rung in one["results"][rule].values()]
-    return [run for rung in rungs for run in rung.values()]
+def commits(study: StudyResult) -> list[str]:
+    """Return the commits of the software that trained a study's runs."""
+    return sorted({str(run.provenance.get("commit")) for run in study.runs})
 
 
 def main() -> None:
-    """Train what is left, print the table and write it down."""
+    """Train the missing runs, print the table and write it down."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("way", choices=[way for way in WAYS if way != "cohort"])
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--seeds", type=int, nargs="+", default=[42, 123, 456])
-    parser.add_argument("--dry-run", action="store_true", help="say how long it takes")
     args = parser.parse_args()
-    if args.dry_run:
-        for way in ("cohort", args.way):
-            expected = ladder(way, args.out, args.seeds, "--dry-run")["expected"]
-            print(f"{way}: about {in_words(expected['seconds'])}")
-        return
-    ladders = [ladder(way, args.out, args.seeds) for way in ("cohort", args.way)]
-    rungs = compare(*ladders, args.seeds)
-    record(args.way, rungs, ladders, args.seeds)
+    studies = {way: train(way, args.out, args.seeds) for way in ("cohort", args.way)}
+    rungs = compare(studies["cohort"], studies[args.way], args.seeds)
+    write(args.way, rungs, studies, args.seeds)
     print(f"{table(rungs, args.way)}\n{words(rungs, args.seeds)}")
 
 

@@ -1,7 +1,7 @@
-"""Planning, status and export of stores with many runs: seconds, memory, and how they grow.
+"""Measure planning, status and export of large stores: seconds, memory, and their growth.
 
-The runs are made up, their files are not: every run has a folder with its configuration, metrics
-and result. Each job is a process of its own, so that its memory is its own.
+The runs are invented, but their files are real: every run has a folder with configuration, metrics
+and result. Each job has a new process, so that its memory can be measured.
 
     python benchmarks/store_scale.py [--runs 10000 100000]
 """
@@ -31,7 +31,7 @@ JOBS = ("plan", "plan again", "status", "export csv", "export parquet")
 
 
 def grid_of(runs: int) -> Grid:
-    """As many seeds as it takes for bp on k = 0 … 4."""
+    """Return a grid with so many runs: dfa at k = 0 … 4 with many seeds."""
     from depthgauge.config import NetConfig, Recipe
     from depthgauge.rules.choice import choose_rule
     from depthgauge.scheduling.grid import Grid
@@ -43,7 +43,7 @@ def grid_of(runs: int) -> Grid:
 
 
 def plan(folder: Path, runs: int) -> None:
-    """All that a command does before it trains: sizes, looks at results, plans."""
+    """Do what a command does before it trains: choose sizes, read results, plan."""
     from depthgauge.cli.main import GARBAGE_AFTER
     from depthgauge.report.progress import show_progress
     from depthgauge.scheduling.execution import Execution, prepare
@@ -55,7 +55,7 @@ def plan(folder: Path, runs: int) -> None:
 
 
 def fill(folder: Path) -> None:
-    """Every planned run as if it had been trained, but one in ten."""
+    """Write the files of every planned run; one in ten gets no result."""
     from depthgauge.store.plan_files import PlanFiles
 
     def line(epoch: int) -> str:
@@ -79,7 +79,7 @@ def fill(folder: Path) -> None:
 
 
 def do(job: str, folder: Path, runs: int) -> None:
-    """One of the jobs, in this process."""
+    """Do one job in this process."""
     from depthgauge.cli.main import main
 
     if job.startswith("plan"):
@@ -91,16 +91,16 @@ def do(job: str, folder: Path, runs: int) -> None:
 
 
 def measure(job: str, folder: Path, runs: int) -> tuple[float, float]:
-    """Seconds and megabytes of a job in a process of its own, with those it starts."""
+    """Return the seconds and the megabytes of a job in a new process and those that it starts."""
     command = [sys.executable, __file__, "--job", job, "--folder", str(folder), "--runs", str(runs)]
-    with tempfile.TemporaryFile("w+") as said:
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=said, text=True)
+    with tempfile.TemporaryFile("w+") as errors:
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors, text=True)
         held = 0
         while process.poll() is None:
             held = max(held, held_now(process.pid))
             time.sleep(0.1)
-        said.seek(0)
-        text = said.read()
+        errors.seek(0)
+        text = errors.read()
     if process.returncode:
         raise SystemExit(text)
     seconds, megabytes = text.split()[-2:]
@@ -108,16 +108,17 @@ def measure(job: str, folder: Path, runs: int) -> tuple[float, float]:
 
 
 def held_now(pid: int) -> int:
-    """Bytes that a process and those it started hold; pages they share are counted once."""
+    """Return the bytes of a process and its children; shared pages count once."""
     try:
         parent = psutil.Process(pid)
-        return sum(one.memory_full_info().pss for one in [parent, *parent.children(recursive=True)])
-    except psutil.Error:  # ended while it was looked at
+        every = [parent, *parent.children(recursive=True)]
+        return sum(process.memory_full_info().pss for process in every)
+    except psutil.Error:  # the process has just ended
         return 0
 
 
 def main() -> None:
-    """Print a table; with `--job`, do that job and say what it took."""
+    """Print a table; with `--job`, do that job and print its seconds and megabytes."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--runs", nargs="+", type=int, default=[10_000, 100_000])
     parser.add_argument("--job")
@@ -138,7 +139,7 @@ def main() -> None:
             for job in JOBS:
                 if job == "plan again":
                     fill(folder)
-                    os.sync()  # what was made up is not measured while it is still being written
+                    os.sync()  # finish writing the invented files before the measurement
                 table[job].append(measure(job, folder, runs))
     print(f"{'':16}" + "".join(f"{runs:>12} runs      " for runs in args.runs) + "  exponent")
     for job, cells in table.items():

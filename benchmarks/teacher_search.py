@@ -1,8 +1,8 @@
-"""Re-make the table of docs/tasks/teacher-search.md: which random teacher needs a deep student?
+"""Print the tables of docs/tasks/teacher-search.md: which random teacher needs a deep student?
 
-Each design is a random network that labels random inputs. A student is trained on it with
-backpropagation, its last k blocks learning and the others frozen at initialisation, and is compared
-with a linear classifier. No other learning rule is looked at.
+Each design is a random network that labels random inputs. A student is trained on these labels with
+backpropagation: its last k blocks learn, and the others stay at initialisation. A linear classifier
+is compared with it. No other learning rule is used.
 
     python benchmarks/teacher_search.py            # every design, then the shipped task
     python benchmarks/teacher_search.py --quick    # three designs, three rungs, one student seed
@@ -76,7 +76,7 @@ QUICK = (Design(), Design(inputs=16), CHOSEN)
 
 
 def draw_inputs(design: Design, count: int, generator: torch.Generator) -> Tensor:
-    """Inputs of zero mean and unit variance."""
+    """Draw inputs with zero mean and unit variance."""
     shape = (count, design.inputs)
     if design.distribution == "normal":
         return torch.randn(shape, generator=generator)
@@ -85,7 +85,7 @@ def draw_inputs(design: Design, count: int, generator: torch.Generator) -> Tenso
 
 
 def build(design: Design) -> Task:
-    """The task that a design defines, labelled in float64 with balanced classes."""
+    """Return the task of a design; labels are computed in float64, and classes are balanced."""
     generator = torch.Generator().manual_seed(design.seed)
 
     def normal(*shape: int) -> Tensor:
@@ -115,7 +115,7 @@ def build(design: Design) -> Task:
 
 
 def balance(scores: Tensor) -> Tensor:
-    """Offsets that make every class win about equally often."""
+    """Return offsets with which every class wins about equally often."""
     offset = torch.zeros(CLASSES, dtype=scores.dtype)
     for _ in range(50):
         wins = torch.bincount((scores + offset).argmax(1), minlength=CLASSES)
@@ -158,7 +158,7 @@ class Student(nn.Module):
 
 
 def accuracy_with(task: Task, trained_blocks: int, seed: int, epochs: int) -> float:
-    """Test accuracy of a student whose last `trained_blocks` blocks learn."""
+    """Return the test accuracy of a student whose last `trained_blocks` blocks learn."""
     torch.manual_seed(seed)
     net = Student(task.input_dim)
     for block in net.blocks[: len(net.blocks) - trained_blocks]:
@@ -181,25 +181,25 @@ def accuracy_with(task: Task, trained_blocks: int, seed: int, epochs: int) -> fl
 
 
 def linear_accuracy(task: Task) -> float:
-    """Test accuracy of multinomial logistic regression."""
+    """Return the test accuracy of multinomial logistic regression."""
     model = LogisticRegression(max_iter=500).fit(task.train.x.numpy(), task.train.y.numpy())
     return float(model.score(task.evaluation.x.numpy(), task.evaluation.y.numpy()))
 
 
 def smallest_share(task: Task) -> float:
-    """Share of the rarest class, in whichever split it is rarer."""
+    """Return the share of the rarest class, the smaller of both splits."""
     splits = (task.train, task.evaluation)
     return min(float(torch.bincount(s.y, minlength=CLASSES).min()) / len(s) for s in splits)
 
 
 def repeated_inputs(task: Task) -> float:
-    """Share of test inputs that also occur in the training set: lookup would label them."""
+    """Return the share of test inputs that are also in the training set, and need no network."""
     seen = set(map(tuple, task.train.x.tolist()))
     return sum(tuple(x) in seen for x in task.evaluation.x.tolist()) / len(task.evaluation)
 
 
 def row(label: str, task: Task, rungs: Sequence[int], seed: int, epochs: int) -> str:
-    """One line of the table, in percent."""
+    """Return one line of a table, in per cent."""
     ladder = [accuracy_with(task, k, seed, epochs) for k in rungs]
     cells = [smallest_share(task), repeated_inputs(task), linear_accuracy(task)]
     cells += [*ladder, ladder[-1] - ladder[1]]
@@ -207,21 +207,21 @@ def row(label: str, task: Task, rungs: Sequence[int], seed: int, epochs: int) ->
 
 
 def header(first: str, rungs: Sequence[int]) -> str:
-    """The table's head, in Markdown."""
+    """Return the head of a table in Markdown."""
     names = [first, "rarest", "seen", "linear", *(f"k={k}" for k in rungs)]
     text = "| " + " | ".join([*names, f"k={rungs[-1]} − k={rungs[1]}"]) + " |"
     return text + "\n|" + "---|" * (text.count("|") - 1)
 
 
 def print_designs(designs: Sequence[Design], rungs: Sequence[int], seed: int, epochs: int) -> None:
-    """The search: one line for each design, one student seed."""
+    """Print the search: a line for each design, with one student seed."""
     print(header("φ | inputs | width | depth | gain | bias | residual | distribution", rungs))
     for design in designs:
         print(row(str(design), build(design), rungs, seed, epochs), flush=True)
 
 
 def print_shipped(rungs: Sequence[int], seeds: Sequence[int], epochs: int) -> None:
-    """The task as the package ships it, one line for each student seed."""
+    """Print the task that the package ships, with a line for each student seed."""
     started = time.perf_counter()
     shipped = load_teacher()
     print(f"\nload_teacher(): {time.perf_counter() - started:.2f} s\n\n{header('seed', rungs)}")
@@ -230,7 +230,7 @@ def print_shipped(rungs: Sequence[int], seeds: Sequence[int], epochs: int) -> No
 
 
 def print_other_teachers(rungs: Sequence[int], seed: int, epochs: int) -> None:
-    """The chosen design with other random weights and inputs: is it the design or the draw?"""
+    """Print the chosen design with other random weights: does the design matter, or the draw?"""
     print(f"\n{header('teacher seed', rungs)}")
     for teacher_seed in (1, 2):
         task = build(replace(CHOSEN, seed=teacher_seed))

@@ -1,10 +1,10 @@
-"""Find how often used depth and its words are wrong, how often right: studies with known truth.
+"""Measure how often used depth and its words are wrong, in simulated studies with a known truth.
 
     PYTHONPATH=tests nice -n 19 python benchmarks/used_depth_error_rates.py
     PYTHONPATH=tests python benchmarks/used_depth_error_rates.py --tables
 
-The first writes reproduction/used-depth-error-rates/figures.json after each setting, and goes on
-where it was stopped. The second prints the tables of docs/error-rates.md from that file.
+The first command writes reproduction/used-depth-error-rates/figures.json after each setting, and
+continues where it stopped. The second prints the tables of docs/error-rates.md from that file.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FIGURES = ROOT / "reproduction" / "used-depth-error-rates" / "figures.json"
 SEED_COUNTS, POWER_COUNTS = (3, 5, 10), (3, 5, 6, 10)
 SAMPLES = 6400
-"""Evaluation samples; 64 % of them right is known to 0.6 points."""
+"""The evaluation samples; an accuracy of 64 % then has a standard error of 0.6 points."""
 
 TASKS: dict[str, tuple[Task, tuple[str, ...]]] = {
     "noise adds": (ADDING, ("nttt", "nntt", "nnnw")),
@@ -73,7 +73,7 @@ SPREADS = (0.4, 0.9)
 
 @dataclass(frozen=True)
 class Setting:
-    """Rules of a task, noise, and after how many seeds somebody looks."""
+    """A task with its rules, noise, and the numbers of seeds at which the study is looked at."""
 
     task: str
     noise: Noise
@@ -106,7 +106,7 @@ def _errors(given: Iterable[tuple[str, Iterable[Noise]]]) -> Iterator[Setting]:
 
 
 def measure(given: tuple[Setting, int]) -> dict[str, Any]:
-    """Return what happened in a setting: for each rule its truth, and counts."""
+    """Return for each rule of a setting its truth, and the counts of answers."""
     setting, studies = given
     task, rules = TASKS[setting.task]
     return {
@@ -120,7 +120,7 @@ def measure(given: tuple[Setting, int]) -> dict[str, Any]:
 
 
 def run(settings: Iterable[Setting], path: Path, studies: int, processes: int) -> None:
-    """Measure what the file does not have from as many studies; write it after each setting."""
+    """Measure the settings that the file lacks, or has from fewer studies; write after each one."""
     done = json.loads(path.read_text())["settings"] if path.exists() else []
     known = {each["setting"]: each for each in done}
     left = [
@@ -131,13 +131,13 @@ def run(settings: Iterable[Setting], path: Path, studies: int, processes: int) -
     path.parent.mkdir(parents=True, exist_ok=True)
     commit = _commit()
     with get_context("fork").Pool(processes) as pool:
-        for found in pool.imap(measure, left):
-            known[found["setting"]] = {**found, "commit": commit}
+        for result in pool.imap(measure, left):
+            known[result["setting"]] = {**result, "commit": commit}
             text = json.dumps({**_provenance(), "settings": [*known.values()]}, indent=1)
             beside = path.with_suffix(".part")
             beside.write_text(f"{text}\n")
             beside.replace(path)
-            print(found["setting"], flush=True)
+            print(result["setting"], flush=True)
 
 
 def _provenance() -> dict[str, Any]:

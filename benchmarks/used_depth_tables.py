@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 Measured: TypeAlias = dict[str, Any]
-"""A setting as benchmarks/used_depth_error_rates.py writes it."""
+"""A setting in the form in which benchmarks/used_depth_error_rates.py writes it."""
 
 STUDIES = 20_000
 TOO_LARGE = ("low too large", "a rung wrongly")
@@ -50,7 +50,7 @@ def _noise(noise: dict[str, Any]) -> str:
 
 
 def _errors(measured: Measured) -> str:
-    """Return the worst of all rules: `low`, `high`, *shallow*, *trustworthy*, in per cent."""
+    """Return the largest error rates among rules: `low`, `high`, *shallow*, *trustworthy*."""
     rules = measured["rules"]
     as_deep = [rule for rule in rules if rules[rule]["used"] >= rules[rule]["used_by_bp"]]
     shallower = [rule for rule in rules if rules[rule]["earning"] < rules[rule]["used_by_bp"]]
@@ -67,7 +67,7 @@ def _errors(measured: Measured) -> str:
 
 
 def _mark(measured: Measured) -> str:
-    """Return a star where there are fewer studies than elsewhere."""
+    """Return a star if there are fewer studies than usual."""
     return "" if measured["studies"] >= STUDIES else " *"
 
 
@@ -89,14 +89,15 @@ def _print_looks(settings: Sequence[Measured]) -> None:
     for rule, text in (("tttt", "four blocks, as backpropagation"), ("nttt", "three blocks")):
         for each in settings:
             looks = " then ".join(map(str, each["looks"]))
-            said = (TOO_LARGE, ("shallow",), ("trustworthy",), ("inconclusive",))
-            _print_row([text, looks, *(f"{_share(each, rule, *names):.1f}" for names in said)])
+            answers = (TOO_LARGE, ("shallow",), ("trustworthy",), ("inconclusive",))
+            shares = (_share(each, rule, *names) for names in answers)
+            _print_row([text, looks, *(f"{share:.1f}" for share in shares)])
 
 
 def _share(measured: Measured, rule: str, *names: str) -> float:
-    """Return how often one of these was said of a rule, the most frequent of them, in per cent."""
-    counts = measured["rules"][rule]["counts"]
-    return 100 * max(counts.get(name, 0) for name in names) / measured["studies"]
+    """Return the rate of the most frequent of these answers about a rule, in per cent."""
+    counts: dict[str, int] = measured["rules"][rule]["counts"]
+    return 100 * max(counts.get(name, 0) for name in names) / int(measured["studies"])
 
 
 def _print_row(cells: Sequence[str]) -> None:

@@ -1,9 +1,9 @@
-"""Re-make the tables of docs/error-rates.md: how often is the verdict wrong, how often right?
+"""Print the tables of docs/error-rates.md about D1, D2 and D3: how often is the verdict wrong?
 
     PYTHONPATH=tests python benchmarks/verdict_error_rates.py
 
-Simulated studies with known truth, 20,000 for each figure, from a fixed seed. A test compares the
-words of the simulation with those of the package.
+The figures come from simulated studies with a known truth, 20,000 for each figure, with a fixed
+seed. A test compares the words of the simulation with those of the package.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ PUBLISHED: dict[str, tuple[Truth, str]] = {
 
 
 def print_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """In Markdown."""
+    """Print a table in Markdown."""
     print(f"| {' | '.join(head)} |\n|{'---|' * len(head)}")
     for row in rows:
         print(f"| {' | '.join(row)} |", flush=True)
 
 
 def errors(case: str, tails: Sequence[str], n: int) -> str:
-    """Wrong *trustworthy* and wrong *walk back*, in per cent."""
+    """Return the rates of a wrong *trustworthy* and a wrong *walk back*, in per cent."""
     shares = (
         max(worst_at_the_threshold(word, case, n, each) for each in tails)
         for word in ("trustworthy", "walk back")
@@ -50,14 +50,14 @@ def errors(case: str, tails: Sequence[str], n: int) -> str:
 
 
 def right(truth: Truth, word: str, n: int, log_spread: float, tails: str) -> str:
-    """How often the right word comes, rounded down; bold where that is too rare."""
+    """Return how often the right word comes, rounded down; in bold if that is too rare."""
     share = word_shares(truth, n, log_spread, tails)[word]
     text = f"{math.floor(100 * share)}"
     return text if share >= WANTED else f"**{text}**"
 
 
 def seeds_needed(truth: Truth, word: str, log_spread: float) -> str:
-    """The fewest seeds with which the right word comes often enough."""
+    """Return the least number of seeds with which the right word comes often enough."""
     enough = (n for n in range(2, MOST_SEEDS) if word_shares(truth, n, log_spread)[word] >= WANTED)
     return str(next(enough, f"> {MOST_SEEDS}"))
 

@@ -1,10 +1,10 @@
-"""The embedded study with one worker process and with one for each core, in turn.
+"""Time the embedded study with one worker process, and with one for each core, in turn.
 
     python benchmarks/workers.py [--rounds 3] [--rules bp fa dfa] [--json]
 
-One worker has all threads, and cohorts as large as they can be. The others have one thread each,
-and cohorts that keep all of them busy to the end. Start-up and tables are part of the time, as
-they are for a user.
+A single worker has all threads and the largest possible cohorts. Several workers have one thread
+each, and cohorts that keep all of them busy to the end. The time includes start-up and tables, as
+for a user.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from depthgauge.scheduling.resources import available_cores
 
 
 def seconds(rules: list[str], threads: int) -> float:
-    """How long the whole command takes."""
+    """Return the seconds of the whole command."""
     with tempfile.TemporaryDirectory() as place:
         began = time.perf_counter()
         subprocess.run(
@@ -38,7 +38,7 @@ def seconds(rules: list[str], threads: int) -> float:
 
 
 def main() -> None:
-    """Print a sentence or one JSON document."""
+    """Print the figures as lines or as one JSON document."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--rules", nargs="+", default=["bp", "fa", "dfa"])
@@ -46,10 +46,10 @@ def main() -> None:
     args = parser.parse_args()
     cores = available_cores()
     pairs = [(seconds(args.rules, cores), seconds(args.rules, 1)) for _ in range(args.rounds)]
-    ratios = [one / several for one, several in pairs]
+    ratios = [alone / several for alone, several in pairs]
     figures = {
         "cores": cores,
-        "one worker, s": [round(one, 1) for one, _ in pairs],
+        "one worker, s": [round(alone, 1) for alone, _ in pairs],
         "a worker for each core, s": [round(several, 1) for _, several in pairs],
         "times as fast, median": round(statistics.median(ratios), 3),
         "times as fast, least and most": [round(min(ratios), 3), round(max(ratios), 3)],

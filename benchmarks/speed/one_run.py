@@ -13,7 +13,7 @@ from depthgauge.rules.choice import choose_rule
 from depthgauge.rules.contract import Context
 from depthgauge.rules.normalisation import compute_credit
 from depthgauge.tasks.base import Task
-from depthgauge.training.plain import detached_trace, local_loss, offers
+from depthgauge.training.plain import collect_needs, detached_trace, local_loss
 
 from .cases import Case
 
@@ -61,7 +61,7 @@ class OneRun:
             y,
             self.feedback,
             0.0,
-            offers(self.rule, self.net, trace, y),
+            collect_needs(self.rule, self.net, trace, y),
             noise=None if shape is None else torch.randn(shape),
         )
         with torch.no_grad():

@@ -23,7 +23,7 @@ import psutil
 import torch
 
 from depthgauge.cli.main import main
-from depthgauge.scheduling import execution, local
+from depthgauge.scheduling import local
 
 RUNGS = ("ladder", "--no-twins", "--width", "4", "--depth", "1", "--batch-size", "4000")
 """Two steps an epoch, and no runs but those that were asked for."""
@@ -250,7 +250,7 @@ def _start(
         operations.watch()
         fork = multiprocessing.get_context("fork")
         local.mp.get_context = lambda kind: fork
-        execution.processes_for = lambda needs, threads, device: min(workers, len(needs))
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:workers])  # a process for each
         status = main(kind.arguments(folder))
         then()
     finally:

@@ -66,9 +66,9 @@ def by_hand(make: Make, dtype: torch.dtype) -> dict[str, Any]:
 
 
 def disarrange(model: nn.Module) -> nn.Module:
-    """Every third submodule in eval mode, every third parameter frozen, some with gradients.
+    """Put every third submodule into eval mode, freeze every third parameter, add gradients.
 
-    The network itself has hooks of its user's already.
+    The network also gets hooks, as if a user had registered them.
     """
     for number, module in enumerate(model.modules()):
         module.training = number % 3 != 0

@@ -1,4 +1,4 @@
-"""Small networks and batches for the gauges, drawn at random or made on purpose."""
+"""Small networks, batches and credit for the tests of gauges."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def make_net(
     residual_add: bool = True,
     terminal_norm: bool = True,
 ) -> ResidualMLP:
-    """A network in which every parameter is at work: norms and biases are not at 1 and 0."""
+    """Make a network whose norms and biases are not 1 and 0, so that every parameter matters."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         net = ResidualMLP(
@@ -75,7 +75,7 @@ def make_batches(
 
 @dataclass(frozen=True)
 class Case:
-    """A network in float64, what it is shown, and random feedback for it."""
+    """A network in float64 with batches and random feedback."""
 
     net: ResidualMLP
     batches: list[Batch]
@@ -92,7 +92,7 @@ class Case:
 
 @st.composite
 def cases(draw: st.DrawFn, batches: tuple[int, int] = (1, 3), largest: int = 5) -> Case:
-    """Random shape, depth, initialisation and batch split, the number of batches in a range."""
+    """Draw a network of random shape, depth and initialisation, with batches of random sizes."""
     features, width = draw(st.integers(1, 9)), draw(st.integers(3, 12))
     classes, blocks = draw(st.integers(2, 6)), draw(st.integers(1, 4))
     seed = draw(st.integers(0, 2**16))
@@ -116,7 +116,7 @@ def cases(draw: st.DrawFn, batches: tuple[int, int] = (1, 3), largest: int = 5) 
 
 
 def read(net: nn.Module | StreamReader, batches: Sequence[Batch], gauge: Gauge) -> Reading:
-    """What one gauge reads off the network on these batches."""
+    """Return the reading of one gauge on these batches."""
     measure(net if isinstance(net, StreamReader) else StreamReader(net), batches, [gauge])
     return gauge.reading()
 
@@ -136,12 +136,12 @@ def turned_gradients(batch: BatchView) -> list[Tensor]:
 
 
 def random_credit(batch: BatchView) -> list[Tensor]:
-    """Vectors that know nothing of the network."""
+    """Return random vectors, which do not depend on the network."""
     return [random(*state.shape, seed=99 + i) for i, state in enumerate(batch.states)]
 
 
 def stream_times(net: ResidualMLP, factor: float) -> ResidualMLP:
-    """The stream `factor` times as large at every layer; what the LayerNorms see is the same."""
+    """Make the stream `factor` times as large at every layer; LayerNorms hide the difference."""
     with torch.no_grad():
         for layer in (net.embed, *(block.fc2 for block in net.blocks)):
             layer.weight.mul_(factor)

@@ -1,4 +1,4 @@
-"""The credit that is examined: one tensor for each boundary, and what it is compared with."""
+"""Credit is checked for one tensor per boundary, and paired with gradients."""
 
 from __future__ import annotations
 

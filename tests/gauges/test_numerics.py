@@ -1,4 +1,4 @@
-"""D2n: is a tiny gradient wrong, or only tiny?"""
+"""D2n: tiny gradients are told from wrong ones."""
 
 from __future__ import annotations
 

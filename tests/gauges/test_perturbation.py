@@ -1,4 +1,4 @@
-"""ρ: does the credit foretell what small shifts of the stream do to the loss?"""
+"""ρ: the correlation of predicted and measured changes of the loss."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from depthgauge.gauges.perturbation_published import PublishedPerturbation
 
 @settings(max_examples=6)
 @given(cases(largest=3))
-def test_in_float64_it_is_a_loop_over_samples_with_the_records_pairing(case):
+def test_in_float64_it_is_a_loop_over_samples_with_the_published_pairing(case):
     reading = read(case.net, case.batches, PublishedPerturbation(case.credit))
     slow = case.slow
     credit = oracle.direct_feedback(case.feedback, "published")

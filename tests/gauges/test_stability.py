@@ -1,4 +1,4 @@
-"""D2s: do the batch-mean gradients of different batches agree?"""
+"""D2s: the agreement of the batch-mean gradients of different batches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A batch as users hand it over: pairs, mappings, tensors, tuples."""
+"""Batches are accepted in every form that users have: pairs, mappings, tensors, tuples."""
 
 from __future__ import annotations
 

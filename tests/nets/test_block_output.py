@@ -1,4 +1,4 @@
-"""Whether a block returns the stream or its branch is seen, at every scale, or asked for."""
+"""The reader detects whether blocks return the stream or a branch, or asks the user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Blocks that are not a way of the stream, each answered with one sentence."""
+"""Modules that cannot be the blocks of a stream are refused, each with one sentence."""
 
 from __future__ import annotations
 

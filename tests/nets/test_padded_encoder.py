@@ -1,4 +1,4 @@
-"""torch's encoder as it comes, post-norm and with padding: it has a fast way of its own."""
+"""torch's own encoder with padding is read as by hand, although it has a fused fast path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A module is left exactly as it was, and the comparison that says so sees every change."""
+"""A measurement leaves a module exactly as it was; the comparison of modules sees every change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""bfloat16 products against float64 ones of rounded factors, in both ways of making them."""
+"""bfloat16 products equal float64 products of rounded factors, with and without native bfloat16."""
 
 from __future__ import annotations
 
@@ -27,12 +27,6 @@ def rounded(x: Tensor) -> Tensor:
     return x.bfloat16().double()
 
 
-def products(native: bool) -> Bf16Products:
-    made = Bf16Products("cpu")
-    made._native = native
-    return made
-
-
 def assert_rounded(made: Tensor, exact: Tensor) -> None:
     assert made.dtype == torch.float32
     assert torch.equal(made.bfloat16().float(), made)
@@ -44,7 +38,7 @@ def assert_rounded(made: Tensor, exact: Tensor) -> None:
 @pytest.mark.parametrize("native", [True, False], ids=["native", "rounded"])
 def test_products_are_those_of_rounded_factors(native, lead):
     x, weight, bias, upstream = factors(*lead)
-    made, none = products(native), torch.zeros_like(bias)
+    made, none = Bf16Products("cpu", native), torch.zeros_like(bias)
     assert_rounded(made.linear(x, weight, none), rounded(x) @ rounded(weight).mT)
     assert_rounded(made.through(upstream, weight), rounded(upstream) @ rounded(weight))
     out = torch.full_like(weight, 77.0)

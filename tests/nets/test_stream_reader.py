@@ -1,4 +1,4 @@
-"""The stream, its gradients and the error of a network are read whoever wrote it."""
+"""The stream, its gradients and the error of any network are read as by hand."""
 
 from __future__ import annotations
 

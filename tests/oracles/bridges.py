@@ -132,17 +132,17 @@ class SlowBridge:
 
 
 class SlowStateBridge(SlowBridge):
-    """G foretells h_L; the loss of what it foretells is differentiated."""
+    """G predicts h_L; credit is the gradient of the loss of this prediction."""
 
     def __init__(self, net: nn.Module, feedback: Mapping[str, Tensor], options: Any) -> None:
         super().__init__("G", net, feedback, options)
 
-    def foretold(self, h: Tensor, t: float, e: Tensor) -> Tensor:
+    def predict(self, h: Tensor, t: float, e: Tensor) -> Tensor:
         change = size(h) * self.network(seen(h, t, e, self.options.frequencies))
         return h + change if self.options.skip else change
 
     def descended(self, h: Tensor, t: float, e: Tensor, label: int, *, at_the_end: bool) -> Tensor:
-        return self.readout.loss(h if at_the_end else self.foretold(h, t, e), label)
+        return self.readout.loss(h if at_the_end else self.predict(h, t, e), label)
 
     def credit(self, states: list[Tensor], y: Tensor) -> list[Tensor]:
         """The embedding's, then each block's."""
@@ -156,13 +156,13 @@ class SlowStateBridge(SlowBridge):
         for own, _, e in self.samples(states, y):
             end, blocks = own[-1], len(own) - 1
             for index in range(blocks):
-                apart = self.foretold(own[index], index / blocks, e) - end
+                apart = self.predict(own[index], index / blocks, e) - end
                 missed.append((apart @ apart) / (end @ end))
         self.step(sum(missed) / len(missed))
 
 
 class SlowCreditBridge(SlowBridge):
-    """V foretells the loss; its own gradient is the credit."""
+    """V predicts the loss; credit is the gradient of V."""
 
     def __init__(self, net: nn.Module, feedback: Mapping[str, Tensor], options: Any) -> None:
         super().__init__("V", net, feedback, options)
@@ -205,7 +205,7 @@ class SlowCreditBridge(SlowBridge):
 
         The latter is Σ RMS(h_L)²·‖∇V(h_L) − g_L‖² over Σ RMS(h_L)²·‖g_L‖², sums over samples.
         """
-        squares, astray, whole = [], [], []
+        squares, missed, whole = [], [], []
         for i, (own, label, e) in enumerate(self.samples(states, y)):
             blocks = len(own) - 1
             for index, target in enumerate(self.wanted(own, label, e, noise[:, :, i])):
@@ -215,9 +215,9 @@ class SlowCreditBridge(SlowBridge):
             value = self.value(self.network, at, 1.0, e)
             slope = torch.autograd.grad(value, at, create_graph=True)[0]
             true = self.readout.gradient(own[-1], label)
-            astray.append(size(own[-1]) ** 2 * ((slope - true) ** 2).sum())
+            missed.append(size(own[-1]) ** 2 * ((slope - true) ** 2).sum())
             whole.append(size(own[-1]) ** 2 * (true**2).sum())
-        matched = self.options.matching * sum(astray) / sum(whole)
+        matched = self.options.matching * sum(missed) / sum(whole)
         self.step(sum(squares) / len(y) + matched)
         self.follow()
 

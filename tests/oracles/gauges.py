@@ -146,8 +146,8 @@ def perturbation(
     """
     generator = torch.Generator().manual_seed(0)
     layers = range(slow.depth + 1)
-    foretold: list[list[float]] = [[] for _ in layers]
-    happened: list[list[float]] = [[] for _ in layers]
+    predicted: list[list[float]] = [[] for _ in layers]
+    measured: list[list[float]] = [[] for _ in layers]
     for batch in batches:
         for layer in layers:
             for _ in range(directions):
@@ -157,12 +157,12 @@ def perturbation(
                     state = sample.states[layer]
                     shift = v * (step_size(1e-3, state, convention) / length(v))
                     after = slow.loss_from(state + shift, layer, sample.label).item()
-                    foretold[layer].append(float(credit(sample)[layer] @ shift))
-                    happened[layer].append(after - sample.loss)
+                    predicted[layer].append(float(credit(sample)[layer] @ shift))
+                    measured[layer].append(after - sample.loss)
     largest = max(abs(sample.loss) for batch in batches for sample in batch)
     return [
         float(pearsonr(a, b).statistic) if max(map(abs, b)) > 1e-8 * largest else math.nan
-        for a, b in zip(foretold, happened, strict=True)
+        for a, b in zip(predicted, measured, strict=True)
     ]
 
 

@@ -1,4 +1,4 @@
-"""Which pieces of a network do not hand down Jᵀg: Jacobians column by column, from values."""
+"""Find the parts of a network whose backward pass is not Jᵀg, with Jacobians column by column."""
 
 from __future__ import annotations
 

@@ -29,10 +29,10 @@ def double_net(**shape: int | bool) -> ResidualMLP:
     return make_net(dtype=torch.float64, **shape)
 
 
-def drawn(rule: Rule, net: ResidualMLP, dtype: torch.dtype = torch.float64) -> dict[str, Tensor]:
-    """The rule's feedback before training."""
+def drawn(rule: Rule, net: ResidualMLP) -> dict[str, Tensor]:
+    """Draw the rule's feedback, in the precision of the network."""
     feedback = rule.feedback(net, torch.Generator().manual_seed(3))
-    return {name: tensor.to(dtype) for name, tensor in feedback.items()}
+    return {name: tensor.to(net.embed.weight.dtype) for name, tensor in feedback.items()}
 
 
 def states_of(net: ResidualMLP, x: Tensor) -> list[Tensor]:
@@ -40,7 +40,7 @@ def states_of(net: ResidualMLP, x: Tensor) -> list[Tensor]:
 
 
 def gradients_of(net: ResidualMLP, batch: Batch) -> list[Tensor]:
-    """g_0 … g_L of each sample's own loss."""
+    """Return g_0 … g_L of each sample's own loss by autograd."""
     x, y = batch
     trace = net.trace(x)
     return list(torch.autograd.grad(cross_entropy(trace.logits, y, reduction="sum"), trace.states))
@@ -55,7 +55,7 @@ def context_on(
     progress: float = 1.0,
     seed: int = 0,
 ) -> Context:
-    """What the rule may see, and nothing it did not declare."""
+    """Make a context with what the rule declares."""
     x, y = batch
     states = states_of(net, x)
     with torch.no_grad():
@@ -74,15 +74,15 @@ def context_on(
     return Context(states, y, feedback, progress, declared, noise=noise, residual=net.residual_add)
 
 
-def scaled(context: Context, factor: float) -> Context:
-    """The stream is `factor` times as large; error and logits are what they were."""
+def scaled(rule: Rule, context: Context, factor: float) -> Context:
+    """Return a context whose stream is `factor` times as large, with the same error and logits."""
     return Context(
         [factor * state for state in context.states],
         context.target,
         context.feedback,
         context.progress,
         {"error": context.error, "readout": lambda h: context.readout(h / factor)},
-        noise=context._noise,
+        noise=None if rule.noise_shape(context.states) is None else context.noise,
     )
 
 

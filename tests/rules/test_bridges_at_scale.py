@@ -30,7 +30,7 @@ EACH_RULE = pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
 def test_on_a_stream_a_million_times_as_large_the_credit_is_a_million_times_as_small(rule):
     net, (batch,) = double_net(), double_batches(5)
     context = context_on(rule, net, batch, drawn(rule, net))
-    usual, large = (in_order(rule.credit(scaled(context, factor))) for factor in (1.0, 1e6))
+    usual, large = (in_order(rule.credit(scaled(rule, context, f))) for f in (1.0, 1e6))
     assert_same([1e6 * credit for credit in large], usual)
 
 
@@ -39,8 +39,8 @@ def test_on_a_stream_a_million_times_as_large_the_credit_is_a_million_times_as_s
 @torch.no_grad()
 def test_in_float32_a_stream_of_another_size_is_learned_like_a_usual_one(factor, rule):
     net, ((x, y),) = make_net(), double_batches(16)
-    context = context_on(rule, net, (x.float(), y), drawn(rule, net, torch.float32))
-    usual, other = rule.learn(scaled(context, 1.0)), rule.learn(scaled(context, factor))
+    context = context_on(rule, net, (x.float(), y), drawn(rule, net))
+    usual, other = (rule.learn(scaled(rule, context, times)) for times in (1.0, factor))
     assert all(bool(tensor.isfinite().all()) for tensor in other.values())
     weights = [name for name in usual if name.endswith("weight") and "second" not in name]
     assert len(weights) >= 6

@@ -6,6 +6,7 @@ import pytest
 import torch
 from gauges.small_networks import make_batches, make_net, random, stream_times
 from rules.example_rules import GradientByHand, Peeking, Recording
+from rules.rule_contexts import drawn, gradients_of
 from torch import Tensor
 
 from depthgauge.nets.batch_view import BatchView
@@ -34,12 +35,6 @@ def seen(net: ResidualMLP) -> BatchView:
     return StreamReader(net).see(*make_batches(7, dtype=torch.float64)[0])
 
 
-def drawn(rule: Rule, net: ResidualMLP) -> dict[str, Tensor]:
-    """The rule's feedback, in the precision of the network."""
-    feedback = rule.feedback(net, torch.Generator().manual_seed(3))
-    return {name: tensor.to(net.embed.weight.dtype) for name, tensor in feedback.items()}
-
-
 def in_training(rule: Rule, net: ResidualMLP, feedback: dict[str, Tensor]) -> list[Tensor]:
     """What the engine applies on the same batch, to a cohort of one."""
     x, y = make_batches(7, dtype=torch.float64)[0]
@@ -52,11 +47,7 @@ def in_training(rule: Rule, net: ResidualMLP, feedback: dict[str, Tensor]) -> li
 
 
 def by_autograd(net: ResidualMLP) -> list[Tensor]:
-    """The gradients of each sample's own loss."""
-    x, y = make_batches(7, dtype=torch.float64)[0]
-    trace = net.trace(x)
-    loss = torch.nn.functional.cross_entropy(trace.logits, y, reduction="sum")
-    return list(torch.autograd.grad(loss, trace.states))
+    return gradients_of(net, make_batches(7, dtype=torch.float64)[0])
 
 
 @EACH_NET

@@ -6,12 +6,10 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import psutil
 import pytest
 
-from depthgauge.scheduling import resources
 from depthgauge.scheduling.resources import available_cores, cpu_quota, free_memory, memory_left
 
 MISSING = Path("nowhere")
@@ -71,14 +69,12 @@ def test_files_that_were_read_take_no_memory_from_anybody(groups, place, stat, f
     assert left_in(groups) == 100
 
 
-def test_the_machine_or_the_group_whichever_has_less(groups, monkeypatch):
-    monkeypatch.setattr(resources, "CGROUPS", groups)
-    monkeypatch.setattr(resources, "OWN_GROUPS", groups / "own")
+def test_the_machine_or_the_group_whichever_has_less(groups):
     write(groups / "a", 1000, 300)
-    for available, expected in ((10_000, 700), (600, 600)):
-        free = SimpleNamespace(available=available)
-        monkeypatch.setattr(psutil, "virtual_memory", lambda free=free: free)
-        assert free_memory() == expected
+    assert free_memory("cpu", groups, groups / "own") == 700
+    write(groups / "a", 2**60, 300)
+    free = free_memory("cpu", groups, groups / "own")
+    assert free == pytest.approx(psutil.virtual_memory().available, rel=0.5)
 
 
 # Cores
@@ -106,11 +102,10 @@ def test_the_tightest_quota_of_either_version_counts(groups):
 
 
 @pytest.mark.parametrize(("quota", "cores"), [("50000 100000", 1), ("999900000 100000", None)])
-def test_a_quota_below_one_core_is_one_and_above_the_cores_none(groups, monkeypatch, quota, cores):
-    monkeypatch.setattr(resources, "CGROUPS", groups)
-    monkeypatch.setattr(resources, "OWN_GROUPS", groups / "own")
+def test_a_quota_below_one_core_is_one_and_above_the_cores_none(groups, quota, cores):
     put(groups / "a" / "cpu.max", quota)
-    assert available_cores() == (cores or len(os.sched_getaffinity(0)))
+    allowed = available_cores(groups, groups / "own")
+    assert allowed == (cores or len(os.sched_getaffinity(0)))
 
 
 @pytest.mark.slow

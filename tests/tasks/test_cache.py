@@ -17,15 +17,9 @@ from tasks.cifar_files import small_cifar10, small_cifar100, write_binary10
 from depthgauge.errors import UserError
 from depthgauge.tasks import cache
 from depthgauge.tasks.cifar import load_cifar10, load_cifar100
-from depthgauge.tasks.cifar_sets import CIFAR10, sha256_by_name
+from depthgauge.tasks.cifar_sets import sha256_by_name
 
-
-@pytest.fixture(autouse=True)
-def home(request, tmp_path, monkeypatch):
-    """A cache folder of the test's own, except where the real one is asked for."""
-    if "cifar" not in request.keywords:
-        monkeypatch.setenv("DEPTHGAUGE_DATA", str(tmp_path / "cache"))
-    return tmp_path / "cache"
+pytestmark = pytest.mark.usefixtures("home")
 
 
 def store_small():
@@ -160,14 +154,6 @@ def test_cache_that_cannot_be_written_is_explained(tmp_path, monkeypatch):
         cache.workspace("cifar10", pytest.fail),
     ):
         pass
-
-
-@pytest.mark.cifar
-def test_real_cifar10_has_the_published_digests():
-    if not cache.path_of("cifar10").exists():
-        pytest.skip("cifar10 is not in the cache; `depthgauge data fetch cifar10` gets it")
-    arrays, _ = cache.read(CIFAR10)
-    assert sha256_by_name(arrays) == CIFAR10.sha256
 
 
 def test_one_changed_bit_in_the_cache_is_refused_when_it_is_loaded():

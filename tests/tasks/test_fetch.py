@@ -31,12 +31,10 @@ from depthgauge.tasks.fetch import fetch_set
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path, monkeypatch):
-    """A cache folder, and a search path without npm, of the test's own."""
-    monkeypatch.setenv("DEPTHGAUGE_DATA", str(tmp_path / "cache"))
+def without_npm(home, tmp_path, monkeypatch):
+    """Use a cache of the test's own, and a search path without npm."""
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    return tmp_path / "cache"
 
 
 @pytest.fixture

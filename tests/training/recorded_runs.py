@@ -1,4 +1,4 @@
-"""Cohorts trained with everything recorded in memory, and what is exactly equal about them."""
+"""Train cohorts with a recorder in memory, and compare what it recorded exactly."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STEPS_PER_EPOCH = 5  # 72 samples in batches of 16
 
 
 class InMemory:
-    """A recorder that keeps everything; states are views of what trains on, so they are copied."""
+    """A recorder that keeps everything; it copies states, which are views of living parameters."""
 
     def __init__(self) -> None:
         self.lines: list[list[dict[str, Any]]] = []
@@ -36,7 +36,7 @@ class InMemory:
         return [lines[run] for lines in self.lines]
 
     def at(self, epoch: int, step: int = 0) -> list[RunState]:
-        """The states of all runs as they were saved there."""
+        """Return the states of all runs that were saved at this position."""
         (found,) = (states for states in self.states if states[0].position == (epoch, step))
         return found
 
@@ -52,7 +52,7 @@ def copied(state: RunState) -> RunState:
 def train(
     cohort: Cohort, setting: Setting = SETTING, recorder: InMemory | None = None, **options: Any
 ) -> InMemory:
-    """Trained to the end; unless said otherwise, only the last states are saved."""
+    """Train to the end; save only the last states unless `options` say otherwise."""
     kept = InMemory() if recorder is None else recorder
     given = {"save_every": 1e9, "observers": EVERY_EPOCH, **options}
     train_cohort(cohort, setting.task, kept, **given)
@@ -64,5 +64,5 @@ def parameters(cohort: Cohort, run: int) -> dict[str, bytes]:
 
 
 def exact(lines: Any) -> str:
-    """Lines as text: NaN equals NaN, and every digit counts."""
+    """Return lines as text, so that NaN equals NaN and every digit counts."""
     return repr(lines)

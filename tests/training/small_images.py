@@ -1,4 +1,4 @@
-"""A few tiny images, not square, so that height and width cannot be mistaken for each other."""
+"""A few tiny images; they are not square, so that a test sees swapped heights and widths."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ PIXELS = Pixels(3, 6, 5, mean=(0.4914, 0.4822, 0.4465), std=(0.2470, 0.2435, 0.2
 
 
 def random_images(count: int, pixels: Pixels = PIXELS) -> Tensor:
-    """Without a single black pixel, so that the border can be told from the image."""
+    """Draw images without black pixels, so that the black border can be recognised."""
     features = pixels.channels * pixels.height * pixels.width
     generator = torch.Generator().manual_seed(5)
     return torch.randint(1, 256, (count, features), generator=generator, dtype=torch.uint8)
 
 
 def image_task(count: int, classes: int = 5) -> Task:
-    """As many images to train on as to be judged by: the same ones."""
+    """Make a task whose evaluation images are its training images."""
     split = Split(random_images(count), torch.arange(count) % classes)
     return Task("images", split, split, classes, pixels=PIXELS)

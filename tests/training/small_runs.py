@@ -28,14 +28,14 @@ from depthgauge.training.batches import Batches
 from depthgauge.training.cohort import DTYPES, Cohort
 
 chosen = cache(choose_rule)
-"""Rules are looked for among all installed packages, which takes its time: once for each name."""
+"""Cached, since looking for a rule among all installed packages is slow."""
 
 SAMPLES, FEATURES, CLASSES = 72, 12, 5
 WIDTH, BLOCKS = 16, 3
 
 
 def make_task(samples: int = SAMPLES, features: int = FEATURES, classes: int = CLASSES) -> Task:
-    """Labels are those of a random linear teacher, so that there is something to learn."""
+    """Make a task whose labels come from a random linear teacher, so that it can be learned."""
     generator = torch.Generator().manual_seed(7)
     x = torch.randn(samples + 200, features, generator=generator)
     teacher = torch.randn(features, classes, generator=generator)
@@ -74,7 +74,7 @@ class Run:
 
 
 def ladder(rule: str | Rule, seeds: Sequence[int] = (42, 7), blocks: int = BLOCKS) -> list[Run]:
-    """Every k of every seed, in falling order of k."""
+    """Return a run for every k of every seed, largest k first."""
     return [Run(rule, seed, k) for k in range(blocks, -1, -1) for seed in seeds]
 
 
@@ -92,13 +92,13 @@ def run_config(run: Run, setting: Setting) -> RunConfig:
 
 
 def make_cohort(runs: Sequence[Run], setting: Setting, device: str = "cpu") -> Cohort:
-    """An untrained cohort; the runs must come in falling order of k."""
+    """Make an untrained cohort; the runs must be sorted by k, largest first."""
     rules = [run.build_rule() for run in runs]
     return Cohort([run_config(run, setting) for run in runs], rules, setting.task, device)
 
 
 def make_batches(cohort: Cohort, setting: Setting) -> Batches:
-    """What the cohort is trained on, where it is."""
+    """Make the batches of a cohort on its device."""
     recipe, targets = setting.recipe, setting.recipe.targets
     place = (cohort.dtype, cohort.device)
     return Batches(setting.task, cohort.seeds, recipe.batch_size, *place, targets=targets)
@@ -111,7 +111,7 @@ def train_cohort(
     first_epoch: int = 0,
     epochs: int | None = None,
 ) -> Cohort:
-    """The training loop: start_epoch, then every batch; `after_step` sees the step number."""
+    """Train a cohort; call `after_step` with the cohort and the step number after every step."""
     batches = make_batches(cohort, setting)
     last = setting.recipe.epochs if epochs is None else first_epoch + epochs
     step = first_epoch * len(batches)
@@ -126,7 +126,7 @@ def train_cohort(
 
 
 def batches_of_seed(seed: int, setting: Setting) -> list[list[SampleBatch]]:
-    """The batches that the package makes for one seed alone, epoch by epoch."""
+    """Return the batches that the package makes for one seed, epoch by epoch."""
     batches = Batches(setting.task, [seed], setting.recipe.batch_size, setting.dtype)
     return [
         [(batch.inputs[0], batch.labels[0]) for batch in batches.epoch(epoch)]
@@ -135,7 +135,7 @@ def batches_of_seed(seed: int, setting: Setting) -> list[list[SampleBatch]]:
 
 
 def plain_run(run: Run, setting: Setting, kind: type[PlainRun] = PlainRun) -> PlainRun:
-    """The plain loop's version of `run`, not yet trained."""
+    """Make the plain loop's version of `run`, untrained."""
     rule = run.build_rule()
     return kind(
         rule.name,
@@ -162,7 +162,7 @@ def train_plain(run: Run, setting: Setting, kind: type[PlainRun] = PlainRun) -> 
 
 
 def relative_difference(ours: Tensor, theirs: Tensor) -> float:
-    """max|a − b| / max|b|."""
+    """Return max|a − b| / max|b|."""
     assert ours.shape == theirs.shape
     assert ours.dtype == theirs.dtype
     difference = (ours - theirs).abs().max()
@@ -170,25 +170,25 @@ def relative_difference(ours: Tensor, theirs: Tensor) -> float:
 
 
 def worst_difference(cohort: Cohort, run: int, plain: PlainRun) -> float:
-    """The largest of `differences`; a NaN counts as the worst."""
+    """Return the largest of `differences`; NaN counts as the largest."""
     far = differences(cohort, run, plain).values()
     return max(far, key=lambda value: math.inf if math.isnan(value) else value)
 
 
 def snapshot(cohort: Cohort, run: int) -> dict[str, Tensor]:
-    """A copy of a run's parameters."""
+    """Copy a run's parameters."""
     return {name: p.clone() for name, p in cohort.net.state_of_run(run).items()}
 
 
 def correct(cohort: Cohort, setting: Setting) -> list[int]:
-    """For each run, how many evaluation samples it names rightly."""
+    """Count for each run the evaluation samples that it answers correctly."""
     held = evaluation_inputs(setting.task, setting.dtype)
     logits = cohort.net.forward_shared(held.x).logits
     return (logits.argmax(-1) == held.y).sum(1).tolist()
 
 
 def differences(cohort: Cohort, run: int, plain: PlainRun) -> dict[str, float]:
-    """For each parameter, how far the cohort's run is from the plain loop's network."""
+    """Return for each parameter the relative difference from the plain loop's network."""
     ours, theirs = cohort.net.state_of_run(run), plain.net.state_dict()
     assert len(ours) == len(theirs)
     return {

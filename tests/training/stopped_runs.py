@@ -1,4 +1,4 @@
-"""Small cohorts of every kind that can be stopped, and what undisturbed training makes of them."""
+"""Small cohorts of every kind, trained with and without stops."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STEPS = RECIPE.epochs * STEPS_PER_EPOCH
 
 @dataclass(frozen=True)
 class Case:
-    """Runs and what they share."""
+    """Runs, and the setting that they share."""
 
     runs: Sequence[Run]
     setting: Setting = field(default_factory=lambda: Setting(recipe=RECIPE))
@@ -66,15 +66,15 @@ CASES = {
 
 @cache
 def undisturbed(name: str) -> InMemory:
-    """Trained at one go, saved at the end alone. Look, do not touch."""
+    """Train without a stop, and save only at the end. The result is shared: do not change it."""
     case = CASES[name]
     return train(make_cohort(case.runs, case.setting), case.setting, save_every=1e9)
 
 
 def stopped(case: Case, stops: Collection[int]) -> InMemory:
-    """Stopped after each of these steps, and continued with a fresh cohort; saved only then.
+    """Stop training after each of these steps, and continue it with a new cohort.
 
-    What the fresh cohort has of its own is spoilt first: all must come from the states.
+    The feedback of the new cohort is set to zero first, so everything must come from the states.
     """
     recorder, start, taken = InMemory(), None, 0
 
@@ -98,6 +98,6 @@ def stopped(case: Case, stops: Collection[int]) -> InMemory:
 
 
 def positions(saved: Sequence[Sequence[RunState]]) -> list[tuple[int, int]]:
-    """Where each of the saves was made, which must be the same place for all runs."""
+    """Return the position of each save, which must be the same for all runs."""
     assert all(len({state.position for state in states}) == 1 for states in saved)
     return [states[0].position for states in saved]

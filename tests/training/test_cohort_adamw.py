@@ -1,4 +1,4 @@
-"""The optimizer of a cohort: its learning rate, and that it can be put down and taken up again."""
+"""The optimizer of a cohort: its learning rate, its steps, and its saved and restored moments."""
 
 from __future__ import annotations
 

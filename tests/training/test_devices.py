@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from training.alike import assert_alike
+from training.compare_cohorts import assert_alike
 from training.devices import CUDA
 from training.recorded_runs import train
 from training.small_images import image_task

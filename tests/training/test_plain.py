@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 import torch
-from training.alike import assert_alike
+from training.compare_cohorts import assert_alike
 from training.small_runs import Setting, ladder, make_cohort, make_task, run_config, train_cohort
 
 from depthgauge.config import NetConfig, Recipe

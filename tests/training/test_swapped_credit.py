@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 from oracles.swapped import SwappedRun
-from training.alike import assert_alike
+from training.compare_cohorts import assert_alike
 from training.recorded_runs import InMemory
 from training.small_runs import (
     BLOCKS,

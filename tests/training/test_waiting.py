@@ -1,4 +1,4 @@
-"""Inside an epoch no GPU waits for the host, nor the host for it."""
+"""Inside an epoch, neither a GPU nor its host waits for the other."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from contextlib import AbstractContextManager
 import pytest
 import torch
 from training.devices import CUDA, needs_cuda
+from training.no_waiting import WaitsError, no_waiting
 from training.small_images import image_task
 from training.small_runs import Run, Setting, ladder, make_batches, make_cohort
-from training.waiting import WaitsError, no_waiting
 
 from depthgauge.config import Recipe
 from depthgauge.training.loop import Epoch

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 
@@ -13,24 +14,40 @@ import torch
 from depthgauge.errors import OptionError
 
 CGROUPS = Path("/sys/fs/cgroup")
+"""The folder in which Linux describes its control groups, which limit containers."""
+
 OWN_GROUPS = Path("/proc/self/cgroup")
+"""The file that names the control groups of this process."""
 
 
-def available_cores() -> int:
+@dataclass(frozen=True)
+class Resources:
+    """The cores and the free bytes of memory that a study may use."""
+
+    cores: int
+    free_bytes: float
+
+
+def find_resources(device: str = "cpu") -> Resources:
+    """Return the cores of this machine, and the free memory of the device."""
+    return Resources(available_cores(), free_memory(device))
+
+
+def available_cores(cgroups: Path = CGROUPS, own: Path = OWN_GROUPS) -> int:
     """Return the number of cores that this process's affinity and its container's quota allow.
 
     OMP_NUM_THREADS is not asked: cluster profiles set it to 1 on machines of many cores.
     """
     affinity = getattr(os, "sched_getaffinity", None)
     cores = len(affinity(0)) if affinity else os.cpu_count() or 1
-    return max(1, int(min(cores, cpu_quota(CGROUPS, OWN_GROUPS))))
+    return max(1, int(min(cores, cpu_quota(cgroups, own))))
 
 
-def free_memory(device: str = "cpu") -> float:
+def free_memory(device: str = "cpu", cgroups: Path = CGROUPS, own: Path = OWN_GROUPS) -> float:
     """Return the free bytes of the GPU, or of this machine within its container's limit."""
     if device.startswith("cuda"):
         return float(torch.cuda.mem_get_info(device)[0])
-    return min(float(psutil.virtual_memory().available), memory_left(CGROUPS, OWN_GROUPS))
+    return min(float(psutil.virtual_memory().available), memory_left(cgroups, own))
 
 
 def cpu_quota(cgroups: Path, own: Path) -> float:

@@ -18,7 +18,7 @@ from depthgauge.errors import UserError
 from depthgauge.scheduling.cohorts import LARGEST, even_parts, group_alike
 from depthgauge.scheduling.grid import PlannedRun
 from depthgauge.scheduling.memory_estimate import cohort_bytes, process_bytes
-from depthgauge.scheduling.resources import available_cores, free_memory
+from depthgauge.scheduling.resources import Resources, find_resources
 from depthgauge.tasks.base import Task
 
 CLUSTER_PROCESSES = 64
@@ -55,6 +55,7 @@ def size_cohorts(
     size: int | None = None,
     *,
     cluster: bool = False,
+    resources: Resources | None = None,
 ) -> Sizing:
     """Choose how to train these runs.
 
@@ -66,41 +67,47 @@ def size_cohorts(
         size: the most runs in a cohort, if the user fixed it.
         cluster: whether a cluster trains them. Then each process is assumed to have as much memory
             as this machine, and the cluster decides whether a single run fits.
+        resources: cores and free memory (those of this machine).
 
     Raises:
         UserError: a single run does not fit into the free memory.
     """
     device = "cpu" if cluster else device
-    threads = threads or (1 if device == "cpu" else available_cores())
+    resources = resources or find_resources(device)
+    threads = threads or (1 if device == "cpu" else resources.cores)
     groups = group_alike(runs)
     if not groups:
         return Sizing(size or LARGEST, threads)
-    most = CLUSTER_PROCESSES if cluster else most_processes(threads, device)
+    most = CLUSTER_PROCESSES if cluster else most_processes(threads, device, resources)
     for processes in range(most, 0, -1):
-        fitting = _most_that_fit(groups, task, device, 1 if cluster else processes) or int(cluster)
+        free = bytes_per_process(1 if cluster else processes, resources)
+        fitting = _most_that_fit(groups, task, device, free) or int(cluster)
         if fitting and size:
             return Sizing(min(size, fitting), threads)
         if fitting:
             least, largest = CLUSTER_LEAST if cluster else 1, min(LARGEST, fitting)
             counts = [len(group) for group in groups]
             return Sizing(even_size(counts, processes, min(least, largest), largest), threads)
-    raise _does_not_fit(groups, task, device)
+    raise _does_not_fit(groups, task, device, bytes_per_process(1, resources))
 
 
-def most_processes(threads: int, device: str) -> int:
+def most_processes(threads: int, device: str, resources: Resources) -> int:
     """Return how many processes with this many threads the cores can run; a GPU runs one."""
-    return max(1, available_cores() // threads) if device == "cpu" else 1
+    return max(1, resources.cores // threads) if device == "cpu" else 1
 
 
-def processes_for(needs: Sequence[float], threads: int, device: str) -> int:
+def processes_for(
+    needs: Sequence[float], threads: int, device: str, resources: Resources | None = None
+) -> int:
     """Return how many of these cohorts to train at once, by the bytes that each needs."""
-    fitting = int(bytes_per_process(1, device) // max(needs))
-    return max(1, min(most_processes(threads, device), len(needs), fitting))
+    resources = resources or find_resources(device)
+    fitting = int(bytes_per_process(1, resources) // max(needs))
+    return max(1, min(most_processes(threads, device, resources), len(needs), fitting))
 
 
-def bytes_per_process(processes: int, device: str) -> float:
+def bytes_per_process(processes: int, resources: Resources) -> float:
     """Return the bytes that each of this many processes may use."""
-    return SHARE_OF_MEMORY * free_memory(device) / processes
+    return SHARE_OF_MEMORY * resources.free_bytes / processes
 
 
 def even_size(groups: Sequence[int], processes: int, least: int, largest: int) -> int:
@@ -122,12 +129,12 @@ def _end(costs: Sequence[float], processes: int) -> float:
 
 
 def _most_that_fit(
-    groups: Sequence[Sequence[PlannedRun]], task: Task, device: str, processes: int
+    groups: Sequence[Sequence[PlannedRun]], task: Task, device: str, free: float
 ) -> int:
-    """Return the most runs of any group that fit into the memory of one process; 0 if none."""
-    room, most = bytes_per_process(processes, device), max(map(len, groups))
+    """Return the most runs of any group that fit into the free bytes of a process; 0 if none."""
+    most = max(map(len, groups))
     for group in groups:
-        while most and _bytes(group[:most], task, device) > room:
+        while most and _bytes(group[:most], task, device) > free:
             most -= 1
     return most
 
@@ -139,12 +146,13 @@ def _bytes(runs: Sequence[PlannedRun], task: Task, device: str) -> float:
     return estimate(kind.net, kind.recipe, kind.choice.rule_class, task, len(runs))
 
 
-def _does_not_fit(groups: Sequence[Sequence[PlannedRun]], task: Task, device: str) -> UserError:
+def _does_not_fit(
+    groups: Sequence[Sequence[PlannedRun]], task: Task, device: str, free: float
+) -> UserError:
     needed, label = max(
         (_bytes(group[:1], task, device), group[0].choice.label) for group in groups
     )
     return UserError(
         f"a single run of {label} needs about {needed / GIGABYTE:.2f} GB of memory, but may use "
-        f"only {bytes_per_process(1, device) / GIGABYTE:.2f} GB; choose a smaller --width or "
-        "--batch-size"
+        f"only {free / GIGABYTE:.2f} GB; choose a smaller --width or --batch-size"
     )

@@ -59,10 +59,11 @@ class Bf16Products(Products):
 
     Args:
         device: the device of the factors.
+        native: whether the device multiplies bfloat16; detected by default.
     """
 
-    def __init__(self, device: torch.device | str) -> None:
-        self._native = multiplies_bf16(torch.device(device))
+    def __init__(self, device: torch.device | str, native: bool | None = None) -> None:
+        self._native = multiplies_bf16(torch.device(device)) if native is None else native
 
     def linear(self, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
         """Return x·weightᵀ + bias; the bias is not rounded."""

@@ -1,10 +1,10 @@
-"""Is training as fast as in another checkout? CPU time, both alternately.
+"""Compare the CPU time of training with that of another checkout.
 
-    python benchmarks/against.py path/to/other/.venv/bin/python --alternations 20
+    python benchmarks/compare_checkouts.py path/to/other/.venv/bin/python --alternations 20
 
-Each alternation trains the same steps of the same cohort in a fresh process of either checkout,
-the order changing every time. Printed is the median of the ratios (this one over the other) with
-its 95 % interval, which is that of order statistics.
+The checkouts take turns. Each trains the same steps of the same cohort in a new process, and the
+order changes every time. The output is the median of the ratios (this checkout over the other) with
+its 95 % interval by order statistics.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ print(time.process_time() - began)
 
 
 def measure(python: str, rule: str, runs: int, steps: int) -> float:
-    """Return the CPU seconds of some steps in a process of their own."""
+    """Return the CPU seconds of some steps in a new process."""
     command = [python, "-c", WORK, rule, str(runs), str(steps)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return float(done.stdout)
@@ -69,7 +69,7 @@ def interval_of_median(values: list[float]) -> tuple[float, float]:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("other", help="the other checkout's python")
+    parser.add_argument("other", help="the Python of the other checkout")
     parser.add_argument("--rules", nargs="+", default=["bp", "dfa"])
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--steps", type=int, default=15)
@@ -82,8 +82,8 @@ def main() -> None:
             seconds = {python: measure(python, rule, args.runs, args.steps) for python in order}
             ratios.append(seconds[sys.executable] / seconds[args.other])
         low, high = interval_of_median(ratios)
-        found = {"rule": rule, "median": statistics.median(ratios), "low": low, "high": high}
-        print(json.dumps(found | {"ratios": ratios}))
+        median = {"rule": rule, "median": statistics.median(ratios), "low": low, "high": high}
+        print(json.dumps(median | {"ratios": ratios}))
 
 
 if __name__ == "__main__":

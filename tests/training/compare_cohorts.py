@@ -1,4 +1,4 @@
-"""Two cohorts of the same runs, trained in different ways."""
+"""Compare two cohorts of the same runs, trained in different ways."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from depthgauge.training.cohort import Cohort
 
 
 def assert_alike(one: Cohort, other: Cohort, tolerance: float) -> None:
-    """Parameters and feedback of every run, wherever they are."""
+    """Compare parameters and feedback of every run, on whatever devices they are."""
     for run in range(len(one.configs)):
         pairs = [(one.net.state_of_run(run), other.net.state_of_run(run))]
         pairs += [(one.feedback[run], other.feedback[run])]

@@ -1,8 +1,8 @@
-"""What makes a GPU and its host wait for each other, found where there is no GPU.
+"""Find operations that make a GPU and its host wait for each other, on machines without a GPU.
 
-Two devices stand in for one, each for what the other does not show. On the processor a tensor made
-of Python's numbers can be told from others. On `meta`, where tensors have no data, nothing can be
-read, and copies from the host can be told from other operations.
+Two devices stand in for a GPU, because each shows what the other hides. On the CPU, tensors made of
+Python's numbers can be recognised. On `meta`, tensors have no data, so nothing can be read, and
+copies from the host can be recognised.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ READ_DATA = {torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape}
 """What torch says of operations whose result, or its shape, the host must look at."""
 
 MASKED = {aten.index.Tensor, aten.index_put.default, aten.index_put_.default}
-"""Those read data where a mask tells them the places, and only then."""
+"""Operations that read data only if a mask selects the places."""
 
 FROM_NUMBERS = {aten.lift_fresh.default, aten.lift_fresh_copy.default}
 CHECKED = {aten._linalg_check_errors.default}
 
 
 class WaitsError(AssertionError):
-    """A GPU would have waited here, or the host for it."""
+    """A GPU would have waited here for the host, or the host for the GPU."""
 
 
 class NoWaiting(TorchDispatchMode):
@@ -53,18 +53,18 @@ def _reads_data(func: Any, args: Any) -> bool:
 
 
 def _is_placed(one: Any) -> bool:
-    """Single numbers are not: a GPU is handed them with the operation itself."""
+    """Return whether a value is a tensor on a device; a GPU gets single numbers as arguments."""
     return isinstance(one, Tensor) and one.dim() > 0
 
 
 def _asynchronous(func: Any, args: Any, kwargs: Any) -> bool:
-    """A copy after whose beginning the host goes on at once."""
+    """Return whether the operation is a copy for which the host does not wait."""
     return bool(kwargs.get("non_blocking") or (func is aten.copy_.default and any(args[2:])))
 
 
 @contextmanager
 def no_waiting_on_cuda() -> Iterator[None]:
-    """What torch itself refuses on a GPU."""
+    """Let torch refuse operations that wait on a GPU."""
     before = torch.cuda.get_sync_debug_mode()
     torch.cuda.set_sync_debug_mode("error")
     try:

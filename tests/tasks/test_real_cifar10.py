@@ -1,0 +1,16 @@
+"""The real CIFAR-10, if it has been fetched."""
+
+from __future__ import annotations
+
+import pytest
+
+from depthgauge.tasks import cache
+from depthgauge.tasks.cifar_sets import CIFAR10, sha256_by_name
+
+
+@pytest.mark.cifar
+def test_it_has_the_published_digests():
+    if not cache.path_of("cifar10").exists():
+        pytest.skip("cifar10 is not in the cache; `depthgauge data fetch cifar10` gets it")
+    arrays, _ = cache.read(CIFAR10)
+    assert sha256_by_name(arrays) == CIFAR10.sha256
