@@ -11,7 +11,6 @@ the charts in sight are drawn, and until all are; alternately with the page of a
 from __future__ import annotations
 
 import argparse
-import copy
 import json
 import statistics
 import tempfile
@@ -76,15 +75,14 @@ def make_audit(folder: Path, full: dict[str, dict[int, str]]) -> dict[str, Any]:
     options = ["--rules", "bp", "dfa", "--seeds", "1", "--epochs", "1", "--width", "16"]
     depthgauge(["audit", *options, "--out", str(small), "--json"])
     audit: dict[str, Any] = json.loads((small / "audit.json").read_text())
-    report, verdict = audit["reports"]["dfa_s1"], audit["verdicts"]["dfa"]
-    row = next(row for row in audit["summary"] if row["method"] == "dfa")
-    audit["reports"], audit["summary"], audit["verdicts"] = {}, [], {}
-    for method, runs in full.items():
-        audit["verdicts"][method] = copy.deepcopy(verdict)
+    verdict = audit["verdicts"]["dfa"]
+    network = next(one for one in audit["networks"] if one["label"] == "dfa")
+    audit["verdicts"], audit["networks"] = {}, []
+    for label, runs in full.items():
+        audit["verdicts"][label] = verdict
         for seed, identity in runs.items():
-            source = {"run": f"runs/{identity}", "frozen_run": None, "commit": None}
-            audit["reports"][f"{method}_s{seed}"] = report
-            audit["summary"].append(row | {"method": method, "seed": seed, "source": source})
+            source = network["source"] | {"run": identity, "frozen_run": None}
+            audit["networks"].append(network | {"label": label, "seed": seed, "source": source})
     return audit
 
 

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from depthgauge.published.compare import PublishedComparison
 from depthgauge.report.audit_table import TABLES, Table
 from depthgauge.report.audit_words import audit_words
-from depthgauge.report.figures.ladder import draw_ladders
-from depthgauge.report.figures.style import file_of
+from depthgauge.report.charts.ladder import draw_ladders
 from depthgauge.report.ladder_table import caption, ladder_rows
 from depthgauge.report.ladder_words import ladder_words
 from depthgauge.report.paper.markdown import markdown_table, markdown_text
@@ -37,7 +36,7 @@ def write_ladder(study: StudyResult) -> None:
     if ladder.rules:
         figure = draw_ladders([ladder])
         for kind in ("png", "svg"):
-            write_bytes(folder / f"ladder.{kind}", file_of(figure, kind))
+            write_bytes(folder / f"ladder.{kind}", figure.file(kind))
 
 
 def ladder_document(study: StudyResult) -> Ladder:
