@@ -7,12 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from statistics import fmean
+from typing import Any
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+import altair as alt
 
 import depthgauge as dg
 from depthgauge.results.ladder import Rung
@@ -20,89 +17,106 @@ from depthgauge.results.ladder_runs import confirming_runs
 
 ROOT = Path(__file__).resolve().parent.parent
 STUDY, IMAGES = ROOT / "reproduction" / "used-depth-teacher", ROOT / "docs" / "images"
-RULE, NOISE, ALONE, FAINT = "#1f5fa8", "#c2571a", "#2c7a3f", "#8a8a8a"
-WIDE = 0.28
+
+RUNG = "rung k; a dot for each seed, a bar for the mean"
+TWIN = "its swap twin: noise to the block that it adds"
+ALONE = "confirming run: the earning blocks alone"
+COLOURS = {RUNG: "#1f5fa8", TWIN: "#c2571a", ALONE: "#2c7a3f"}
+BESIDE = 0.28
+"""A twin stands so far beside its rung."""
+
+Rows = list[dict[str, Any]]
 
 
-def draw_seeds(axes: Axes, x: float, shares: Sequence[float], colour: str) -> None:
-    """Draw a dot for each seed, and a bar at their mean."""
-    axes.plot([x] * len(shares), [100 * share for share in shares], "o", ms=4, c=colour, alpha=0.5)
-    mean = 100 * fmean(shares)
-    axes.plot([x - WIDE / 2, x + WIDE / 2], [mean, mean], c=colour, lw=3)
+def rows_of(rungs: Sequence[Rung], kind: str, beside: float = 0.0) -> Rows:
+    """Return a row for each seed of each rung."""
+    return [
+        {"place": rung.k + beside, "accuracy": 100 * accuracy, "kind": kind}
+        for rung in rungs
+        for accuracy in rung.accuracies.values()
+    ]
 
 
-def values(rung: Rung) -> list[float]:
-    """Return the accuracies of a rung, by seed."""
-    return list(rung.accuracies.values())
+def draw(rows: Rows, title: str, axis: alt.Axis, width: int) -> alt.LayerChart:
+    """Draw a dot for each seed, and a bar at the mean over seeds."""
+    kinds = [kind for kind in COLOURS if any(row["kind"] == kind for row in rows)]
+    scale = alt.Scale(domain=kinds, range=[COLOURS[kind] for kind in kinds])
+    base = alt.Chart(alt.InlineData(rows), title=alt.Title(title, anchor="start")).encode(
+        x=alt.X("place:Q", axis=axis, scale=alt.Scale(padding=20)),
+        color=alt.Color(
+            "kind:N",
+            scale=scale,
+            legend=alt.Legend(title=None, orient="bottom", labelLimit=400, symbolOpacity=1),
+        ),
+    )
+    heights = alt.Y("accuracy:Q", title="test accuracy, %", scale=alt.Scale(zero=False))
+    dots = base.mark_point(filled=True, size=25, opacity=0.5).encode(y=heights)
+    bars = base.mark_tick(thickness=3, size=18, orient="horizontal").encode(
+        y=alt.Y("mean(accuracy):Q")
+    )
+    return alt.layer(dots, bars).properties(width=width, height=260)
 
 
-def draw_twins(axes: Axes, rule: dg.RuleResult, title: str) -> None:
-    """Draw a ladder, and beside each rung its swap twin."""
-    for rung in rule.ladder:
-        draw_seeds(axes, rung.k, values(rung), RULE)
-    for twin in rule.twins:
-        draw_seeds(axes, twin.k + WIDE, values(twin), NOISE)
-    means = [100 * fmean(values(rung)) for rung in rule.ladder]
-    axes.step([rung.k for rung in rule.ladder], means, where="mid", c=RULE, lw=0.8, alpha=0.5)
-    label_axes(axes, title)
+def axis_of(**options: Any) -> alt.Axis:
+    """Return the axis of k."""
+    return alt.Axis(title="k: how many of the last blocks are trained", grid=False, **options)
 
 
-def add_legend(axes: Axes, place: str) -> None:
-    """Say what the colours are."""
-    axes.plot([], [], c=RULE, lw=3, label="rung k; a dot for each seed")
-    axes.plot([], [], c=NOISE, lw=3, label="its swap twin: noise to the block it adds")
-    axes.legend(frameon=False, loc=place)
-
-
-def label_axes(axes: Axes, title: str) -> None:
-    """Write what the axes are."""
-    axes.set_title(title, loc="left", fontsize=10)
-    axes.set_xlabel("k: how many of the last blocks are trained")
-    axes.set_xticks(range(5))
-    axes.spines[["top", "right"]].set_visible(False)
-
-
-def draw_ladder_beside_twins(study: dg.StudyResult) -> Figure:
+def draw_ladder_beside_twins(study: dg.StudyResult) -> alt.ConcatChart:
     """Draw backpropagation, whose rungs are above their twins, and noise, whose are not."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.8), sharey=True)
-    bp, noise = study["bp"], study["noise"]
-    draw_twins(left, bp, f"backpropagation: {bp.used_depth}")
-    draw_twins(right, noise, f"nothing but noise: {noise.used_depth}")
-    left.set_ylabel("test accuracy, %")
-    add_legend(right, "upper left")
-    return figure
+    titles = {"bp": "backpropagation", "noise": "nothing but noise"}
+    panels = [
+        draw(
+            rows_of(study[label].ladder, RUNG) + rows_of(study[label].twins, TWIN, BESIDE),
+            f"{title}: {study[label].used_depth}",
+            axis_of(values=list(range(5)), format="d"),
+            width=340,
+        )
+        for label, title in titles.items()
+    ]
+    return alt.concat(*panels, columns=2).resolve_scale(y="shared")
 
 
-def draw_confirming_run(study: dg.StudyResult) -> Figure:
+def draw_confirming_run(study: dg.StudyResult) -> alt.LayerChart:
     """Draw a rule that trains two of four blocks, and the run that trains those alone."""
     rule = study["two_blocks"]
     depth = rule.used_depth
     own = [run for run in study.runs if run.label == rule.label]
-    runs = confirming_runs(own, depth.earning_blocks)
-    alone = [run.accuracy for run in runs]
-    figure, axes = plt.subplots(figsize=(9.5, 3.8))
-    draw_twins(axes, rule, f"the true gradient to blocks 0 and 2, nothing to 1 and 3: {depth}")
-    draw_seeds(axes, 5, alone, ALONE)
-    axes.plot([], [], c=ALONE, lw=3, label="confirming run: the earning blocks alone")
-    add_legend(axes, "lower right")
-    whole = 100 * fmean(values(rule.ladder[-1]))
-    axes.axhspan(whole - 100 * depth.delta, whole, color=FAINT, alpha=0.3, lw=0)
-    axes.text(0, whole + 0.4, "less than δ below the whole network", fontsize=9, color="#555555")
-    axes.set_xticks(range(6), [*map(str, range(5)), "blocks 0\nand 2\nalone"])
-    axes.set_ylabel("test accuracy, %")
-    return figure
+    alone = [
+        {"place": 5, "accuracy": 100 * run.accuracy, "kind": ALONE}
+        for run in confirming_runs(own, depth.earning_blocks)
+    ]
+    whole = 100 * rule.ladder[-1].mean
+    chart = draw(
+        rows_of(rule.ladder, RUNG) + rows_of(rule.twins, TWIN, BESIDE) + alone,
+        f"the true gradient to blocks 0 and 2, nothing to 1 and 3: {depth}",
+        axis_of(
+            values=list(range(6)),
+            format="d",
+            labelExpr="datum.value < 5 ? datum.label : 'confirming'",
+        ),
+        width=720,
+    )
+    band = alt.Chart(alt.InlineData([{"low": whole - 100 * depth.delta, "high": whole}])).mark_rect(
+        color="#8a8a8a", opacity=0.3
+    )
+    text = alt.Chart(alt.InlineData([{"place": 0, "high": whole}])).mark_text(
+        text="less than δ below the whole network", align="left", dy=-7, color="#555555"
+    )
+    return alt.layer(
+        band.encode(y="low:Q", y2="high:Q"), text.encode(x="place:Q", y="high:Q"), chart
+    )
 
 
 def main() -> None:
     """Write both pictures."""
-    mpl.use("agg")
     study = dg.load(STUDY)
-    for name, draw in {
+    pictures = {
         "used-depth-twins": draw_ladder_beside_twins,
         "used-depth-confirming": draw_confirming_run,
-    }.items():
-        figure = draw(study)
-        figure.savefig(IMAGES / f"{name}.png", dpi=110, bbox_inches="tight")
+    }
+    for name, draw_picture in pictures.items():
+        draw_picture(study).save(IMAGES / f"{name}.png", scale_factor=1.4)
         print(IMAGES / f"{name}.png")
 
 

@@ -82,7 +82,7 @@ def test_audited_studies_are_judged_by_their_audit(trained, audited):
 def test_eighty_columns_are_enough_for_every_number(trained, other):
     out = run("compare", trained, other).out
     assert max(map(len, out.splitlines())) <= 80
-    assert re.search(r"[+-]\d+\.\d\d +\[[+-]\d+\.\d\d, [+-]\d+\.\d\d\] +\w+ zero", out)
+    assert re.search(r"[+−]\d+\.\d\d +\[[+−]\d+\.\d\d, [+−]\d+\.\d\d\] +\w+ zero", out)
     rows = [line.split() for line in out.splitlines() if line.startswith("  bp  ")]
     assert [row[:2] for row in rows] == [["bp", "2"], ["bp", "2"], ["bp", "accuracy"]]
 

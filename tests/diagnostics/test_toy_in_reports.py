@@ -7,10 +7,9 @@ import json
 import pytest
 from cli.commands import SMALL, run
 from diagnostics.toy import TOY, registered
-from report.page.light_pages import light
 from report.page.parsed_page import Page
 
-from depthgauge.report.figures.all import FIGURES
+from depthgauge.report.charts.figures import FIGURES
 from depthgauge.report.page.study_page import study_page
 from depthgauge.report.paper.tables import paper_tables
 from depthgauge.report.paper.template import reporting_template
@@ -61,20 +60,19 @@ def test_in_the_document(audit):
     assert "accuracy + mean Γ + DX" in document["decision_utility"]
 
 
-def test_on_the_page(audit, monkeypatch):
-    light(monkeypatch)
+def test_on_the_page(audit):
     page = Page(study_page(audit[2]))
     assert "audit-DX" in page.values("id")
-    assert "DX lesion: accuracy lost (points)" in page.text
+    assert "DX lesion" in page.text
+    assert "DX lesion: accuracy lost (points), one row for each rule" in page.values("aria-label")
     assert "DX fires where no block is missed." in page.text
     assert TOY.meaning in page.text
     assert "lesion (DX)" in page.text
     assert "no block is missed: fires" in page.text.lower()
-    panel = {one["diagnostic"]: one for one in page.data["panels"]}["DX"]
-    assert (panel["limit"], panel["fires"], panel["unit"]) == (100 * LIMIT, "below", "points")
+    rows = page.data["rows"]
+    assert rows["audit-DX:limits"]["value"] == [100 * LIMIT]
     reading = audit[2]["bp"].networks[0].report.lesion.value
-    assert page.data["rules"][0]["networks"][0]["read"]["largest_lesion"] == reading
-    assert "DX" in page.data["marks"]
+    assert rows["audit-DX:seeds"]["value"][0] == float(f"{100 * reading:.4g}")
 
 
 def test_in_the_paper(audit):
@@ -89,8 +87,10 @@ def test_in_the_paper(audit):
 
 def test_in_the_figure(audit):
     figure = FIGURES["audit"].draw(audit[2])
-    (axes,) = (one for one in figure.axes if one.get_title(loc="left") == "DX lesion")
-    assert axes.get_xlabel() == "accuracy lost (points)\nfires below 90"
+    (panel,) = (one for one in figure.panels if one.title == "DX lesion")
+    assert "accuracy lost (points)" in panel.description
+    titles = [layer["encoding"]["x"]["axis"]["title"] for layer in panel.specification()["layer"]]
+    assert titles[0] == ["accuracy lost (points)", "fires below 90"]
 
 
 def test_its_threshold_is_named_by_the_help(audit):

@@ -236,7 +236,7 @@ def _start(
     workers: int = 1,
 ) -> int:
     torch.set_num_threads(1)
-    for slow in ("torch._dynamo", "depthgauge.report.figures.ladder"):
+    for slow in ("torch._dynamo", "depthgauge.report.charts.ladder"):
         importlib.import_module(slow)
     sys.stdout.flush()
     child = os.fork()

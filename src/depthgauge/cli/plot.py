@@ -39,7 +39,7 @@ def add_plot(parser: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace) -> int:
     """Draw one figure and say where it is."""
     from depthgauge.api import plot
-    from depthgauge.report.figures.ladder import draw_ladders
+    from depthgauge.report.charts.ladder import draw_ladders
     from depthgauge.report.plot import Plot
 
     paths = [Path(name) for name in args.studies]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from depthgauge.published.compare import PublishedComparison
-from depthgauge.report.figures.ladder import draw_ladders
-from depthgauge.report.figures.style import file_of
+from depthgauge.report.charts.ladder import draw_ladders
 from depthgauge.report.tables.ladder import ladder_table
 from depthgauge.report.tables.layers import alignment_table
 from depthgauge.report.tables.networks import network_table
@@ -48,7 +47,7 @@ def write_ladder(study: StudyResult) -> None:
     if ladder.rules:
         figure = draw_ladders([ladder])
         for kind in ("png", "svg"):
-            write_bytes(folder / f"ladder.{kind}", file_of(figure, kind))
+            write_bytes(folder / f"ladder.{kind}", figure.file(kind))
 
 
 def ladder_document(study: StudyResult) -> Ladder:

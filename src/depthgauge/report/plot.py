@@ -4,34 +4,42 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-
-from matplotlib.figure import Figure
+from typing import Any
 
 from depthgauge.errors import UserError
-from depthgauge.report.figures.all import FIGURES
-from depthgauge.report.figures.style import FORMATS, file_of
+from depthgauge.report.charts.figures import FIGURES
+from depthgauge.report.charts.panel import KINDS, Figure
 from depthgauge.results.study import StudyResult
 from depthgauge.store.files import write_bytes
 
 
 @dataclass(frozen=True)
 class Plot:
-    """A figure, drawn."""
+    """A figure.
+
+    Attributes:
+        figure: its panels, with their data.
+    """
 
     figure: Figure
+
+    @property
+    def specification(self) -> dict[str, Any]:
+        """The figure in the language of Vega-Lite, with its data."""
+        return self.figure.drawing
 
     def save(self, path: str | Path) -> Path:
         """Write the figure; the path ends in .png, .svg or .pdf."""
         file = Path(path)
         kind = file.suffix[1:].lower()
-        if kind not in FORMATS:
-            suffixes = ", ".join(f".{known}" for known in FORMATS)
+        if kind not in KINDS:
+            suffixes = ", ".join(f".{known}" for known in KINDS)
             raise UserError(f"{file} must end in one of {suffixes}")
-        write_bytes(file, file_of(self.figure, kind))
+        write_bytes(file, self.figure.file(kind))
         return file
 
     def _repr_svg_(self) -> str:
-        return file_of(self.figure, "svg").decode()
+        return self.figure.file("svg").decode()
 
 
 def plot_of(study: StudyResult, name: str) -> Plot:
@@ -39,6 +47,6 @@ def plot_of(study: StudyResult, name: str) -> Plot:
     if name not in FIGURES:
         raise UserError(f"there is no figure {name!r}; there are: {', '.join(FIGURES)}")
     figure = FIGURES[name]
-    if (why := figure.missing(study)) is not None:
-        raise UserError(f"{study.folder} {why}")
+    if (reason := figure.reason_missing(study)) is not None:
+        raise UserError(f"{study.folder} {reason}")
     return Plot(figure.draw(study))

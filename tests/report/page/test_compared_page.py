@@ -5,22 +5,18 @@ from __future__ import annotations
 import json
 
 import pytest
-from report.page.light_pages import light
 from report.page.parsed_page import Page
-from report.study_folders import BAD, DEAD, GOOD, HEALTHY, SIX_EPOCHS, write_audit
-from results.written_studies import compared, write_study
+from report.study_folders import BAD, DEAD, GOOD, HEALTHY, SIX_EPOCHS
+from results.written_studies import compared, put_plan, write_study
+from store.small_runs_on_disk import run_config
 
+from depthgauge.report.charts.rule_styles import rule_styles
 from depthgauge.report.page.compared_page import compared_page, write_compared_page
-from depthgauge.report.palette import looks
 from depthgauge.report.tables import comparison as tables
 from depthgauge.report.texts import comparison as texts
+from depthgauge.store.study_folder import StudyFolder
 
 HOSTILE = "<script>alert('1')</script>\"&"
-
-
-@pytest.fixture(autouse=True)
-def _light(monkeypatch):
-    light(monkeypatch)
 
 
 @pytest.fixture
@@ -42,33 +38,54 @@ def test_the_same_words_and_numbers_as_in_the_terminal(pair):
             assert " ".join(text.split()) in page.text
 
 
-def test_rules_are_called_by_their_study_and_each_has_its_look(pair):
-    data = Page(compared_page(pair)).data
-    names = [rule["method"] for rule in data["rules"]]
-    assert sorted(names) == ["bp · one", "bp · other", "dfa · one"]
-    expected = looks(names)
-    for rule in data["rules"]:
-        assert rule["look"] == vars(expected[rule["method"]])
-    by_name = {rule["method"]: rule for rule in data["rules"]}
-    assert by_name["dfa · one"]["verdict"] == "walk back"
-    assert [rung["mean"] for rung in by_name["bp · one"]["ladder"]] == pytest.approx(
-        [0.3, 0.4, 0.61]
-    )
-    assert (data["runs"], data["series"]["values"], data["blocks"]) == ([], "", 2)
+def legends(page: Page) -> list[list[str]]:
+    """Return the rules that each legend names."""
+    rules = page.values("data-rule")
+    half = len(rules) // 2
+    return [rules[:half], rules[half:]]
 
 
-def test_what_the_studies_do_not_share_is_left_open(pair, tmp_path):
-    elsewhere = write_audit(tmp_path / "elsewhere", {"bp": {1: (0.5, 0.4)}})
-    data = Page(compared_page(compared(*(study.path for study in pair.studies), elsewhere))).data
-    assert (data["blocks"], data["chance"]) == (None, None)
+def test_rules_are_called_by_their_study_and_each_has_its_style(pair):
+    page = Page(compared_page(pair))
+    names = ["dfa · one", "bp · one", "bp · other"]
+    assert legends(page) == [names] * 2
+    styles = rule_styles(names)
+    fills = [a["style"] for tag, a in page.elements if tag == "path"]
+    assert fills == [f"fill:{styles[name].colour}" for name in names] * 2
+    assert (page.data["runs"], page.data["readings"]) == ({}, {})
+
+
+def test_ladders_and_readings_of_all_studies_are_in_one_chart(pair):
+    rows = Page(compared_page(pair)).data["rows"]
+    means = rows["ladder-chart:means"]
+    assert means["rule"] == {"runs": [["dfa · one", 2], ["bp · one", 3], ["bp · other", 3]]}
+    assert means["accuracy"] == [30.5, 25, 30, 40, 61, 30, 40, 61]
+    growth = rows["audit-D1:seeds"]
+    assert growth["rule"] == ["bp · one", "bp · one", "bp · other", "bp · other", "dfa · one"]
+    assert growth["value"] == {"runs": [[1.5, 4], [900, 1]]}
+    assert growth["run"] == {"runs": [[None, 5]]}
+
+
+def lines_of(*folders) -> list[str]:
+    """Return the names of lines across the chart of ladders."""
+    page = Page(compared_page(compared(*folders)))
+    return page.data["rows"].get("ladder-chart:floor_names", {}).get("name", [])
+
+
+@pytest.mark.parametrize(("chances", "shown"), [((0.1, 0.1), ["chance 10.0 %"]), ((0.1, 0.2), [])])
+def test_a_chance_that_the_studies_do_not_share_is_left_open(pair, chances, shown):
+    folders = [study.path for study in pair.studies]
+    for folder, chance in zip(folders, chances, strict=True):
+        put_plan(StudyFolder(folder), [run_config("bp", 1, 9)], chance)
+    assert lines_of(*folders) == shown
 
 
 def test_floors_that_all_studies_share_are_on_the_page_and_others_are_not(tmp_path):
     rungs = {0: {1: 0.5}}
     alike = [write_study(tmp_path / n, {"bp": GOOD, "bp[shallow]": rungs}) for n in ("a", "b")]
-    assert Page(compared_page(compared(*alike))).data["floors"] == {"bp[shallow]": 0.5}
+    assert "bp[shallow] 50.0 %" in lines_of(*alike)
     other = write_study(tmp_path / "c", {"bp": GOOD})
-    assert Page(compared_page(compared(*alike, other))).data["floors"] == {}
+    assert "bp[shallow] 50.0 %" not in lines_of(*alike, other)
 
 
 def test_nothing_on_the_page_comes_from_data_but_text(tmp_path):
@@ -93,7 +110,7 @@ def test_links_lead_somewhere(pair):
 
 def test_studies_with_nothing_done(tmp_path):
     page = Page(compared_page(compared(*(write_study(tmp_path / n, {}) for n in ("a", "b")))))
-    assert page.data["rules"] == []
+    assert page.values("data-rule") == []
     assert texts.NO_RULE in page.text
     assert texts.NO_SAME_RULE in page.text
 
@@ -102,4 +119,4 @@ def test_it_is_written_where_it_is_wanted(pair, tmp_path):
     write_compared_page(pair, tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert text == compared_page(pair)
-    assert json.loads(Page(text).scripts["data"])["rules"]
+    assert json.loads(Page(text).scripts["data"])["charts"]

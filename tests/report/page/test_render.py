@@ -5,36 +5,34 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from importlib.resources import files
 
 import pytest
 from jinja2 import UndefinedError
-from plotly.offline import get_plotlyjs
 from report.page.parsed_page import Page
 
-from depthgauge.report.page import render
-from depthgauge.report.page.render import SCRIPTS, render_page
+from depthgauge.report.charts.colours import DARK, LIGHT
+from depthgauge.report.page.charts import PageCharts
+from depthgauge.report.page.render import SCRIPTS, chart_library, render_page
 
 HOSTILE = "</script><script>alert(1)</script><!-- <img src=x onerror=alert(1)> ' \" & \u2028"
-COMPARED = {
-    "version": "1",
-    "names": ["a", "b"],
-    "to": "bp",
-    "studies": [],
-    "rules": None,
-    "no_rule": "none",
-    "differences": [],
-    "how_to_read": "",
-    "own_thresholds": False,
-    "panels": [],
-}
 
 
 @pytest.fixture
-def context(monkeypatch):
+def context():
     """What the shorter of the two pages needs."""
-    monkeypatch.setattr(render, "get_plotlyjs", lambda: "window.charts = '✓';")
-    table = type("Table", (), {"rows": []})
-    return COMPARED | {"rules": table}
+    return {
+        "version": "1",
+        "names": ["a", "b"],
+        "to": "bp",
+        "studies": [],
+        "rules": type("Table", (), {"rows": []}),
+        "no_rule": "none",
+        "differences": [],
+        "how_to_read": "",
+        "own_thresholds": False,
+        "charts": PageCharts(styles={}, ladder=[], audit=[]),
+    }
 
 
 def rendered(context, data=None) -> Page:
@@ -86,22 +84,32 @@ def test_a_name_that_a_template_is_not_given_is_an_error(context):
 def test_every_script_is_there_once(context):
     own = list(rendered(context).scripts.values())[-1]
     for name in SCRIPTS:
-        text = render._text(name)
+        text = files("depthgauge.report.page").joinpath(name).read_text(encoding="utf-8")
         assert own.count(text) == 1
     assert own.startswith("(() => {")
     assert "'use strict';" in own
 
 
-def test_the_chart_library_is_a_script_of_its_own_with_its_licence():
-    library = render.chart_library()
-    assert library.startswith("/**\n* plotly.js v")
-    assert "MIT license\n*/" in library[:300]
-    assert library.count(render.BEGIN) == 1
-    assert render.END not in library
-    assert len(library) > 0.99 * len(get_plotlyjs())
+def test_the_chart_library_is_a_script_of_its_own_and_the_same_every_time(context):
+    """It is in every page: it must neither end its script element nor change its hash."""
+    library = chart_library()
+    assert list(rendered(context).scripts.values())[1] == library
+    assert "</script" not in library.lower()
+    assert "window.vegaEmbed" in library
+    assert len(library) < 1.5e6
+    chart_library.cache_clear()
+    assert chart_library() == library
 
 
-def test_a_chart_library_in_another_wrapper_stays_in_it(monkeypatch):
-    for whole in ("(function () { charts })();", f"{render.BEGIN}charts", f"charts;{render.END}"):
-        monkeypatch.setattr(render, "get_plotlyjs", lambda whole=whole: whole)
-        assert render.chart_library() == whole
+def test_the_library_asks_nobody_for_anything(context):
+    """With the policy, an address in it could not be reached: it would only be a complaint."""
+    assert not re.search(r"import\s*\(?\s*['\"]https?:", chart_library())
+
+
+def test_the_style_sheet_has_every_colour_on_light_and_on_dark_paper(context):
+    (style, *_) = re.findall(r"<style>(.*?)</style>", rendered(context).html, re.S)
+    light, dark = (
+        re.search(rf"{root} {{(.*?)}}", style)[1] for root in (":root", r"\[data-theme=dark\]")
+    )
+    for declared, colours in ((light, LIGHT), (dark, DARK)):
+        assert all(f"--{name}: {colour};" in declared for name, colour in colours.items())

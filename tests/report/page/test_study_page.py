@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import re
 
 import pytest
-from report.page.light_pages import light
 from report.page.odd_studies import ODD, write_odd_study
 from report.page.parsed_page import Page
 from report.study_folders import write_climbing_study, write_whole_study
@@ -15,7 +13,7 @@ from results.written_studies import change_json, write_study
 from store.small_runs_on_disk import contents
 
 from depthgauge.config import TaskConfig
-from depthgauge.report.page import study_page as of_study
+from depthgauge.report.page.charts import page_charts
 from depthgauge.report.page.data import page_data
 from depthgauge.report.page.study_page import study_page, write_study_page
 from depthgauge.results.load import load
@@ -26,29 +24,43 @@ ABOUT = {"version": "1.0", "commit": "c0ffee", "date": "2030-01-02", "processor"
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory, figures_for_print):
-    """A study's folder, and its page with charts and figures."""
+def whole(tmp_path_factory):
+    """A study's folder, and its page."""
     folder = write_whole_study(tmp_path_factory.mktemp("whole") / "study", **ABOUT)
-    with pytest.MonkeyPatch.context() as with_figures:
-        with_figures.setattr(of_study, "figures_of", figures_for_print)
-        return folder, Page(write_study_page(load(folder)).read_text(encoding="utf-8"))
+    return folder, Page(write_study_page(load(folder)).read_text(encoding="utf-8"))
 
 
 def check(page: Page) -> None:
-    """Every link of a page leads somewhere in it, and its data can be read."""
+    """Every link of a page leads somewhere in it, and every chart has its element and data."""
     ids = page.values("id")
     assert len(set(ids)) == len(ids)
     targets = [value for value in page.values("href") if value.startswith("#")]
     assert {target[1:] for target in targets} <= set(ids)
     assert {f"run-{run}" for run in page.values("data-run")} <= set(ids)
     assert set(page.values("data-copy")) <= set(ids)
-    runs = {run["id"] for run in page.data["runs"]}
+    runs = page.data["runs"]
     assert {f"run-{run}" for run in runs} <= set(ids)
-    rules = {rule["method"] for rule in page.data["rules"]}
+    assert set(page.data["readings"]) <= set(runs)
+    rules = {run["rule"] for run in runs.values()} | set(page.values("data-rule"))
     for leads in map(json.loads, page.values("data-runs")):
         assert leads["rule"] in rules
-    for rule in page.data["rules"]:
-        assert {network["run"] for network in rule["networks"]} <= runs | {None}
+    assert drawn_runs(page) <= set(runs) | {None, ""}
+    plots = [a["id"] for _, a in page.elements if a.get("class") == "plot"]
+    assert sorted(plots) == sorted(page.data["charts"])
+    assert set(page.values("data-save")) == set(plots)
+    for chart in page.data["charts"].values():
+        assert chart["rows"]
+        assert set(chart["rows"]) <= set(page.data["rows"])
+
+
+def drawn_runs(page: Page) -> set[str | None]:
+    """Return the runs to which the signs of charts lead."""
+    columns = [rows["run"] for rows in page.data["rows"].values() if "run" in rows]
+    return {
+        run
+        for column in columns
+        for run in (column if isinstance(column, list) else [run for run, _ in column["runs"]])
+    }
 
 
 # A whole one
@@ -66,13 +78,13 @@ def test_nothing_is_fetched(whole):
     styles = re.findall(r"<style>(.*?)</style>", page.html, re.S)
     assert styles
     assert not any(re.search(r"url\(|@import", style) for style in styles)
-    assert len(page.html) < 15e6
+    assert len(page.html) < 2e6
 
 
 def test_the_data_are_those_of_the_study(whole):
     folder, page = whole
     study = load(folder)
-    assert page.data == json.loads(json.dumps(page_data(study)))
+    assert page.data == json.loads(json.dumps(page_data(study, page_charts(study))))
 
 
 def test_all_parts_are_there(whole):
@@ -86,17 +98,7 @@ def test_all_parts_are_there(whole):
     assert "no luck" in page.html
 
 
-def test_figures_are_a_file_in_it(whole):
-    (link,) = (a for _, a in whole[1].elements if "download" in a)
-    assert link["download"] == "study-figures.pdf"
-    head, _, content = link["href"].partition(",")
-    assert head == "data:application/pdf;base64"
-    assert base64.b64decode(content).startswith(b"%PDF")
-    assert "ladder, audit, layers, training" in whole[1].text
-
-
-def test_the_study_is_left_as_it_is_but_for_the_page(tmp_path, monkeypatch):
-    light(monkeypatch)
+def test_the_study_is_left_as_it_is_but_for_the_page(tmp_path):
     folder = write_whole_study(tmp_path / "study")
     before = contents(folder)
     assert write_study_page(load(folder)) == folder / "report.html"
@@ -114,9 +116,7 @@ def test_the_study_is_left_as_it_is_but_for_the_page(tmp_path, monkeypatch):
 @pytest.fixture(scope="module")
 def climbing(tmp_path_factory):
     folder = write_climbing_study(tmp_path_factory.mktemp("climbing") / "study")
-    with pytest.MonkeyPatch.context() as patched:
-        light(patched)
-        return Page(study_page(load(folder)))
+    return Page(study_page(load(folder)))
 
 
 def depths(page: Page) -> list[str]:
@@ -156,9 +156,8 @@ def test_two_seeds_are_said_to_be_too_few_and_no_block_is_counted(whole):
 # What comes from data
 
 
-def test_nothing_on_the_page_comes_from_data_but_text(tmp_path, monkeypatch):
+def test_nothing_on_the_page_comes_from_data_but_text(tmp_path):
     """With other names, reasons and origins, the page has the same elements and attributes."""
-    light(monkeypatch)
     plain = write_whole_study(tmp_path / "plain", "mine", "no luck", **ABOUT)
     odd = write_whole_study(
         tmp_path / "<img src=x onerror=alert(3)>&amp;'\"",
@@ -178,19 +177,17 @@ def test_nothing_on_the_page_comes_from_data_but_text(tmp_path, monkeypatch):
     assert list(found.scripts.values())[1:] == list(expected.scripts.values())[1:]
     for text in (SCRIPT + QUOTES, odd.name, SCRIPT):
         assert text in found.text
-    states = [run["state"] for run in found.data["runs"]]
-    assert found.data["runs"][states.index("failed")]["reason"] == QUOTES
-    provenance = found.data["runs"][states.index("finished")]["provenance"]
-    assert provenance == {name: f"{QUOTES}{name}" for name in ABOUT}
+    runs = {run["state"]: run for run in found.data["runs"].values()}
+    assert runs["failed"]["reason"] == QUOTES
+    assert runs["finished"]["provenance"] == {name: f"{QUOTES}{name}" for name in ABOUT}
 
 
 # Parts missing
 
 
 @pytest.fixture
-def odd_page(tmp_path, monkeypatch):
+def odd_page(tmp_path):
     """The page of an odd study."""
-    light(monkeypatch)
     return lambda what: Page(study_page(load(write_odd_study(tmp_path / "study", what))))
 
 
@@ -234,8 +231,7 @@ def test_failed_and_diverged_runs_are_shown(odd_page, what, states):
     assert [a["class"] for a in rows] == [f"state-{state}" for state in states]
 
 
-def test_a_rule_of_which_only_the_frozen_runs_are_left_has_a_whole_sentence(tmp_path, monkeypatch):
-    light(monkeypatch)
+def test_a_rule_of_which_only_the_frozen_runs_are_left_has_a_whole_sentence(tmp_path):
     folder = write_study(tmp_path / "s", {"dfa": {0: {1: 0.3}, 2: {1: None}}})
     page = Page(study_page(load(folder)))
     (numbers,) = re.findall(r'<p class="numbers">(.*?)</p>', page.html, re.S)

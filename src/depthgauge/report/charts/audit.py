@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 import altair as alt
 
+from depthgauge.number_format import in_form
 from depthgauge.report.charts.axes import Span
 from depthgauge.report.charts.colours import BAD_SIDE, PAPER, SOFT
 from depthgauge.report.charts.diagnostic_axis import DiagnosticAxis, axes_to_draw
-from depthgauge.report.charts.labels import number, plain, study_title
+from depthgauge.report.charts.labels import FORM, plain, study_title
 from depthgauge.report.charts.panel import SAYS, Figure, Panel, layer_of
 from depthgauge.report.charts.rule_styles import RuleScales
 from depthgauge.results.network import NetworkResult
@@ -103,9 +104,10 @@ def draw(study: StudyResult) -> Figure:
 
 
 def panels(rules: Collection[RuleResult], used: Thresholds, scales: RuleScales) -> list[Panel]:
-    """Return a panel for each diagnostic that has something to show of these rules."""
+    """Return a panel for each diagnostic; none where no network of these rules was read."""
     read = [rule for rule in rules if rule.networks]
-    return [_panel(axis, read, scales) for axis in axes_to_draw(read, used)]
+    axes = axes_to_draw(read, used) if read else []
+    return [_panel(axis, read, scales) for axis in axes]
 
 
 def audit_data(axis: DiagnosticAxis, rules: Collection[RuleResult]) -> AuditData:
@@ -125,7 +127,7 @@ def audit_data(axis: DiagnosticAxis, rules: Collection[RuleResult]) -> AuditData
                 rule.label,
                 span.clipped(start),
                 span.clipped(end),
-                f"{plain(rule.label)}: [{number(start)}, {number(end)}] over seeds",
+                f"{plain(rule.label)}: [{in_form(start, FORM)}, {in_form(end, FORM)}] over seeds",
             )
             for rule, start, end in known
         ),
@@ -159,7 +161,7 @@ def _reading(axis: DiagnosticAxis, rule: RuleResult, network: NetworkResult) -> 
     if value is None or value not in axis.values(rule):
         return None
     unit = f" {axis.quantity.unit}" if axis.quantity.unit else ""
-    says = f"{plain(rule.label)}, seed {network.seed}: {number(value)}{unit}"
+    says = f"{plain(rule.label)}, seed {network.seed}: {in_form(value, FORM)}{unit}"
     return SeedReading(rule.label, value, network.run, says)
 
 

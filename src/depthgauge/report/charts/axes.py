@@ -13,13 +13,16 @@ from typing import Any
 
 import altair as alt
 
-from depthgauge.report.charts.labels import PLAIN_FROM, PLAIN_TO, number, power_of_ten
+from depthgauge.number_format import in_form, with_powers
 
 MARGIN = 0.06
 """Room beyond the outermost values, as a share of what they span."""
 
 LEAST_DECADES = 1.0
 """A logarithmic axis spans at least so much: less would make much of small differences."""
+
+PLAIN_FROM, PLAIN_TO = 1e-3, 1e4
+"""Ticks between these are written without powers of ten."""
 
 LARGEST_DECADE = 300
 
@@ -59,8 +62,8 @@ class Span:
     @property
     def scale(self) -> alt.Scale:
         """The scale, with exactly these limits."""
-        kind: Any = {"type": "log"} if self.log else {}
-        return alt.Scale(domain=list(self.ends), nice=False, zero=False, **kind)
+        kind: Any = {"type": "log"} if self.log else {"zero": False}
+        return alt.Scale(domain=list(self.ends), nice=False, **kind)
 
     def axis(self, title: str | None, most: int = 7) -> alt.Axis:
         """Return the axis, with at most so many ticks."""
@@ -69,7 +72,8 @@ class Span:
         ticks = log_ticks(self.low, self.high, most)
         is_plain = all(PLAIN_FROM <= tick <= PLAIN_TO for tick in ticks)
         texts = {
-            _exponential(tick): number(tick) if is_plain else power_of_ten(tick) for tick in ticks
+            _exponential(tick): in_form(tick, "{:.5g}") if is_plain else _power(tick)
+            for tick in ticks
         }
         labels = f"{json.dumps(texts, ensure_ascii=False)}[format(datum.value, '.0e')]"
         return alt.Axis(title=title, values=ticks, labelExpr=labels)
@@ -104,6 +108,11 @@ def _series(low: float, high: float) -> Iterator[list[float]]:
         yield [float(f"{mantissa}e{decade}") for decade in decades for mantissa in mantissas]
     for step in range(2, len(decades) + 1):
         yield [float(f"1e{decade}") for decade in decades if decade % step == 0]
+
+
+def _power(tick: float) -> str:
+    """Write a tick as a power of ten; 1 and 10 stay as they are."""
+    return f"{tick:g}" if tick in (1, 10) else with_powers(f"{tick:.0e}").removeprefix("1×")
 
 
 def _exponential(tick: float) -> str:

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 from depthgauge.diagnostics.contract import Chart, Diagnostic, Quantity, Side
 from depthgauge.diagnostics.registry import diagnostics
+from depthgauge.number_format import in_form
 from depthgauge.report.charts.axes import Span, has_place, span_of
-from depthgauge.report.charts.labels import number
+from depthgauge.report.charts.labels import FORM
 from depthgauge.report.tables.diagnostic_columns import measured
 from depthgauge.results.network import NetworkResult
 from depthgauge.results.rule import RuleResult
@@ -44,7 +45,7 @@ class DiagnosticAxis:
         """What stands below the panel, line by line."""
         if self.threshold is None:
             return [self.chart.axis, "no rule is judged by it here"]
-        return [self.chart.axis, f"{self.chart.word} {self.bad} {number(self.threshold)}"]
+        return [self.chart.axis, f"{self.chart.word} {self.bad} {in_form(self.threshold, FORM)}"]
 
     @property
     def quantity(self) -> Quantity:

@@ -1,4 +1,4 @@
-"""All charts by name: `depthgauge plot`, `study.plot` and the page draw them from here."""
+"""All charts by name, for `depthgauge plot` and `study.plot`."""
 
 from __future__ import annotations
 
@@ -31,12 +31,3 @@ FIGURES: dict[str, FigureOfStudy] = {
     "training": FigureOfStudy(training.draw, training.reason_missing),
     "null": FigureOfStudy(null.draw, null.reason_missing),
 }
-
-
-def figures_of(study: StudyResult) -> dict[str, Figure]:
-    """Return every figure that the study has data for, by name."""
-    return {
-        name: figure.draw(study)
-        for name, figure in FIGURES.items()
-        if figure.reason_missing(study) is None
-    }

@@ -1,18 +1,17 @@
-"""Texts of charts: names from data on one line, numbers, the title of a study."""
+"""Texts of charts: names from data on one line, and the title of a study."""
 
 from __future__ import annotations
 
-import math
+from collections import Counter
+from collections.abc import Sequence
 
 from depthgauge.config import SharedConfig
 
 LONGEST, LONGEST_IN_TITLE = 48, 36
 """Letters of a name."""
 
-SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-
-PLAIN_FROM, PLAIN_TO = 1e-3, 1e4
-"""Numbers between these are written without a power of ten."""
+FORM = "{:.4g}"
+"""How a sentence in a chart writes a number, for `number_format.in_form`."""
 
 
 def plain(text: str, longest: int = LONGEST) -> str:
@@ -23,21 +22,11 @@ def plain(text: str, longest: int = LONGEST) -> str:
     return line
 
 
-def number(value: float) -> str:
-    """Write a number as a sentence has it: 0.02, 50, 1.28×10⁻⁵."""
-    if value == 0 or PLAIN_FROM <= abs(value) <= PLAIN_TO:
-        return f"{value:.5g}"
-    return power_of_ten(value)
-
-
-def power_of_ten(value: float) -> str:
-    """Write 1.28×10⁻⁵; a factor of 1 is left out, and so are the powers 10⁰ and 10¹."""
-    exponent = math.floor(math.log10(abs(value)) + 1e-9)
-    mantissa = f"{value / 10**exponent:.3g}"
-    if exponent in (0, 1):
-        return f"{value:.3g}"
-    power = f"10{str(exponent).translate(SUPERSCRIPTS)}"
-    return power if mantissa == "1" else f"{mantissa}×{power}"
+def lost_words(labels: Sequence[str]) -> str:
+    """Say of which rules networks diverged, given the label of each of these networks."""
+    return "; ".join(
+        f"{plain(label)}: {count} diverged" for label, count in Counter(labels).items()
+    )
 
 
 def study_title(config: SharedConfig) -> str:

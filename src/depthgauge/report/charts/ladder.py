@@ -27,6 +27,15 @@ from depthgauge.report.charts.rule_styles import RuleScales
 from depthgauge.results.ladder import Ladder
 from depthgauge.results.study import StudyResult
 
+TITLE = "Accuracy over the number of trained blocks"
+
+SIGNS = {
+    "frozen": "dotted: all blocks frozen",
+    "twins": "hollow: added block on noise",
+    "lost": "✕: diverged or failed",
+}
+"""What the signs of some rows mean."""
+
 BAR, CAP = 1.4, 8
 """Width of an interval's line and length of its ends, in pixels."""
 
@@ -44,30 +53,41 @@ def draw(study: StudyResult) -> Figure:
 
 
 def draw_ladders(ladders: Sequence[Ladder], labels: Sequence[str] = ()) -> Figure:
-    """Draw a panel for each ladder; a rule looks the same in all of them.
+    """Draw a panel for each ladder, with the same axis; a rule looks the same in all of them.
 
     `labels` come first in the order of styles, also where nothing of their rules is done yet.
     """
     every = [*labels, *(label for ladder in ladders for label in ladder.rules)]
     unnamed = [label for ladder in ladders if not has_names(ladder) for label in ladder.rules]
     scales = RuleScales(every, unnamed)
-    panels = [panel(ladder, scales, f"ladder-{n}") for n, ladder in enumerate(ladders)]
+    top = max((ladder_data(ladder).top for ladder in ladders), default=0.0)
+    panels = [
+        panel(ladder, scales, f"ladder-chart-{n}", study_title(ladder.config), top)
+        for n, ladder in enumerate(ladders)
+    ]
     return Figure(panels, columns=len(panels))
 
 
-def panel(ladder: Ladder, scales: RuleScales, id: str = "ladder") -> Panel:
+def panel(
+    ladder: Ladder,
+    scales: RuleScales,
+    id: str = "ladder-chart",
+    title: str = TITLE,
+    least_top: float = 0.0,
+) -> Panel:
     """Return the panel of a ladder."""
-    data = ladder_data(ladder)
+    data = ladder_data(ladder, least_top)
     drawing = _Drawing(data, scales)
     rows = {name: getattr(data, name) for name, _ in LAYERS}
     return Panel(
         id=id,
-        title=study_title(ladder.config),
-        description="Accuracy over the number of trained blocks, one curve for each rule",
+        title=title,
+        description=f"{TITLE}, one curve for each rule",
         layers=[draw_layer(drawing) for name, draw_layer in LAYERS if rows[name]],
         rows={name: some for name, some in rows.items() if some},
         height=320,
         width=420,
+        note=" · ".join(words for name, words in SIGNS.items() if getattr(data, name)),
     )
 
 
@@ -85,7 +105,7 @@ class _Drawing:
             "place:Q",
             scale=alt.Scale(domain=[-ROOM, blocks + ROOM], nice=False, zero=False),
             axis=alt.Axis(
-                title=f"k: trained blocks, counted from the last of {blocks}",
+                title=[f"k: trained blocks of {blocks},", "counted from the last"],
                 values=list(range(0, blocks + 1, math.ceil((blocks + 1) / 12))),
                 format="d",
                 grid=False,
@@ -104,7 +124,7 @@ def _floors(drawing: _Drawing) -> alt.Chart:
 
 
 def _frozen(drawing: _Drawing) -> alt.Chart:
-    return layer_of("frozen", "rule", by=["rule"], strokeDash=[1, 3], opacity=0.8).encode(
+    return layer_of("frozen", "rule", by=["rule"], strokeDash=[1, 3]).encode(
         y=drawing.y(), color=drawing.scales.colour
     )
 
@@ -122,7 +142,8 @@ def _seed_points(drawing: _Drawing) -> alt.Chart:
         by=["rule"],
         filled=True,
         size=22,
-        opacity=0.4,
+        opacity=1,
+        fillOpacity=0.4,
         shape="circle",
         cursor="pointer",
     ).encode(
@@ -164,7 +185,15 @@ def _means(drawing: _Drawing) -> alt.Chart:
 
 def _twins(drawing: _Drawing) -> alt.Chart:
     return layer_of(
-        "twins", "point", by=["rule"], filled=True, fill=PAPER, size=70, opacity=1, strokeWidth=1.6
+        "twins",
+        "point",
+        by=["rule"],
+        cursor="pointer",
+        filled=True,
+        fill=PAPER,
+        size=70,
+        opacity=1,
+        strokeWidth=1.6,
     ).encode(
         x=drawing.x,
         y=drawing.y(),

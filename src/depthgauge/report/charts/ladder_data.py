@@ -33,7 +33,10 @@ OTHER_BLOCKS = ("shallow", "wide_block")
 
 @dataclass(frozen=True)
 class RungPoint:
-    """A rung's mean over seeds; `low` and `high` are None where its interval says nothing."""
+    """A rung's mean over seeds; `low` and `high` are None where its interval says nothing.
+
+    `run` is that of the first seed, where the chart has no sign for each.
+    """
 
     rule: str
     place: float
@@ -41,6 +44,7 @@ class RungPoint:
     low: float | None
     high: float | None
     says: str
+    run: str | None = None
 
 
 @dataclass(frozen=True)
@@ -135,8 +139,8 @@ def has_names(ladder: Ladder) -> bool:
     return len(curves_of(ladder)) <= MOST_NAMES
 
 
-def ladder_data(ladder: Ladder) -> LadderData:
-    """Return what the chart of a ladder shows."""
+def ladder_data(ladder: Ladder, least_top: float = 0.0) -> LadderData:
+    """Return what the chart of a ladder shows; its axis ends at `least_top` or higher."""
     curves, lines = curves_of(ladder), _lines(ladder)
     most = max((rung.k for rungs in curves.values() for rung in rungs), default=0)
     blocks = ladder.config.net.blocks if ladder.config.net else most
@@ -148,7 +152,8 @@ def ladder_data(ladder: Ladder) -> LadderData:
     means = [_mean(label, rung, beside[label]) for label, rung in each if rung.accuracies]
     swapped = [_mean(label, rung, beside[label], TWIN) for label, rung in twins if rung.accuracies]
     seeds = [seed for label, rung in each for seed in _seeds(label, rung, beside[label])]
-    top = _top([*means, *swapped], [*(seed.accuracy for seed in seeds), *lines.values()])
+    reach = _top([*means, *swapped], [*(seed.accuracy for seed in seeds), *lines.values()])
+    top = max(least_top, reach)
     floor_names, names = _names_beside(curves, lines, top, blocks + ROOM)
     return LadderData(
         blocks=blocks,
@@ -199,6 +204,7 @@ def _mean(label: str, rung: Rung, beside: float, twin: str = "") -> RungPoint:
         low=None if low is None else 100 * max(low, 0.0),
         high=None if high is None else 100 * high,
         says=f"{plain(label)}, k = {rung.k}{twin}: {100 * mean:.1f} %, {interval}",
+        run=next(iter(rung.runs.values()), None) if twin else None,
     )
 
 

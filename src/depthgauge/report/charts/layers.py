@@ -16,7 +16,7 @@ from depthgauge.diagnosis.report import Report
 from depthgauge.gauges.null import CalibratedAlignment
 from depthgauge.report.charts.axes import Span, has_place, span_of
 from depthgauge.report.charts.colours import SOFT
-from depthgauge.report.charts.labels import study_title
+from depthgauge.report.charts.labels import lost_words, study_title
 from depthgauge.report.charts.over_seeds import mean_over_seeds
 from depthgauge.report.charts.panel import SAYS, Figure, Panel, layer_of
 from depthgauge.report.charts.rule_styles import RuleScales
@@ -96,9 +96,13 @@ REWIND = LayerQuantity(
 
 def reason_missing(study: StudyResult) -> str | None:
     """Say why the study has no layers to draw; None where it has some."""
-    if any(layer_curves(study).values()):
+    curves = [curve for some in layer_curves(study).values() for curve in some]
+    if any(curve.k == _blocks(study) for curve in curves):
         return None
-    return "has no run with recorded epochs and no audit, so there are no layers to draw"
+    return (
+        "has no recorded epochs of a run with all blocks trained and no audit, so there are no "
+        "layers to draw"
+    )
 
 
 def draw(study: StudyResult) -> Figure:
@@ -114,11 +118,15 @@ def panels(study: StudyResult, scales: RuleScales) -> list[Panel]:
     blocks = _blocks(study)
     last = max((curve.epoch for some in curves.values() for curve in some), default=0)
     choices = {"k": blocks, "seed": "all", "epoch": last}
-    return [
-        _panel(quantity, some, bands(study) if quantity is ALIGNMENT else [], scales, choices)
+    networks = [network for rule in study.rules.values() for network in rule.networks]
+    lost = lost_words([network.label for network in networks if network.diverged])
+    null = bands(study)
+    drawn = [
+        _panel(quantity, some, null if quantity is ALIGNMENT else [], scales, choices)
         for quantity, some in curves.items()
         if some
     ]
+    return [replace(panel, note=lost) if panel.id == STREAM.id else panel for panel in drawn]
 
 
 def layer_curves(study: StudyResult) -> dict[LayerQuantity, list[LayerCurve]]:
@@ -131,8 +139,8 @@ def layer_curves(study: StudyResult) -> dict[LayerQuantity, list[LayerCurve]]:
     known = {run.identity for run in runs}
     unrecorded = [network for network in networks if network.run not in known]
     return {
-        STREAM: [*_recorded(runs, "h_norm"), *_read(study, unrecorded, STREAM)],
-        GRADIENT: [*_recorded(runs, "g_norm"), *_read(study, unrecorded, GRADIENT)],
+        STREAM: [*_recorded(study, runs, "h_norm"), *_read(study, unrecorded, STREAM)],
+        GRADIENT: [*_recorded(study, runs, "g_norm"), *_read(study, unrecorded, GRADIENT)],
         ALIGNMENT: list(_read(study, networks, ALIGNMENT)),
         PERTURBATION: list(_read(study, networks, PERTURBATION)),
         LESION: list(_read(study, networks, LESION)),
@@ -163,15 +171,17 @@ def _edge(layer: CalibratedAlignment, spreads: int) -> float | None:
     return None if mean is None or spread is None else mean + spreads * spread
 
 
-def _recorded(runs: Sequence[RunResult], name: str) -> Iterator[LayerCurve]:
+def _recorded(study: StudyResult, runs: Sequence[RunResult], name: str) -> Iterator[LayerCurve]:
+    """Read from metrics; a control with all blocks trained goes with rules of which all are."""
     for run in runs:
         last = run.epochs[-1]["epoch"]
+        k = _blocks(study) if run.is_full else run.config.k
         for line in run.epochs:
             values: Any = line.get(name)
             if values:
                 epoch, config = line["epoch"], run.config
                 yield LayerCurve(
-                    *(run.label, config.seed, config.k, epoch, epoch == last, run.identity), values
+                    *(run.label, config.seed, k, epoch, epoch == last, run.identity), values
                 )
 
 
@@ -221,6 +231,9 @@ def _panel(
         rows["bands"] = null
     if not quantity.log:
         rows["zero"] = [_Zero()]
+    blocks = {curve.k for curve in curves}
+    if len(blocks) == 1:
+        rows["else"] = [_OtherRungs(blocks.pop())]
     return Panel(
         id=quantity.id,
         title=quantity.title,
@@ -248,6 +261,14 @@ class _Zero:
 
 
 @dataclass(frozen=True)
+class _OtherRungs:
+    """What a reader is told who chose a number of trained blocks other than `k`."""
+
+    k: int
+    says: str = "known with all blocks trained"
+
+
+@dataclass(frozen=True)
 class _Drawing:
     """The axes and styles that all layers of a panel share."""
 
@@ -263,6 +284,8 @@ class _Drawing:
             drawn.append(self._bands())
         if "zero" in rows:
             drawn.append(layer_of("zero", "rule", color=SOFT).encode(y=self._y("value")))
+        if "else" in rows:
+            drawn.append(self._other_rungs())
         return [*drawn, self._seeds(), self._means(), self._points()]
 
     @property
@@ -293,7 +316,7 @@ class _Drawing:
         return chart
 
     def _seeds(self) -> alt.Chart:
-        return self._values("line", strokeWidth=0.9, opacity=0.35).encode(
+        return self._values("line", strokeWidth=0.9, strokeOpacity=0.35, cursor="pointer").encode(
             x=self._x, y=self._y("value"), color=self.scales.colour, detail=["seed:N", "run:N"]
         )
 
@@ -315,9 +338,15 @@ class _Drawing:
             tooltip=SAYS,
         )
 
+    def _other_rungs(self) -> alt.Chart:
+        """Say why nothing is drawn."""
+        middle = [alt.value({"expr": f"{side} / 2"}) for side in ("width", "height")]
+        chart: alt.Chart = layer_of("else", "text").transform_filter("datum.k !== k")
+        return chart.encode(x=middle[0], y=middle[1], text="says:N")
+
     def _bands(self) -> alt.Chart:
         chart = (
-            layer_of("bands", "area", by=["rule", "k", "seed"], opacity=0.15)
+            layer_of("bands", "area", by=["rule", "k", "seed"], opacity=1, fillOpacity=0.15)
             .transform_flatten(["low", "high"])
             .transform_window(place="row_number()", groupby=["rule", "seed"])
             .transform_calculate(layer="datum.place - 1")

@@ -1,7 +1,7 @@
 """The null: a histogram of the alignments of fresh feedback, and that of the training feedback.
 
 A panel is a rule, a row in it a seed. If the line of the training feedback lies within its bars,
-any feedback would have been aligned as well.
+any feedback would have been aligned as well. A panel stays where another rule is seen alone.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.gauges.null import NullReading
+from depthgauge.number_format import in_form
 from depthgauge.report.charts.axes import Span, span_of
 from depthgauge.report.charts.colours import INK
-from depthgauge.report.charts.labels import number, plain, study_title
+from depthgauge.report.charts.labels import FORM, plain, study_title
 from depthgauge.report.charts.panel import SAYS, Figure, Panel, layer_of
 from depthgauge.report.charts.rule_styles import RuleScales
 from depthgauge.results.rule import RuleResult
@@ -148,12 +149,13 @@ def _edges(nulls: Sequence[_NetworkNull]) -> NDArray[np.float64]:
 def _bars(
     label: str, row: int, null: _NetworkNull, edges: NDArray[np.float64]
 ) -> list[HistogramBar]:
-    counts, _ = np.histogram(null.draws, edges)
+    counts, _ = np.histogram(np.clip(null.draws, edges[0], edges[-1]), edges)  # edges are rounded
     heights = HEIGHT * counts / max(1, counts.max())
     return [
         HistogramBar(
             *(label, float(low), float(high), row, row + float(height)),
-            f"seed {null.seed}: {count} of {len(null.draws)} draws near {number((low + high) / 2)}",
+            f"seed {null.seed}: {count} of {len(null.draws)} draws near "
+            f"{in_form((low + high) / 2, FORM)}",
         )
         for low, high, height, count in zip(edges, edges[1:], heights, counts, strict=False)
         if count
@@ -233,7 +235,7 @@ class _Drawing:
 
 
 def _draw_bars(drawing: _Drawing) -> alt.Chart:
-    return layer_of("bars", "rect", by=["rule"], opacity=0.5).encode(
+    return layer_of("bars", "rect", opacity=1, fillOpacity=0.5).encode(
         x=drawing.x("low"),
         x2="high:Q",
         y=drawing.y,
@@ -244,8 +246,7 @@ def _draw_bars(drawing: _Drawing) -> alt.Chart:
 
 
 def _draw_observed(drawing: _Drawing) -> alt.Chart:
-    style = {"color": INK, "strokeWidth": 2.5, "cursor": "pointer"}
-    return layer_of("observed", "rule", by=["rule"], **style).encode(
+    return layer_of("observed", "rule", color=INK, strokeWidth=2.5, cursor="pointer").encode(
         x=drawing.x("value"), y=drawing.y, y2="top:Q", tooltip=SAYS
     )
 

@@ -9,12 +9,15 @@ def mean_over_seeds(layer: alt.Chart, by: str, place: str, log: bool) -> alt.Cha
     """Replace the rows of runs by means: for each rule, at each value of the field `by`.
 
     The field `mean` has the mean of `value`, the geometric one if the axis is logarithmic. `place`
-    is an expression that says where in words.
+    is an expression that says where in words. A mean of one seed is called by its `run`.
     """
     means: alt.Chart = (
         layer.transform_filter("datum.value > 0" if log else "isValid(datum.value)")
         .transform_calculate(scaled="log(datum.value)" if log else "datum.value")
-        .transform_aggregate(scaled="mean(scaled)", seeds="count()", groupby=["rule", by])
+        .transform_aggregate(
+            scaled="mean(scaled)", seeds="count()", run="min(run)", groupby=["rule", by]
+        )
+        .transform_calculate(run="datum.seeds > 1 ? null : datum.run")
         .transform_calculate(mean="exp(datum.scaled)" if log else "datum.scaled")
         .transform_calculate(
             says=f"datum.rule + ', ' + {place} + ': ' + format(datum.mean, '.3~g')"

@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, get_args
+from dataclasses import dataclass, field
+from typing import Any
 
 import altair as alt
 import vl_convert as vlc
 
 from depthgauge.report.charts.colours import INK, LINE, PAPER, SOFT, with_light_colours
 
-Kind = Literal["png", "svg", "pdf"]
-KINDS: tuple[str, ...] = get_args(Kind)
+KINDS = ("png", "svg", "pdf")
 
 VEGA_LITE = "6.4"
 PIXELS = 2
@@ -23,11 +22,12 @@ PIXELS = 2
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 
 CONFIG: dict[str, Any] = {
-    "aria": False,
+    "mark": {"aria": False},
     "background": PAPER,
     "font": FONT,
     "view": {"stroke": None},
     "axis": {
+        "aria": False,
         "labelColor": INK,
         "titleColor": INK,
         "domainColor": LINE,
@@ -58,7 +58,7 @@ CONFIG: dict[str, Any] = {
     "concat": {"spacing": 28},
 }
 
-SAYS = alt.Tooltip("says:N", title=" ")
+SAYS = alt.Tooltip("says:N")
 """What a row says of itself, shown beside the pointer."""
 
 Rows = Sequence[Any]
@@ -101,7 +101,8 @@ class Panel:
     def specification(self) -> dict[str, Any]:
         """Return the panel in the language of Vega-Lite, without data and title."""
         drawn: dict[str, Any] = alt.layer(*self.layers).to_dict(validate=False)
-        layers = [self._layer(layer) for layer in drawn["layer"]]
+        above = {"data": drawn.get("data")}  # of a single layer, altair moves the data there
+        layers = [self._layer(above | layer) for layer in drawn["layer"]]
         return {"height": self.height, "width": self.width, "layer": layers}
 
     def for_page(self) -> dict[str, Any]:
@@ -117,7 +118,7 @@ class Panel:
     def datasets(self) -> dict[str, list[dict[str, Any]]]:
         """Return the data by name, with null for what is not finite."""
         return {
-            self._name(name): [_finite(asdict(row)) for row in rows]
+            self._name(name): [_finite(vars(row)) for row in rows]
             for name, rows in self.rows.items()
         }
 
@@ -170,8 +171,8 @@ class Figure:
         coloured: dict[str, Any] = json.loads(with_light_colours(json.dumps(whole)))
         return coloured
 
-    def file(self, kind: Kind) -> bytes:
-        """Return the figure as the content of a file."""
+    def file(self, kind: str) -> bytes:
+        """Return the figure as the content of a file of one of the `KINDS`."""
         if kind == "svg":
             return vlc.vegalite_to_svg(self.drawing, vl_version=VEGA_LITE).encode()
         if kind == "pdf":

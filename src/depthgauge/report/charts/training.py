@@ -6,7 +6,7 @@ diagnostic first fires with a seed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,18 +14,22 @@ import altair as alt
 
 from depthgauge.diagnostics.contract import Threshold
 from depthgauge.diagnostics.registry import diagnostics
+from depthgauge.gauges.epoch_metrics import EpochMetrics
+from depthgauge.number_format import in_form
 from depthgauge.report.charts.axes import Span, has_place, span_of
 from depthgauge.report.charts.colours import INK, SOFT
-from depthgauge.report.charts.labels import number, plain, study_title
+from depthgauge.report.charts.labels import FORM, lost_words, plain, study_title
 from depthgauge.report.charts.over_seeds import mean_over_seeds
 from depthgauge.report.charts.panel import SAYS, Figure, Panel, layer_of
 from depthgauge.report.charts.rule_styles import RuleScales
 from depthgauge.results.run import RunResult
 from depthgauge.results.study import StudyResult
-from depthgauge.verdict.first_fired import readings_from_metrics
+from depthgauge.verdict.first_fired import EpochReadings, first_fired, readings_from_metrics
 from depthgauge.verdict.thresholds import Thresholds
 
 STAR = "M0-1.3L.38-.45L1.3-.42L.6.16L.82 1.05L0 .55L-.82 1.05L-.6.16L-1.3-.42L-.38-.45Z"
+ACCURACY = "training-accuracy"
+
 LEAST_HEIGHT = 1e-6
 """The smallest span of a linear axis: a value that never changes still has an axis."""
 
@@ -66,12 +70,22 @@ class Line:
 
 
 @dataclass(frozen=True)
+class RunRecords:
+    """A run, what was recorded of it, and where each diagnostic first fires."""
+
+    run: RunResult
+    lines: Sequence[EpochMetrics]
+    readings: Sequence[EpochReadings]
+    first_fired: Mapping[str, int | None]
+
+
+@dataclass(frozen=True)
 class Recorded:
     """What training records: a panel shows it.
 
     Attributes:
         id, title, axis: of the panel.
-        by_epoch: reads it from a run, in the unit in which it is shown.
+        by_epoch: reads it from what a run recorded, in the unit in which it is shown.
         diagnostic: which one decides by it; empty if none does.
         threshold: of that diagnostic, with its value in this study.
         log: whether the axis is logarithmic.
@@ -81,7 +95,7 @@ class Recorded:
     id: str
     title: str
     axis: str
-    by_epoch: Callable[[RunResult], ByEpoch]
+    by_epoch: Callable[[RunRecords], ByEpoch]
     diagnostic: str = ""
     threshold: Threshold | None = None
     line: Line | None = None
@@ -116,20 +130,28 @@ def draw(study: StudyResult) -> Figure:
 def panels(study: StudyResult, scales: RuleScales) -> list[Panel]:
     """Return a panel for everything that these runs have recorded."""
     runs = _runs(study)
+    records = [run_records(run, study.thresholds) for run in runs]
     found = [
-        (one, training_data(one, runs, study.thresholds))
-        for one in recorded(study.thresholds, study.chance)
+        (quantity, training_data(quantity, records))
+        for quantity in recorded(study.thresholds, study.chance)
     ]
     k = max((run.config.k for run in runs), default=0)
-    lost = _lost_words([run for run in runs if run.config.k == k])
-    return [_panel(one, data, scales, k, lost) for one, data in found if data.curves]
+    lost = lost_words([run.label for run in runs if run.is_full and run.state == "diverged"])
+    return [_panel(quantity, data, scales, k, lost) for quantity, data in found if data.curves]
+
+
+def run_records(run: RunResult, used: Thresholds) -> RunRecords:
+    """Return what was recorded of a run, read once for all panels."""
+    readings = readings_from_metrics(run.epochs)
+    fired = first_fired(readings, used) if run.has_all_epochs else {}
+    return RunRecords(run, run.epochs, readings, fired)
 
 
 def recorded(used: Thresholds, chance: float | None) -> list[Recorded]:
     """Return everything that training may record."""
     line = None if chance is None else Line(100 * chance, f"chance: {100 * chance:.1f} %")
     own = [
-        Recorded("training-accuracy", "Accuracy", "%", _own("accuracy", 100), line=line),
+        Recorded(ACCURACY, "Accuracy", "%", _own("accuracy", 100), line=line),
         Recorded("training-loss", "Loss on training samples", "loss", _own("train_loss", 1)),
     ]
     return own + [
@@ -140,31 +162,36 @@ def recorded(used: Thresholds, chance: float | None) -> list[Recorded]:
     ]
 
 
-def training_data(one: Recorded, runs: Sequence[RunResult], used: Thresholds) -> TrainingData:
+def training_data(quantity: Recorded, records: Sequence[RunRecords]) -> TrainingData:
     """Return what the panel of a recorded quantity shows."""
-    curves = [curve for run in runs if (curve := _curve(one, run)) is not None]
-    lines = (one.line,) if one.line else ()
-    values = [value for curve in curves for value in curve.values]
-    span = span_of([*values, *(line.value for line in lines)], log=one.log, least=LEAST_HEIGHT)
-    if one.id == "training-accuracy":
+    most = max((record.run.config.k for record in records), default=0)
+    curves = [(record, _curve(quantity, record, most)) for record in records]
+    drawn = [(record, curve) for record, curve in curves if curve is not None]
+    lines = (quantity.line,) if quantity.line else ()
+    values = [value for _, curve in drawn for value in curve.values]
+    span = span_of([*values, *(line.value for line in lines)], log=quantity.log, least=LEAST_HEIGHT)
+    if quantity.id == ACCURACY:
         span = Span(0.0, span.high)
-    fired = [
-        mark
-        for run, curve in zip([run for run in runs if _curve(one, run)], curves, strict=True)
-        for mark in _first_fired(one, run, curve, span, used)
-    ]
-    epochs = max((len(curve.values) for curve in curves), default=1) - 1
-    return TrainingData(span, epochs, tuple(curves), tuple(fired), lines)
+    marks = [_first_fired(quantity, record, curve, span) for record, curve in drawn]
+    fired = [mark for mark in marks if mark is not None]
+    last = [len(curve.values) - 1 for _, curve in drawn] + [mark.epoch for mark in fired]
+    return TrainingData(
+        span=span,
+        epochs=max(last, default=0),
+        curves=tuple(curve for _, curve in drawn),
+        fired=tuple(fired),
+        lines=lines,
+    )
 
 
 def _runs(study: StudyResult) -> list[RunResult]:
-    """Return the ladder's runs that have recorded epochs, and that trained some block."""
-    return [run for run in study.runs if run.config.is_rung and run.config.k and run.epochs]
+    """Return the ladder's runs that have recorded epochs."""
+    return [run for run in study.runs if run.config.is_rung and run.epochs]
 
 
-def _own(name: str, factor: float) -> Callable[[RunResult], ByEpoch]:
-    def by_epoch(run: RunResult) -> ByEpoch:
-        lines: Sequence[Any] = run.epochs
+def _own(name: str, factor: float) -> Callable[[RunRecords], ByEpoch]:
+    def by_epoch(record: RunRecords) -> ByEpoch:
+        lines: Sequence[Any] = record.lines
         return {line["epoch"]: _times(factor, line.get(name)) for line in lines}
 
     return by_epoch
@@ -173,10 +200,10 @@ def _own(name: str, factor: float) -> Callable[[RunResult], ByEpoch]:
 def _of_threshold(diagnostic: str, threshold: Threshold, used: Thresholds) -> Recorded:
     quantity, value = threshold.quantity, threshold.quantity.factor * used[threshold.name]
 
-    def by_epoch(run: RunResult) -> ByEpoch:
+    def by_epoch(record: RunRecords) -> ByEpoch:
         return {
             read.epoch: _times(quantity.factor, read.values.get(quantity.name))
-            for read in readings_from_metrics(run.epochs)
+            for read in record.readings
         }
 
     return Recorded(
@@ -186,7 +213,7 @@ def _of_threshold(diagnostic: str, threshold: Threshold, used: Thresholds) -> Re
         by_epoch=by_epoch,
         diagnostic=diagnostic,
         threshold=threshold,
-        line=Line(value, f"threshold: {threshold.fires} {number(value)}"),
+        line=Line(value, f"threshold: {threshold.fires} {in_form(value, FORM)}"),
         log=quantity.log,
     )
 
@@ -195,52 +222,53 @@ def _times(factor: float, value: float | None) -> float | None:
     return None if value is None else factor * value
 
 
-def _curve(one: Recorded, run: RunResult) -> EpochCurve | None:
-    by_epoch = one.by_epoch(run)
-    shown = {at: value for at, value in by_epoch.items() if has_place(value, one.log)}
+def _curve(quantity: Recorded, record: RunRecords, most: int) -> EpochCurve | None:
+    """Return the curve of a run; one with all blocks trained goes with those of the `most`."""
+    by_epoch, run = quantity.by_epoch(record), record.run
+    shown = {at: value for at, value in by_epoch.items() if has_place(value, quantity.log)}
     if not shown:
         return None
     values = tuple(shown.get(epoch) for epoch in range(max(shown) + 1))
-    config = run.config
-    says = f"{plain(run.label)}, k = {config.k}, seed {config.seed}"
-    return EpochCurve(run.label, config.seed, config.k, run.identity, says, values)
+    k, seed = run.config.k, run.config.seed
+    says = f"{plain(run.label)}, k = {k}, seed {seed}"
+    return EpochCurve(run.label, seed, most if run.is_full else k, run.identity, says, values)
 
 
 def _first_fired(
-    one: Recorded, run: RunResult, curve: EpochCurve, span: Span, used: Thresholds
-) -> Iterator[FirstFired]:
+    quantity: Recorded, record: RunRecords, curve: EpochCurve, span: Span
+) -> FirstFired | None:
     """Mark the curve; at the bad end of the axis where the value has no place on it."""
-    epoch = run.first_fired(used).get(one.diagnostic)
-    if epoch is None or one.threshold is None:
-        return
+    epoch = record.first_fired.get(quantity.diagnostic)
+    if epoch is None or quantity.threshold is None:
+        return None
     value = curve.values[epoch] if epoch < len(curve.values) else None
     if value is None:
-        value = span.ends[1 if one.threshold.fires == "above" else 0]
-    says = f"{curve.says}: {one.diagnostic} first fires at epoch {epoch}"
-    yield FirstFired(curve.rule, curve.seed, curve.k, curve.run, epoch, value, says)
+        value = span.ends[1 if quantity.threshold.fires == "above" else 0]
+    says = f"{curve.says}: {quantity.diagnostic} first fires at epoch {epoch}"
+    return FirstFired(curve.rule, curve.seed, curve.k, curve.run, epoch, value, says)
 
 
-def _lost_words(runs: Sequence[RunResult]) -> str:
-    lost = [run.label for run in runs if run.state == "diverged"]
-    counts = {label: lost.count(label) for label in dict.fromkeys(lost)}
-    return "; ".join(f"{plain(label)}: {count} diverged" for label, count in counts.items())
+def _note(quantity: Recorded, data: TrainingData, lost: str) -> str:
+    if data.fired:
+        return f"★: {quantity.diagnostic} first fires"
+    return lost if quantity.id == ACCURACY else ""
 
 
-def _panel(one: Recorded, data: TrainingData, scales: RuleScales, k: int, note: str) -> Panel:
-    drawing = _Drawing(one, data, scales)
+def _panel(quantity: Recorded, data: TrainingData, scales: RuleScales, k: int, lost: str) -> Panel:
+    drawing = _Drawing(quantity, data, scales)
     rows: dict[str, Sequence[Any]] = {"curves": data.curves}
     rows |= {"fired": data.fired} if data.fired else {}
     rows |= {"lines": data.lines} if data.lines else {}
     return Panel(
-        id=one.id,
-        title=one.title,
-        description=f"{one.title} by epoch, one line for each run",
+        id=quantity.id,
+        title=quantity.title,
+        description=f"{quantity.title} by epoch, one line for each run",
         layers=drawing.layers(rows),
         rows=rows,
         choices={"k": k},
         height=180,
         width=300,
-        note=note if one.id == "training-accuracy" else "",
+        note=_note(quantity, data, lost),
     )
 
 
@@ -248,7 +276,7 @@ def _panel(one: Recorded, data: TrainingData, scales: RuleScales, k: int, note: 
 class _Drawing:
     """The axes and styles that all layers of a panel share."""
 
-    one: Recorded
+    quantity: Recorded
     data: TrainingData
     scales: RuleScales
 
@@ -265,7 +293,7 @@ class _Drawing:
         return alt.X("epoch:Q", scale=scale, axis=axis)
 
     def _y(self, field: str) -> alt.Y:
-        axis = self.data.span.axis(self.one.axis or None, most=5)
+        axis = self.data.span.axis(self.quantity.axis or None, most=5)
         return alt.Y(f"{field}:Q", scale=self.data.span.scale, axis=axis)
 
     def _values(self, mark: str, **style: Any) -> alt.Chart:
@@ -278,7 +306,7 @@ class _Drawing:
         return chart
 
     def _seeds(self) -> alt.Chart:
-        return self._values("line", strokeWidth=1, opacity=0.35, cursor="pointer").encode(
+        return self._values("line", strokeWidth=1, strokeOpacity=0.35, cursor="pointer").encode(
             x=self._x,
             y=self._y("value"),
             color=self.scales.colour,
@@ -288,7 +316,7 @@ class _Drawing:
 
     def _mean(self, mark: str, **style: Any) -> alt.Chart:
         place = "'epoch ' + datum.epoch"
-        return mean_over_seeds(self._values(mark, **style), "epoch", place, self.one.log)
+        return mean_over_seeds(self._values(mark, **style), "epoch", place, self.quantity.log)
 
     def _means(self) -> alt.Chart:
         return self._mean("line", strokeWidth=2.4).encode(
@@ -297,7 +325,7 @@ class _Drawing:
 
     def _mean_points(self) -> alt.Chart:
         """Points that are not seen: they say what is below the pointer."""
-        return self._mean("point", filled=True, size=60, opacity=0).encode(
+        return self._mean("point", filled=True, size=60, opacity=1, fillOpacity=0).encode(
             x=self._x, y=self._y("mean"), tooltip=SAYS
         )
 

@@ -11,16 +11,16 @@ function pairs(title, rows) {
 }
 
 function openRun(id) {
-  const run = runOf.get(id);
+  const run = data.runs[id];
   if (!run) return;
-  const network = data.rules.flatMap((rule) => rule.networks).find((one) => one.run === id);
-  const readings = (network?.readings ?? []).map((one) => [
+  const readings = (data.readings[id] ?? []).map((one) => [
     one.name,
     `${one.value === null ? "no finite number" : shown(one.value, 4)}${one.per_layer.length ? ` (by layer: ${one.per_layer.map((v) => shown(v)).join(", ")})` : ""}; ${one.unit}; ${one.convention}; ${one.measured_on}${one.note ? `; ${one.note}` : ""}`,
   ]);
-  const became = [["folder", `runs/${run.id}`], ["state", run.state], ["accuracy", run.accuracy === null ? "–" : `${percent(run.accuracy)} %`],
-    ["epochs recorded", String(Math.max(series.epochs(run.index) - 1, 0))], ...(run.reason ? [["reason", run.reason]] : [])];
-  byId("run-title").textContent = `${run.method}, k = ${run.rung}, seed ${run.seed}`;
+  const accuracy = run.accuracy === null ? "–" : `${(100 * run.accuracy).toFixed(1)} %`;
+  const became = [["folder", `runs/${id}`], ["state", run.state], ["accuracy", accuracy],
+    ["epochs recorded", String(run.epochs)], ...(run.reason ? [["reason", run.reason]] : [])];
+  byId("run-title").textContent = `${run.rule}, k = ${run.rung}, seed ${run.seed}`;
   byId("run-body").replaceChildren(
     ...pairs("What became of it", became), ...pairs("What was read off it", readings),
     ...pairs("Configuration", flat(run.config)), ...pairs("Provenance", flat(run.provenance)),

@@ -10,28 +10,18 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+import vl_convert as vlc
 from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
-from plotly.offline import get_plotlyjs
 
+from depthgauge.report.charts.colours import DARK, LIGHT, style_sheet
+from depthgauge.report.charts.panel import VEGA_LITE
 from depthgauge.report.writers.templates import render
 
 SCRIPTS = (
-    *("data.js", "theme.js", "chart.js", "rules.js", "ladder.js", "audit.js", "layers.js"),
-    *(
-        "training.js",
-        "null.js",
-        "runs.js",
-        "dialog.js",
-        "copy.js",
-        "save.js",
-        "print.js",
-        "start.js",
-    ),
+    *("tools.js", "theme.js", "charts.js", "runs.js", "dialog.js", "copy.js", "save.js"),
+    *("print.js", "start.js"),
 )
-
-BEGIN, END = '"use strict";var Plotly=', "window.Plotly = Plotly;"
-"""What the library is between."""
 
 
 def render_page(template: str, data: Any, context: Mapping[str, Any]) -> str:
@@ -45,24 +35,17 @@ def render_page(template: str, data: Any, context: Mapping[str, Any]) -> str:
         f"page/{template}",
         **context,
         policy=_policy((library, own)),
-        style=Markup(_text("page.css")),  # noqa: S704
+        style=Markup(_style()),  # noqa: S704
         library=Markup(library),  # noqa: S704
         script=Markup(own),  # noqa: S704
         data=htmlsafe_json_dumps(data, dumps=_compact),
     )
 
 
+@cache
 def chart_library() -> str:
-    """Plotly as a script of its own.
-
-    Its package wraps it in a function for other ways of loading it, and a browser reads through
-    the whole of that once more before it runs it. A wrapper that is not the known one stays.
-    """
-    whole = get_plotlyjs()
-    notice, begun, rest = whole.partition(BEGIN)
-    inside, ended, _ = rest.rpartition(END)
-    licence = notice[: notice.find("*/") + 2]
-    return f"{licence}\n{begun}{inside}" if begun and ended else whole
+    """Return the library that draws charts, as a script."""
+    return str(vlc.javascript_bundle("window.vegaEmbed = vegaEmbed;", VEGA_LITE))
 
 
 def _compact(value: Any, **_: Any) -> str:
@@ -79,6 +62,12 @@ def _policy(scripts: Sequence[str]) -> str:
 
 def _sha256(text: str) -> str:
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _style() -> str:
+    """Return the style sheet, with the colours that charts name."""
+    light, dark = style_sheet(LIGHT), style_sheet(DARK)
+    return f":root {{ {light} }}\n:root[data-theme=dark] {{ {dark} }}\n{_text('page.css')}"
 
 
 def _joined(names: Sequence[str]) -> str:

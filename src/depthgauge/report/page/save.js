@@ -1,18 +1,20 @@
-// A chart as it is shown, on the page's own background.
-async function saveChart(id) {
-  const div = byId(id);
-  if (!div.data) return;
-  const layout = { ...div.layout, paper_bgcolor: theme.colour("--paper") };
-  const size = { format: "svg", width: div.clientWidth, height: div.clientHeight };
-  const address = await Plotly.toImage({ data: div.data, layout }, size);
-  make("a", { href: address, download: `${document.title.split(" · ")[0]}-${id}.svg` }).click();
+// A chart as it is shown, on the page's own background and in its colours.
+async function saveChart(plot) {
+  if (!plot.chart) return;
+  const colours = getComputedStyle(document.documentElement);
+  const paper = '<rect width="100%" height="100%" fill="var(--paper)"/>';
+  const drawing = (await plot.chart.toSVG()).replace(/>/, `>${paper}`)
+    .replaceAll(/var\((--[\w-]+)\)/g, (_, name) => colours.getPropertyValue(name).trim());
+  const address = URL.createObjectURL(new Blob([drawing], { type: "image/svg+xml" }));
+  make("a", { href: address, download: `${document.title.split(" · ")[0]}-${plot.id}.svg` }).click();
+  URL.revokeObjectURL(address);
 }
 
 const saving = {
   start() {
     document.addEventListener("click", (event) => {
       const button = event.target.closest("[data-save]");
-      if (button) saveChart(button.dataset.save);
+      if (button) saveChart(byId(button.dataset.save));
     });
   },
 };

@@ -1,15 +1,9 @@
-rules.legends();
-charts.add("ladder-chart", ladderChart);
-for (const panel of data.panels) charts.add(panel.id, () => panelChart(panel));
-layers.start();
-training.start();
-nulls.start();
+theme.start();
 runsTable.start();
 dialogs.start();
 copying.start();
 saving.start();
 printing.start();
-narrow.addEventListener("change", charts.drawAll);
-theme.onChange(() => { rules.legends(); charts.drawAll(); });
+charts.start();
 document.documentElement.dataset.ready = "yes";
 performance.mark("ready");

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from pathlib import Path
 from typing import Any
 
 from depthgauge import __version__
 from depthgauge.published.experiments import EXPERIMENTS, comparisons_with_published
-from depthgauge.report.figures.all import figures_of
-from depthgauge.report.figures.style import one_pdf
+from depthgauge.report.page.charts import options, page_charts
 from depthgauge.report.page.data import page_data
-from depthgauge.report.page.diagnostic_charts import marks, panels, recorded
 from depthgauge.report.page.render import render_page
 from depthgauge.report.paper.tables import paper_tables
 from depthgauge.report.paper.template import reporting_template
@@ -47,7 +44,7 @@ def write_study_page(study: StudyResult, output: Path | None = None) -> Path:
 
 def study_page(study: StudyResult) -> str:
     """Return the report as HTML."""
-    views = list(study.rules.values())
+    views, charts = list(study.rules.values()), page_charts(study)
     template = reporting_template(study, dates_of(study))
     context: dict[str, Any] = {
         "study": study,
@@ -62,9 +59,8 @@ def study_page(study: StudyResult) -> str:
         "ladder_words": ladder_sentences(_several_rungs(study.ladder()), study.thresholds),
         "names_of": names_of,
         "when_they_fire": when_they_fire(),
-        "panels": panels(study.thresholds),
-        "recorded": recorded(study.thresholds),
-        "marks": marks(),
+        "charts": charts,
+        "options": options,
         "evidence": {view.label: _evidence(study, view) for view in views},
         "state": state_of_study(study),
         "identity": identity(study, dates_of(study), versions_of(study)),
@@ -76,9 +72,8 @@ def study_page(study: StudyResult) -> str:
         "reasons": audit_sentences(study),
         "template": {"Markdown": template.to_markdown(), "LaTeX": template.to_latex()},
         "paper": [(table, _table_texts(table, study)) for table in paper_tables(study)],
-        "figures": _figures(study),
     }
-    return render_page("study.html.j2", page_data(study), context)
+    return render_page("study.html.j2", page_data(study, charts), context)
 
 
 def _evidence(study: StudyResult, view: RuleResult) -> str:
@@ -90,13 +85,6 @@ def _several_rungs(ladder: Ladder) -> Ladder:
     """The ladders of rules that have several rungs."""
     rules = {label: rungs for label, rungs in ladder.rules.items() if len(rungs) > 1}
     return ladder.model_copy(update={"rules": rules})
-
-
-def _figures(study: StudyResult) -> tuple[list[str], str]:
-    """The names of the figures, and the address that holds a PDF with a page for each."""
-    drawn = figures_of(study)
-    content = one_pdf(list(drawn.values())) if drawn else b""
-    return list(drawn), f"data:application/pdf;base64,{b64encode(content).decode()}"
 
 
 def _table_texts(table: Table, study: StudyResult) -> dict[str, str]:

@@ -7,13 +7,11 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import pytest
 import torch
 from cli.commands import run
 from results.written_studies import change_json, compared, write_study
 
 from depthgauge.config import NetConfig, RunConfig
-from depthgauge.report.page import study_page
 from depthgauge.report.page.compared_page import write_compared_page
 from depthgauge.report.page.study_page import write_study_page
 from depthgauge.results.load import load
@@ -36,18 +34,13 @@ HOSTILE_REASON = "ValueError: </td></script><script>alert(2)</script> & <b>bold<
 HOSTILE_PROCESSOR = "<svg onload=alert(3)>"
 
 
-def write_pages(folder: Path, figures: Any) -> None:
-    """NAME.html for each of `NAMES`; the studies are in folders beside them.
-
-    The audited one has the `figures` for print, the others go without.
-    """
+def write_pages(folder: Path) -> None:
+    """Write NAME.html for each of `NAMES`; the studies are in folders beside them."""
     folder.mkdir()
     audited = train(folder / "audited")
     half = make_half(shutil.copytree(audited, folder / "half"))
     hostile = make_hostile(shutil.copytree(audited, folder / HOSTILE_STUDY))
-    with pytest.MonkeyPatch.context() as with_figures:
-        with_figures.setattr(study_page, "figures_of", figures)
-        write_study_page(load(audited), folder / "audited.html")
+    write_study_page(load(audited), folder / "audited.html")
     write_study_page(load(half), folder / "half.html")
     write_study_page(load(write_deep(folder / "deep")), folder / "deep.html")
     write_study_page(load(hostile), folder / "hostile.html")

@@ -6,7 +6,6 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from filelock import FileLock
@@ -30,15 +29,13 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def pages(
-    browser: Browser, figures_for_print: Any, tmp_path_factory: pytest.TempPathFactory
-) -> Path:
-    """The folder with all pages and their studies; it is shared by processes. Do not touch."""
+def pages(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder with all pages and their studies; processes share it: leave it alone."""
     base = tmp_path_factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "pages"
     with FileLock(f"{folder}.lock"):
         if not folder.exists():
-            write_pages(folder.with_name("pages being written"), figures_for_print)
+            write_pages(folder.with_name("pages being written"))
             folder.with_name("pages being written").rename(folder)
     return folder
 

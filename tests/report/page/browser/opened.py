@@ -16,6 +16,28 @@ TWO_FRAMES = """() => new Promise((go, fail) => {
   requestAnimationFrame(() => requestAnimationFrame(go));
 })"""
 
+CHARTS_UPDATED = """() => Promise.all(
+  [...document.querySelectorAll(".plot")].map((plot) => plot.chart?.runAsync().then(() => null)))"""
+
+DRAWN = """(id) => {
+  const found = [];
+  function walk(mark) {
+    for (const item of mark.items) {
+      if (mark.marktype === "group") item.items.forEach(walk);
+      else if (mark.role === "mark") found.push(described(mark.marktype, item));
+    }
+  }
+  function described(kind, item) {
+    const { datum, x, y, fill, stroke, shape, text } = item;
+    const box = item._svg?.getBoundingClientRect() ?? new DOMRect();
+    const middle = [box.x + box.width / 2, box.y + box.height / 2];
+    const seen = document.elementFromPoint(...middle)?.__data__ === item;
+    return { kind, datum, x, y, fill, stroke, shape, text, middle, seen };
+  }
+  walk(document.getElementById(id).chart.scenegraph().root);
+  return found;
+}"""
+
 AS_AT_FIRST = """() => {
   document.getElementById("run-dialog").close();
   const filter = document.getElementById("runs-filter");
@@ -72,6 +94,7 @@ class Opened:
     def noticed(self) -> None:
         """Wait until the page was told of its size, scheme and medium, by the second frame."""
         self.page.evaluate(TWO_FRAMES)
+        self.page.evaluate(CHARTS_UPDATED)
 
     def drawn(self) -> None:
         """Wait until no chart is left to be drawn."""
@@ -104,14 +127,34 @@ class Opened:
         found = seen.evaluate_all("(all) => all.map((one) => one.innerText ?? one.textContent)")
         return [text.strip() for text in found]
 
-    def chart(self, name: str) -> Any:
-        """The traces and the layout that a chart was drawn from."""
-        return self.page.evaluate(
-            "(id) => (({data, layout}) => ({data, layout}))(document.getElementById(id))", name
-        )
+    @property
+    def charts(self) -> list[str]:
+        """The ids of all charts."""
+        ids: list[str] = self.all(".plot").evaluate_all("(all) => all.map((one) => one.id)")
+        return ids
 
-    def choose(self, select: str, value: str) -> None:
-        self.page.select_option(f"#{select}", value)
+    def marks(self, chart: str, kind: str = "", *fields: str) -> list[dict[str, Any]]:
+        """Return what a chart draws of its data, from Vega's scenegraph.
+
+        All marks, or those of one kind whose rows have these fields. `middle` is where a mark is on
+        the screen, `seen` whether nothing covers it there.
+        """
+        self.all(f"#{chart}").scroll_into_view_if_needed()
+        return [
+            mark
+            for mark in self.page.evaluate(DRAWN, chart)
+            if kind in ("", mark["kind"])
+            and all(mark["datum"].get(name) is not None for name in fields)
+        ]
+
+    def point_at(self, mark: dict[str, Any]) -> Locator:
+        """Point at a mark that `marks` returned last; return the tooltip."""
+        self.page.mouse.move(*mark["middle"])
+        return self.all("#vg-tooltip-element.visible")
+
+    def choose(self, section: str, field: str, value: str) -> None:
+        """Choose in a section what its charts show."""
+        self.all(f"#{section} select[data-choice={field}]").select_option(value)
         self.drawn()
 
     def isolate(self, section: str, rule: str) -> Locator:

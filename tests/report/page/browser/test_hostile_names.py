@@ -12,11 +12,12 @@ from report.page.browser.browser_studies import (
     HOSTILE_STUDY,
     find_run,
 )
+from report.page.browser.opened import WIDE
+
+from depthgauge.report.charts.labels import plain
+from depthgauge.report.charts.ladder_data import LONGEST_NAME
 
 BP, FA, DFA = HOSTILE.values()
-SHORT = {f"{BP[:25]}…", FA, f"{DFA[:25]}…"}
-"""As charts call them."""
-
 INJECTED = """() => ({
   scripts: document.scripts.length,
   elements: document.querySelectorAll("img, iframe, svg[onload], td b, h3 *, pre *").length,
@@ -47,7 +48,8 @@ def test_names_are_text_in_cards_legends_tables_and_copied_texts(hostile):
     assert hostile.texts(".card h3") == [BP, FA, DFA]
     assert hostile.texts("#training .legend button") == [BP, FA, DFA]
     assert set(hostile.texts("#runs-table td:nth-child(2)")) == {BP, FA, DFA}
-    assert [text.split(": ")[0] for text in hostile.texts("#null figcaption")] == [FA, DFA]
+    for title, name in zip(hostile.texts("#null figcaption"), (FA, DFA), strict=True):
+        assert title.startswith(name)
     hostile.all("#ladder summary").click()
     named = dict.fromkeys(
         text.removesuffix(", added on noise") for text in hostile.texts("#ladder tbody th")
@@ -57,14 +59,28 @@ def test_names_are_text_in_cards_legends_tables_and_copied_texts(hostile):
 
 
 def test_names_are_text_in_charts(hostile):
-    drawn = hostile.texts("#ladder-chart .textpoint text")
-    assert {text.strip() for text in drawn} == SHORT
+    drawn = [mark["text"] for mark in hostile.marks("ladder-chart", "text", "rule", "name")]
+    assert set(drawn) == {plain(name, LONGEST_NAME) for name in HOSTILE.values()}
     for panel in ("D1", "D2", "D2s", "D3"):
-        assert set(hostile.texts(f"#audit-{panel} .ytick text")) == SHORT
-    hostile.all("#layers-h").scroll_into_view_if_needed()
-    box = hostile.all("#layers-h .trace .point").nth(3).bounding_box()
-    hostile.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    expect(hostile.all("#layers-h .hovertext")).to_contain_text(FA)
+        shown = hostile.texts(f"#audit-{panel} .role-axis-label text")
+        for name in HOSTILE.values():
+            assert any(text and name.startswith(text.rstrip("…")) for text in shown)
+
+
+@pytest.mark.parametrize(
+    ("chart", "kind", "name"),
+    [("ladder-chart", "symbol", FA), ("layers-h", "symbol", BP), ("null-1", "rule", DFA)],
+)
+def test_names_are_text_beside_the_pointer(hostile, chart, kind, name):
+    hostile.isolate("ladder", name)
+    mark = next(mark for mark in hostile.marks(chart, kind, "says") if mark["seen"])
+    tooltip = hostile.point_at(mark)
+    expect(tooltip).to_have_text(mark["datum"]["says"])
+    box = tooltip.bounding_box()
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= WIDE["width"]
+    assert tooltip.locator("*").count() == 0
+    assert hostile.page.evaluate(INJECTED)["elements"] == 0
 
 
 def test_names_reasons_and_provenance_are_text_in_a_runs_window(hostile, pages):
@@ -87,7 +103,7 @@ def test_a_number_of_such_a_rule_leads_to_its_runs(hostile, index):
 
 def test_such_a_rule_can_be_seen_alone(hostile):
     hostile.isolate("ladder", DFA)
-    assert hostile.texts("#audit-D1 .ytick text") == [f"{DFA[:25]}…"]
+    assert {mark["datum"]["rule"] for mark in hostile.marks("audit-D1", "symbol")} == {DFA}
 
 
 def test_names_are_text_side_by_side(opened):

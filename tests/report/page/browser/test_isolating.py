@@ -6,18 +6,21 @@ import pytest
 from playwright.sync_api import expect
 from report.page.browser.browser_studies import RULES
 
-PANELS = ("D1", "D2", "D2s", "D3")
-
-
-def ladder_of(page):
-    return [trace["name"] for trace in page.chart("ladder-chart")["data"] if "name" in trace]
+NULLS = {"null-0": {"fa"}, "null-1": {"dfa"}}
+"""Charts of one rule each."""
 
 
 def drawn_rules(page):
-    """The rules in each chart, as it was drawn."""
-    panels = [set(page.texts(f"#audit-{name} .ytick text")) for name in PANELS]
-    layers = len(page.chart("layers-h")["data"]), page.all("#layers-h .trace").count()
-    return ladder_of(page), panels, layers
+    """The rules in each chart, as it is drawn."""
+    return {
+        chart: {mark["datum"]["rule"] for mark in page.marks(chart) if "rule" in mark["datum"]}
+        for chart in page.charts
+    }
+
+
+def with_rules(page, *rules):
+    """What is drawn if these rules are."""
+    return {chart: set(rules) for chart in page.charts} | NULLS
 
 
 @pytest.mark.parametrize(
@@ -30,21 +33,19 @@ def drawn_rules(page):
     ],
 )
 def test_a_click_in_any_legend_leaves_one_rule_and_another_brings_all_back(audited, section):
-    everything = (list(RULES), [set(RULES)] * 4, (3, 3))
-    assert drawn_rules(audited) == everything
+    assert drawn_rules(audited) == with_rules(audited, *RULES)
     audited.isolate(section, "fa")
-    assert drawn_rules(audited) == (["fa"], [{"fa"}] * 4, (1, 1))
-    pressed = audited.texts('.legend button[aria-pressed="true"]')
-    assert pressed == ["fa"] * 4
+    assert drawn_rules(audited) == with_rules(audited, "fa")
+    assert audited.texts('.legend button[aria-pressed="true"]') == ["fa"] * 4
     audited.isolate(section, "fa")
-    assert drawn_rules(audited) == everything
+    assert drawn_rules(audited) == with_rules(audited, *RULES)
     assert audited.texts('.legend button[aria-pressed="true"]') == []
 
 
 def test_another_rule_takes_the_place_of_the_one_alone(audited):
     audited.isolate("ladder", "fa")
     audited.isolate("ladder", "dfa")
-    assert drawn_rules(audited) == (["dfa"], [{"dfa"}] * 4, (1, 1))
+    assert drawn_rules(audited) == with_rules(audited, "dfa")
 
 
 def test_with_the_keyboard_and_the_focus_stays(audited):
@@ -53,31 +54,35 @@ def test_with_the_keyboard_and_the_focus_stays(audited):
         button.focus()
         audited.page.keyboard.press("Enter")
         audited.drawn()
-        assert drawn_rules(audited)[0] == left
+        assert drawn_rules(audited) == with_rules(audited, *left)
         expect(button).to_be_focused()
         expect(button).to_have_attribute("aria-pressed", pressed)
 
 
-def test_no_other_trace_is_left_in_training(audited):
+def test_a_rule_stays_alone_whatever_is_chosen(audited):
     audited.isolate("training", "bp")
-    shown = [str(trace["hovertemplate"]) for trace in audited.chart("training-chart")["data"]]
-    assert ["bp" in text for text in shown] == [True, True, True, False]
-    assert "fa" not in "".join(shown)
+    audited.choose("training", "k", "1")
+    audited.choose("layers", "seed", "1")
+    assert drawn_rules(audited) == with_rules(audited, "bp")
 
 
-def test_each_rule_keeps_its_null(audited):
-    audited.choose("null-seed", "1")
-    before = audited.texts("#null figcaption")
-    audited.isolate("ladder", "bp")
-    audited.choose("null-seed", "2")
-    audited.choose("null-seed", "1")
-    assert audited.texts("#null figcaption") == before
-    assert len(before) == 2
+def test_a_rule_alone_stays_where_it_was(audited):
+    """The axes are those of all rules, so that it can be compared with them."""
+
+    def places(chart):
+        return [(mark["x"], mark["y"]) for mark in audited.marks(chart, "symbol", "run")]
+
+    charts = ("ladder-chart", "audit-D1")
+    before = {chart: places(chart) for chart in charts}
+    audited.isolate("ladder", "fa")
+    for chart in charts:
+        assert places(chart) != []
+        assert set(places(chart)) < set(before[chart])
 
 
 def test_studies_side_by_side_have_it_too(opened):
     page = opened("compared")
     page.isolate("audit", "fa · half")
-    assert ladder_of(page) == ["fa · half"]
+    assert set().union(*drawn_rules(page).values()) == {"fa · half"}
     page.isolate("ladder", "fa · half")
-    assert len(ladder_of(page)) == 9
+    assert len(drawn_rules(page)["ladder-chart"]) == 9

@@ -7,26 +7,36 @@ from report.page.browser.browser_studies import NAMES
 
 from depthgauge.results.load import load
 
-ON_PAGE = {"audited": 14, "half": 12, "deep": 12, "hostile": 14, "compared": 5}
-NEEDS_AUDIT = dict.fromkeys(
-    ("audit-D2s", "layers-gamma", "layers-rho", "layers-lesion", "layers-rewind"),
-    "Not read: depthgauge audit reads it.",
-)
-NOT_DRAWN = {"half": NEEDS_AUDIT, "deep": NEEDS_AUDIT}
-
-CHARTS = """() => Object.fromEntries([...document.querySelectorAll(".plot")].map((plot) => {
-  const shapes = plot.querySelectorAll(".main-svg .trace path, .main-svg .trace text").length;
-  return [plot.id, shapes || plot.querySelector(".empty")?.textContent || "nothing"];
-}))"""
+OF_TRAINING = {"ladder-chart", "audit-D1", "audit-D2", "audit-D3", "layers-h", "layers-g"}
+OF_TRAINING |= {f"training-{name}" for name in ("accuracy", "loss", "growth", "gradient")}
+OF_AUDIT = {"audit-D2s", "null-0", "null-1"}
+OF_AUDIT |= {f"layers-{name}" for name in ("gamma", "rho", "lesion", "rewind")}
+TRAINED = OF_TRAINING | {"training-error_share"}
+ON_PAGE = {
+    "audited": TRAINED | OF_AUDIT,
+    "half": TRAINED,
+    "deep": OF_TRAINING,
+    "hostile": TRAINED | OF_AUDIT,
+    "compared": {"ladder-chart", "audit-D1", "audit-D2", "audit-D2s", "audit-D3"},
+}
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_chart_is_drawn_or_says_why_not(opened, name):
-    charts = opened(name).page.evaluate(CHARTS)
-    assert len(charts) == ON_PAGE[name]
-    assert {id: is_ for id, is_ in charts.items() if isinstance(is_, str)} == NOT_DRAWN.get(
-        name, {}
-    )
+def test_every_chart_is_drawn(opened, name):
+    page = opened(name)
+    assert set(page.charts) == ON_PAGE[name]
+    for chart in page.charts:
+        assert {"line", "symbol", "rect"} & {mark["kind"] for mark in page.marks(chart)}, chart
+
+
+@pytest.mark.parametrize("name", ["half", "deep"])
+def test_what_was_not_read_is_said_instead_of_a_chart(opened, name):
+    page = opened(name)
+    assert page.texts("#audit .empty") == [
+        "Not read yet: D2s stability. depthgauge audit reads it."
+    ]
+    (said,) = page.texts("#null .empty")
+    assert said.startswith("No null was drawn: it needs depthgauge audit")
 
 
 def test_the_browser_refuses_a_script_that_is_not_the_pages_own(opened):

@@ -1,1 +1,0 @@
-"""Figures for papers and pages, one file for each, all in one style."""

@@ -1,0 +1,128 @@
+"""The charts on a page, section by section, and what a reader can choose in each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from depthgauge.config import SharedConfig
+from depthgauge.diagnostics.registry import diagnostics
+from depthgauge.report.charts import audit, ladder, layers, null, training
+from depthgauge.report.charts.panel import Panel
+from depthgauge.report.charts.rule_styles import RuleScales, RuleStyle
+from depthgauge.results.comparison import Comparison
+from depthgauge.results.ladder import Ladder
+from depthgauge.results.study import StudyResult
+from depthgauge.verdict.thresholds import Thresholds
+
+Section = Sequence[Panel]
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class PageCharts:
+    """The panels of each section; a section without data has none.
+
+    Attributes:
+        styles: how each rule is drawn, for the legends.
+        unread: names of the diagnostics that have no panel, because nothing was read for them.
+    """
+
+    styles: dict[str, RuleStyle]
+    ladder: Section
+    audit: Section
+    layers: Section = ()
+    training: Section = ()
+    null: Section = ()
+    unread: Sequence[str] = ()
+
+    @property
+    def panels(self) -> list[Panel]:
+        """All panels, in the order of the page."""
+        return [*self.ladder, *self.audit, *self.layers, *self.training, *self.null]
+
+
+def page_charts(study: StudyResult) -> PageCharts:
+    """Return the charts of a study's page."""
+    scales, rules = RuleScales(list(study)), list(study.rules.values())
+    has_ladder = ladder.reason_missing(study) is None
+    read = audit.panels(rules, study.thresholds, scales)
+    known = {panel.title for panel in read}
+    charted = [one.name for one in diagnostics() if one.chart is not None]
+    return PageCharts(
+        styles=scales.styles,
+        ladder=[ladder.panel(study.ladder(), scales)] if has_ladder else [],
+        audit=read,
+        layers=layers.panels(study, scales),
+        training=training.panels(study, scales),
+        null=null.panels(rules, scales),
+        unread=[name for name in charted if name not in known],
+    )
+
+
+def compared_charts(compared: Comparison, used: Thresholds) -> PageCharts:
+    """Return the charts of several studies: their rules beside each other.
+
+    A rule is called by its study too. Its runs have no windows here: two studies may share them.
+    """
+    rules = [
+        replace(
+            rule,
+            label=_name(rule.label, study.name),
+            networks=tuple(replace(network, run=None) for network in rule.networks),
+        )
+        for study, result in zip(compared.studies, compared.results, strict=True)
+        for rule in result.rules.values()
+    ]
+    scales = RuleScales([rule.label for rule in rules])
+    return PageCharts(
+        styles=scales.styles,
+        ladder=[ladder.panel(_one_ladder(compared), scales)],
+        audit=audit.panels(rules, used, scales),
+    )
+
+
+def _one_ladder(compared: Comparison) -> Ladder:
+    """Return the ladders of several studies as one, with what all of them have in common."""
+    ladders = {
+        study.name: result.ladder()
+        for study, result in zip(compared.studies, compared.results, strict=True)
+    }
+    parts = list(ladders.values())
+    return Ladder(
+        config=SharedConfig(
+            task=parts[0].config.task, net=_common([ladder.config.net for ladder in parts])
+        ),
+        chance=_common([ladder.chance for ladder in parts]),
+        floors=_common([ladder.floors for ladder in parts]),
+        rules=_named({name: ladder.rules for name, ladder in ladders.items()}),
+        twins=_named({name: ladder.twins for name, ladder in ladders.items()}),
+    )
+
+
+def _common(values: Sequence[Value]) -> Value | None:
+    """Return the value that all studies have; None where they differ."""
+    return values[0] if all(value == values[0] for value in values) else None
+
+
+def _named(studies: Mapping[str, Mapping[str, Value]]) -> dict[str, Value]:
+    return {
+        _name(label, name): value for name, of in studies.items() for label, value in of.items()
+    }
+
+
+def _name(label: str, study: str) -> str:
+    return f"{label} · {study}"
+
+
+def options(panels: Section, field: str) -> list[Any]:
+    """Return the values of a field by which a reader can choose rows."""
+    every = {
+        getattr(row, field)
+        for panel in panels
+        for rows in panel.rows.values()
+        for row in rows
+        if hasattr(row, field)
+    }
+    return sorted(every)
