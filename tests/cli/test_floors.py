@@ -68,8 +68,8 @@ def test_floors_are_in_the_tables_and_the_first_sentence_of_a_rule_below_them(fl
     for text in (done.out, (folder / "audit.md").read_text(encoding="utf-8")):
         assert "linear classifier" in text
         assert f"{accuracy:.1f}" in text
-    sentences = [line for line in done.out.splitlines() if line.startswith("dfa ")]
-    assert sentences[0].startswith("dfa is not shown to beat a linear classifier of the input")
+    answer = " ".join(done.out.split()).partition(" dfa raises no alarm")[2]
+    assert "not shown to beat a linear classifier of the input" in answer
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "<p>dfa is not shown to beat a linear classifier of the input by 2 points" in page
     assert '"linear classifier"' in page

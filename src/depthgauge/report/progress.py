@@ -22,7 +22,6 @@ LOG_FIRST = 10.0
 """Seconds until the first line in a log."""
 MOVE_EVERY = 0.5
 """Seconds between two changes of a line that moves."""
-NOTEBOOK_EVERY = 1.0
 
 PATIENCE = 250
 """Reading the status took t seconds: wait 250 t before the next time, so training stays fast."""
@@ -100,36 +99,37 @@ def show_progress(
     """Show progress over `total` steps of what is being done, such as training or reading."""
     console = Console(stderr=True)
     arguments = (total, doing, done, status)
-    if console.is_jupyter:
-        yield ProgressLine(*arguments, _notebook_line(doing), clock=clock, every=NOTEBOOK_EVERY)
-    elif not console.is_terminal:
+    if not console.is_terminal and not console.is_jupyter:
         yield ProgressLine(*arguments, _log, clock=clock, every=LOG_EVERY, first=LOG_FIRST)
-    else:
-        with Live(console=console, auto_refresh=False) as live:
-            move = _moving_line(live)
-            line = ProgressLine(*arguments, move, clock=clock, every=MOVE_EVERY)
-            line.show()
-            try:
-                yield line
-            finally:
-                line.end()
+        return
+    with _moving_line(console, doing) as move:
+        line = ProgressLine(*arguments, move, clock=clock, every=MOVE_EVERY)
+        line.show()
+        try:
+            yield line
+        finally:
+            line.end()
 
 
 def _log(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-def _moving_line(live: Live) -> Callable[[str], None]:
-    """Return what replaces the line in a terminal; a line that is too long is cut."""
+@contextmanager
+def _moving_line(console: Console, doing: str) -> Iterator[Callable[[str], None]]:
+    """Yield a function that replaces the line in a terminal or below a notebook's cell.
 
-    def show(line: str) -> None:
-        live.update(Text(line, no_wrap=True, overflow="ellipsis"), refresh=True)
-
-    return show
+    A terminal cuts a line that is too long for it.
+    """
+    if console.is_jupyter:
+        yield _notebook_line(doing)
+        return
+    with Live(console=console, auto_refresh=False) as live:
+        yield lambda line: live.update(Text(line, no_wrap=True, overflow="ellipsis"), refresh=True)
 
 
 def _notebook_line(doing: str) -> Callable[[str], None]:
-    """Return what replaces the line below the cell."""
+    """Return a function that replaces the line below a notebook's cell."""
     from IPython.display import display  # noqa: PLC0415
 
     show_first: Any = display

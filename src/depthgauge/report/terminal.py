@@ -59,6 +59,7 @@ def print_audit(study: StudyResult, *, verbose: bool = False) -> None:
 def _print_evidence(console: Console, study: StudyResult) -> None:
     """Print the readings of each network, and every reason."""
     for table in audit_tables(study)[1:]:
+        console.print(table.caption, markup=False)
         console.print(_shown(console, table))
     for sentence in audit_sentences(study):
         console.print(sentence, markup=False)
