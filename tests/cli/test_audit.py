@@ -141,7 +141,7 @@ def test_the_tables_are_written_beside_it(audited):
     assert "| rule | seed | accuracy | frozen | ‖h\\_L‖ |" in text
     assert "| rule | used depth | verdict | n | accuracy | frozen |" in text
     assert text.count("\n| dfa | ") >= 4
-    assert "| accuracy + mean Γ + D2s |" in text
+    assert "| rule | accuracy | Γ | Γ + D1 |" in text
     assert "- As a control, 2 untrained networks: no alarm, depth untested." in text
 
 
