@@ -76,7 +76,7 @@ class Cohort:
     def _lift(
         self, rules: Sequence[Rule], feedback: Sequence[dict[str, Tensor]]
     ) -> list[LiftedRule]:
-        """Make one lifted rule for all runs that have the same options."""
+        """Make one lifted rule for each group of runs that have the same options."""
         by_options: dict[str, list[int]] = {}
         for run, rule in enumerate(rules):
             by_options.setdefault(rule.options.model_dump_json(), []).append(run)
