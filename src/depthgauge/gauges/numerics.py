@@ -21,7 +21,8 @@ class NumericsReading(Reading):
 
     Attributes:
         per_layer: the median over samples at each layer; `value` is the smallest of them.
-        of_native: by the name of a precision below float32 (the network's own): its `per_layer`.
+        of_native: if the network's own precision is below float32, the precision's name and the
+            medians in this precision.
     """
 
     of_native: dict[str, Cosines] = field(default_factory=dict)

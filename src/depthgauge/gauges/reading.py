@@ -18,8 +18,8 @@ class Reading:
         value: the number for the whole network; None where it is undefined (`note` says why).
         per_layer: the number at each layer; None where it is undefined.
         unit: the unit of `value` and `per_layer`.
-        convention: how it was measured, where there is more than one way.
-        measured_on: on which samples, and how many.
+        convention: how the number was measured, if there is more than one way.
+        measured_on: the samples it was measured on, and their number.
         note: a remark or a warning; "" if there is none.
     """
 

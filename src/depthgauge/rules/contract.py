@@ -86,7 +86,8 @@ class Context:
         """The run's noise for this batch."""
         if self._noise is None:
             raise LookupError(
-                "the rule uses noise, but its `noise_shape` returns None; return the noise's shape"
+                "the rule uses noise, but its `noise_shape` returns None; define noise_shape(self, "
+                "states)"
             )
         return self._noise
 

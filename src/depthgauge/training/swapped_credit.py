@@ -37,7 +37,7 @@ class SwappedCredit:
         self._step += 1
 
     def of_block(self, block: int, credit: Tensor) -> Tensor:
-        """Return a block's credit, (runs, samples, d); noise replaces it in the block's `runs_of`."""
+        """Return a block's credit, (runs, samples, d), with noise in the runs that swap credit."""
         runs = self.runs_of.get(block)
         if not runs:
             return credit
