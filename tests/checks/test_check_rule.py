@@ -73,7 +73,7 @@ BROKEN = {
     "UnseededLearning": (CHANCE, "the learned 'B' differs by up to"),
     "CountsInTheClass": (CHANCE, "returns another result for the same input the second time"),
     "KeepsItsMatrices": (RESTORED, "raises AttributeError: 'KeepsItsMatrices' object has no"),
-    "KeepsItsMatricesInTheClass": (RESTORED, "something that the rule needs is not in the"),
+    "KeepsItsMatricesInTheClass": (RESTORED, "the rule needs something that is not in the"),
     "NotLiftable": (LIFTED, "vmap over runs does not work: RuntimeError: vmap: "),
     "OtherwiseWhenLifted": (LIFTED, "vmap over runs gives another result: "),
     "WritesIntoZeros": (FRESH, "vmap over fresh feedback does not work: "),

@@ -27,7 +27,7 @@ class CalibratedAlignment:
         z: (observed − mean)/spread; None if the draws do not vary.
         word: *specific*: the training feedback is aligned, fresh feedback is not; *generic*: both
             are aligned, the training feedback no better; *mixed*: both are aligned, the training
-            feedback better; *absent*: neither is aligned; *n/a*: there are too few draws to tell.
+            feedback better; *absent*: the training feedback is not aligned; *n/a*: too few draws.
     """
 
     observed: float | None
@@ -80,7 +80,7 @@ def calibrate(observed: Tensor, fresh: Tensor, convention: str, measured_on: str
 
 
 def calibrate_one(observed: float, draws: Tensor) -> CalibratedAlignment:
-    """Compare one alignment with its fresh draws; with NaN in any of them, return NO_CALIBRATION."""
+    """Compare one alignment with its fresh draws; return NO_CALIBRATION if any of them is NaN."""
     if not bool(draws.isfinite().all()) or observed != observed:  # noqa: PLR0124 – NaN
         return NO_CALIBRATION
     mean, spread = float(draws.mean()), float(draws.std()) if len(draws) > 1 else 0.0

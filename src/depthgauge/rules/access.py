@@ -18,14 +18,14 @@ SEEN_BY_NEED = {
     "blocks": "the Jacobians of the blocks",
     "gradient": "the true gradient",
 }
-"""For each need, what a rule with it sees; a function that it may call shows its Jacobian too."""
+"""For each need, what the rule sees: if the need is a function, a rule can differentiate it."""
 
 TRANSPORTED_BY_NEED = {
     "gradient": ("blocks", "readout"),
     "blocks": ("blocks",),
     "readout": ("readout",),
 }
-"""For each need, the parts of the network whose transposed weights the rule can use (Jacobians)."""
+"""For each need, the parts of the network whose Jacobian gives the rule transposed weights."""
 
 
 @dataclass(frozen=True)

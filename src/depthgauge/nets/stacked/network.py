@@ -48,14 +48,14 @@ class StackedResidualMLP:
 
     Run r trains its last `trained_blocks[r]` blocks, except the `frozen` blocks. Runs are sorted
     by this number, largest first, so that a slice selects the runs that train a block. A block
-    that no run trains costs no gradient.
+    that no run trains has no gradients.
 
     Attributes:
         template: one of the networks, for its structure.
         parameters: stacked tensors by their names in `ResidualMLP.state_dict()`.
         trained_runs: for each name, how many runs train the tensor.
 
-    The embedding has its own order of runs (see `StackedEmbedding`), which `of_run` knows.
+    The embedding has its own order of runs (see `StackedEmbedding`); use `of_run` to select a run.
 
     Args:
         nets: one initialised network for each run.
