@@ -29,7 +29,7 @@ class NumericsReading(Reading):
 
 
 class NumericsGauge:
-    """Compare the gradient of the first batch with that of a float64 copy of the network.
+    """Compares the gradient of the first batch with the gradient of a float64 copy of the network.
 
     Args:
         native: the network in its own precision, if it is measured in another one.

@@ -33,7 +33,7 @@ class Reading:
 
 
 class BatchConsumer(Protocol):
-    """An object that is shown one batch after the other and keeps only what it needs of each."""
+    """An object that reads one batch after the other and keeps only what it needs of each batch."""
 
     def see(self, batch: BatchView) -> None:
         """Take what is needed from a batch."""
@@ -41,7 +41,7 @@ class BatchConsumer(Protocol):
 
 
 class Gauge(BatchConsumer, Protocol):
-    """An object that is shown batches and makes one reading of all of them."""
+    """An object that reads batches and makes one reading of all of them."""
 
     def reading(self) -> Reading:
         """Return the reading over all batches seen so far."""

@@ -1,4 +1,4 @@
-"""D1, scale: measure by what factor the stream grows from one block to the next."""
+"""D1, scale: measure the factor by which the stream grows from one block to the next."""
 
 from __future__ import annotations
 

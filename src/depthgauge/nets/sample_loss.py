@@ -102,15 +102,15 @@ def make_sample_loss(loss: Loss) -> SampleLoss:
 def class_axis(logits: Tensor, labels: Tensor) -> int:
     """Return the axis of the classes: the last, or the second if only that fits the labels.
 
-    torch's own losses want the classes on the second axis. If the output has no classes, the axis
-    is that of its features.
+    torch's own losses expect the classes on the second axis. If the output has no classes, return
+    the axis of its features.
     """
     second = logits.dim() > 2 and labels.shape == logits.shape[:1] + logits.shape[2:]  # noqa: PLR2004
     return 1 if second and labels.shape != logits.shape[:-1] else -1
 
 
 def _checked_losses(loss: Loss, logits: Tensor, labels: Tensor) -> Tensor:
-    """Return a loss's numbers, one for each sample; refuse one number for the whole batch."""
+    """Return the loss of each sample; refuse a loss that returns one number for the whole batch."""
     losses = loss(logits, labels)
     shape = tuple(losses.shape) if isinstance(losses, Tensor) else ()
     if not shape or shape[0] != len(labels):
@@ -126,7 +126,7 @@ def _losses_one_by_one(
 ) -> Tensor:
     """Apply a loss to every sample alone; a sample without a label that counts has the loss 0.
 
-    torch's cross-entropy wants classes on the second axis, so logits per token are transposed.
+    torch's cross-entropy expects classes on the second axis, so logits per token are transposed.
     """
     if labels.is_floating_point():
         labels = labels.to(logits.dtype)

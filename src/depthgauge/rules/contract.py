@@ -45,7 +45,7 @@ class Context:
         residual: whether blocks add a branch to the stream; if not, they replace the stream.
 
     Only for a rule that has a `noise_shape`:
-        noise: standard normal numbers of that shape, new ones for every batch. They depend on the
+        noise: standard normal numbers of that shape, drawn for every batch. They depend on the
             run's seed and the batch alone.
 
     Only for a rule that lists them in `needs`:

@@ -47,7 +47,7 @@ class SwappedCredit:
         return swapped
 
     def of_run(self, run: int, block: int, credit: Tensor) -> Tensor:
-        """Return noise, (samples, d), whose norm is that of the credit for each sample."""
+        """Return noise, (samples, d), with the norm of the credit in each sample."""
         generator = random_stream("swapped", self._seeds[run], self._epoch, self._step, block)
         noise = torch.randn(credit.shape, generator=generator).to(credit)
         return noise * (_norms(credit) / _norms(noise)).to(credit.dtype)

@@ -38,7 +38,7 @@ FULL_PRECISION = Products()
 class OneDnnProducts(Products):
     """Matrix products of a Linear layer; oneDNN computes x·weightᵀ if x is a single matrix.
 
-    PyTorch's usual library uses AVX-512 on Intel's processors only; oneDNN uses it on others too.
+    PyTorch's usual library uses AVX-512 on Intel's processors only; oneDNN uses it on all.
     oneDNN is not used for the other products: it is no faster for many small matrices, and it
     cannot write into a given tensor.
     """
