@@ -14,10 +14,10 @@ from depthgauge.config import RunConfig, SharedConfig
 from depthgauge.diagnosis.report import Report
 from depthgauge.results.audit import Audit
 from depthgauge.results.audit_parts import Selection
-from depthgauge.results.ladder_runs import used_depths
 from depthgauge.results.load import load_earlier_audit
 from depthgauge.results.run import RunResult
 from depthgauge.results.study import StudyResult
+from depthgauge.results.used_depth_of_runs import used_depths
 from depthgauge.scheduling.execution import ShowProgress
 from depthgauge.scheduling.grid import Grid
 from depthgauge.store.done_runs import DoneRun

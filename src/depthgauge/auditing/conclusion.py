@@ -15,7 +15,7 @@ from depthgauge.results.audit_parts import AuditedNetwork, RuleVerdict, Selectio
 from depthgauge.results.network import gain_of_most_accurate
 from depthgauge.results.spread import Spread
 from depthgauge.store.provenance import Provenance
-from depthgauge.verdict.decision_utility import Evidence, count_walk_backs
+from depthgauge.verdict.decision_utility import RunEvidence, count_walk_backs
 from depthgauge.verdict.judge import judge
 from depthgauge.verdict.sensitivity import sensitivity
 from depthgauge.verdict.thresholds import Thresholds
@@ -128,11 +128,11 @@ def _utility(
     return utility
 
 
-def _evidence(entry: NetworkReport, chance: float, bp_gain: float | None) -> Evidence:
+def _evidence(entry: NetworkReport, chance: float, bp_gain: float | None) -> RunEvidence:
     report = entry.report
     if report is None:
-        return Evidence(None, chance, None, diverged_readings(), bp_gain)
-    return Evidence(
+        return RunEvidence(None, chance, None, diverged_readings(), bp_gain)
+    return RunEvidence(
         accuracy=entry.network.accuracy,
         chance=chance,
         alignment=report.alignment.over_all if report.alignment else None,

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from depthgauge.config import Intervention
 from depthgauge.diagnostics.used_depth import LEAST_SEEDS, UsedDepth
-from depthgauge.results.ladder_runs import ladder_scores, most_accurate
 from depthgauge.results.run import RunResult
 from depthgauge.results.study import StudyResult
+from depthgauge.results.used_depth_of_runs import ladder_scores, most_accurate
 from depthgauge.rules.choice import RuleChoice
 from depthgauge.scheduling.grid import Grid, PlannedRun, RunList
-from depthgauge.verdict.ladder_scores import LadderScores
+from depthgauge.verdict.rung_comparisons import LadderScores
 from depthgauge.verdict.used_depth import find_used_depth, twins_needed
 
 

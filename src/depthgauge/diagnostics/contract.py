@@ -12,7 +12,7 @@ from depthgauge.diagnostics.intervals import Interval
 from depthgauge.number_format import TOO_FEW_SEEDS, in_form
 
 if TYPE_CHECKING:
-    from depthgauge.diagnostics.case import Case
+    from depthgauge.diagnostics.evidence import RuleEvidence
     from depthgauge.gauges.epoch_metrics import EpochMetrics
     from depthgauge.gauges.network_readings import NetworkReadings
 
@@ -145,7 +145,7 @@ class Diagnostic:
     fires_when: str
     quantities: tuple[Quantity, ...]
     thresholds: tuple[Threshold, ...]
-    decide: Callable[[Case], Finding]
+    decide: Callable[[RuleEvidence], Finding]
     in_words: Callable[[Finding], str]
     columns: tuple[Column, ...] = ()
     chart: Chart | None = None

@@ -26,7 +26,7 @@ from depthgauge.results.run import RunResult
 from depthgauge.results.spread import Spread
 from depthgauge.store.files import read_json
 from depthgauge.store.provenance import Provenance
-from depthgauge.verdict.ladder_scores import blocks_added
+from depthgauge.verdict.rung_comparisons import blocks_added
 
 LADDER_VERSION: Literal[2] = 2
 

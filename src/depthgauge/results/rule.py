@@ -13,7 +13,6 @@ from depthgauge.diagnostics.registry import verdict_diagnostics
 from depthgauge.diagnostics.used_depth import UsedDepth
 from depthgauge.results.audit import Audit
 from depthgauge.results.ladder import Rung, rungs_of, swap_twins_of
-from depthgauge.results.ladder_runs import used_depths
 from depthgauge.results.network import (
     NetworkResult,
     audited_network,
@@ -22,6 +21,7 @@ from depthgauge.results.network import (
 )
 from depthgauge.results.run import RunResult
 from depthgauge.results.spread import Spread
+from depthgauge.results.used_depth_of_runs import used_depths
 from depthgauge.rules.access import Access
 from depthgauge.verdict.judge import Verdict, judge
 from depthgauge.verdict.sensitivity import StableRange

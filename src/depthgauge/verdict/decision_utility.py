@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from depthgauge.diagnostics.case import Case
 from depthgauge.diagnostics.contract import Diagnostic, Readings
+from depthgauge.diagnostics.evidence import RuleEvidence
 from depthgauge.diagnostics.registry import diagnostics, verdict_diagnostics
 from depthgauge.verdict.thresholds import Thresholds
 
@@ -15,7 +15,7 @@ ABOVE_CHANCE = 0.02
 
 
 @dataclass(frozen=True)
-class Evidence:
+class RunEvidence:
     """The reported numbers of one run; None where a number was not measured.
 
     A run that diverged has no accuracy.
@@ -28,22 +28,22 @@ class Evidence:
     bp_gain: float | None = None
 
 
-Fails = Callable[[Evidence, Thresholds], bool | None]
+Fails = Callable[[RunEvidence, Thresholds], bool | None]
 """Says whether one piece of evidence fails; None where it was not measured."""
 
 
-def _accuracy(evidence: Evidence, _: Thresholds) -> bool:
+def _accuracy(evidence: RunEvidence, _: Thresholds) -> bool:
     return evidence.accuracy is None or evidence.accuracy - evidence.chance < ABOVE_CHANCE
 
 
-def _alignment(evidence: Evidence, _: Thresholds) -> bool | None:
+def _alignment(evidence: RunEvidence, _: Thresholds) -> bool | None:
     return None if evidence.alignment is None else evidence.alignment <= 0
 
 
 def _diagnostic(diagnostic: Diagnostic) -> Fails:
-    def fails(evidence: Evidence, used: Thresholds) -> bool | None:
-        case = Case([evidence.readings], used, used.error_rate_of_each, evidence.bp_gain)
-        finding = diagnostic.decide(case)
+    def fails(evidence: RunEvidence, used: Thresholds) -> bool | None:
+        of_run = RuleEvidence([evidence.readings], used, used.error_rate_of_each, evidence.bp_gain)
+        finding = diagnostic.decide(of_run)
         return None if finding.untested else (finding.published or finding.outcome) == "fires"
 
     return fails
@@ -65,7 +65,7 @@ def strategies() -> dict[str, tuple[Fails, ...]]:
 
 
 def count_walk_backs(
-    runs: Sequence[Evidence], thresholds: Thresholds | None = None
+    runs: Sequence[RunEvidence], thresholds: Thresholds | None = None
 ) -> dict[str, tuple[int, int]]:
     """Count for each strategy the runs that it walks back, and the runs that it can decide.
 

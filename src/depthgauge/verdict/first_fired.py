@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from depthgauge.diagnostics.case import Case
 from depthgauge.diagnostics.contract import Readings
+from depthgauge.diagnostics.evidence import RuleEvidence
 from depthgauge.diagnostics.readings import epoch_readings
 from depthgauge.diagnostics.registry import diagnostics
 from depthgauge.gauges.epoch_metrics import EpochMetrics
@@ -37,12 +37,12 @@ def first_fired(
     used = thresholds or Thresholds()
     first: dict[str, int | None] = {}
     for epoch in readings:
-        case = Case([epoch.values], used, used.error_rate_of_each)
+        evidence = RuleEvidence([epoch.values], used, used.error_rate_of_each)
         for diagnostic in diagnostics():
             recorded = [epoch.values.get(quantity.name) for quantity in diagnostic.recorded]
             if not recorded or None in recorded:
                 continue
             first.setdefault(diagnostic.id, None)
-            if first[diagnostic.id] is None and diagnostic.decide(case).fires:
+            if first[diagnostic.id] is None and diagnostic.decide(evidence).fires:
                 first[diagnostic.id] = epoch.epoch
     return first

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from depthgauge.diagnostics.case import Case
 from depthgauge.diagnostics.contract import Readings
+from depthgauge.diagnostics.evidence import RuleEvidence
 from depthgauge.diagnostics.finding import Finding
 from depthgauge.diagnostics.registry import diagnostics, quantities
 from depthgauge.diagnostics.used_depth import LEAST_SEEDS, UsedDepth, in_words
@@ -134,9 +134,9 @@ def judge(
     """
     used = thresholds or Thresholds()
     _check_names(seeds)
-    case = Case(seeds, used, used.error_rate_of_each, bp_gain)
-    findings = tuple(d.decide(case) for d in diagnostics() if d.counts)
-    besides = tuple(d.decide(case) for d in diagnostics() if not d.counts)
+    evidence = RuleEvidence(seeds, used, used.error_rate_of_each, bp_gain)
+    findings = tuple(d.decide(evidence) for d in diagnostics() if d.counts)
+    besides = tuple(d.decide(evidence) for d in diagnostics() if not d.counts)
     word = _word(findings, used_depth)
     verdict = Verdict(word, findings, len(seeds), besides, used_depth=used_depth)
     return verdict.published if protocol == "published" else verdict

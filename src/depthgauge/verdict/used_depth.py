@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from depthgauge.diagnostics.used_depth import LEAST_SEEDS, RungFinding, UsedDepth, are_last
-from depthgauge.verdict.ladder_scores import LadderScores
 from depthgauge.verdict.paired_test import Scores, compare, holm
+from depthgauge.verdict.rung_comparisons import LadderScores
 
 ERROR_RATE = 0.05
 DELTA, SHARE_OF_GAIN = 0.005, 0.02

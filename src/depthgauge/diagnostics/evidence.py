@@ -11,7 +11,7 @@ from depthgauge.diagnostics.intervals import Interval, interval, seeds_to_settle
 
 
 @dataclass(frozen=True)
-class Case:
+class RuleEvidence:
     """The networks of one rule, one for each seed, and the thresholds that judge them.
 
     Attributes:

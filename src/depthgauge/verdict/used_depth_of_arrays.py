@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 from typing_extensions import TypedDict
 
 from depthgauge.diagnostics.used_depth import UsedDepth
-from depthgauge.verdict.ladder_scores import BySeed, LadderScores, scores_of
 from depthgauge.verdict.paired_test import Scores
+from depthgauge.verdict.rung_comparisons import BySeed, LadderScores, scores_of
 from depthgauge.verdict.used_depth import find_used_depth
 
 

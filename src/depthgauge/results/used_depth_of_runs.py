@@ -10,8 +10,8 @@ import numpy as np
 from depthgauge.diagnostics.used_depth import UsedDepth
 from depthgauge.results.ladder import twins_of
 from depthgauge.results.run import RunResult
-from depthgauge.verdict.ladder_scores import LadderScores, blocks_added
 from depthgauge.verdict.paired_test import Scores
+from depthgauge.verdict.rung_comparisons import LadderScores, blocks_added
 from depthgauge.verdict.used_depth import find_used_depth
 
 
