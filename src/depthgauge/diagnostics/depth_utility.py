@@ -41,7 +41,7 @@ LEAST = Threshold(
 
 
 def _decide(evidence: RuleEvidence) -> Finding:
-    """Compare the gain over the frozen baseline with its threshold, if BP itself gains that much.
+    """Compare the gain over the frozen baseline with the threshold, unless BP itself gains less.
 
     The interval includes the spread over seeds and, where it is known, the noise of the evaluation
     set. The published protocol leaves the noise out.
@@ -71,7 +71,7 @@ def _decide(evidence: RuleEvidence) -> Finding:
 
 
 def _more_seeds(evidence: RuleEvidence) -> int | None:
-    """Estimate how many more seeds settle the finding; None where only more samples would."""
+    """Estimate how many more seeds settle the finding; None if that needs more samples."""
     noise = evidence.values(NOISE)
     if noise:
         without_spread = interval_with_noise(

@@ -39,23 +39,25 @@ FLOOR = Threshold(
     1.28e-5,
     GRADIENT,
     "below",
-    "D2 needs the median ‖g_L‖, per sample, below this: 1e-7 for the mean loss of a batch of 128. "
-    "Published: healthy at least 1.0e-4, degenerate at most 4.2e-9 (both for a batch of 128).",
+    "D2 fires only if the median ‖g_L‖, per sample, is below this: 1e-7 for the mean loss of a "
+    "batch of 128. Published: healthy at least 1.0e-4, degenerate at most 4.2e-9 (both for a batch "
+    "of 128).",
 )
 SHARE_FLOOR = Threshold(
     "error_share",
     1.4e-5,
     SHARE,
     "below",
-    "D2 also needs the median ‖g_L‖/‖e‖ below this: the error is there but does not come through. "
-    "Without it a confident, healthy network would be flagged.",
+    "D2 fires only if the median ‖g_L‖/‖e‖ is below this too: there is an error, but it does not "
+    "come through. Without this condition D2 would flag confident, healthy networks.",
 )
 LEAST_COSINE = Threshold(
     "numerics",
     0.99,
     NUMERICS,
     "below",
-    "D2 fires alone where the cosine of the measured gradient with the float64 one is below this.",
+    "D2 fires by this threshold alone if the cosine of the measured gradient with the float64 "
+    "gradient is below it in every seed.",
 )
 
 
@@ -110,7 +112,7 @@ def _without_shares(gradient: Interval, evidence: RuleEvidence) -> Finding:
 
 
 def _seeds_to_settle(evidence: RuleEvidence, gradient: Interval, share: Interval) -> int | None:
-    """Estimate how many more seeds put one reading above its floor, or both below theirs."""
+    """Estimate how many more seeds put one reading above its floor, or both below their floors."""
     counts, passing = [], []
     for interval, floor in ((gradient, FLOOR), (share, SHARE_FLOOR)):
         more = evidence.seeds_to_settle(floor)

@@ -53,8 +53,8 @@ LIMIT = Threshold(
     50.0,
     GROWTH,
     "above",
-    "D1 fires above this largest ratio of neighbouring medians of ‖h‖. Published networks: healthy "
-    "at most 11, degenerate at least 694.",
+    "D1 fires if the largest ratio of neighbouring medians of ‖h‖ is above this. Published "
+    "networks: healthy at most 11, degenerate at least 694.",
 )
 
 

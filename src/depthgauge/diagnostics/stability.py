@@ -21,7 +21,7 @@ LIMIT = Threshold(
     0.30,
     COSINE,
     "above",
-    "D2s calls a larger cosine drift; it is never a verdict by itself.",
+    "D2s reports drift rather than noise above this cosine; it is never a verdict by itself.",
 )
 
 
@@ -54,7 +54,8 @@ STABILITY = Diagnostic(
     id="D2s",
     title="stability",
     meaning="the cosine between the mean gradients of different batches in the middle of the "
-    "network: above its threshold drift rather than noise. It is never a verdict by itself.",
+    "network. Above its threshold it means drift rather than noise. It is never a verdict by "
+    "itself.",
     fires_when="the gradients of different batches agree by more than the threshold",
     quantities=(COSINE,),
     thresholds=(LIMIT,),

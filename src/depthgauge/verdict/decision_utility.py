@@ -11,14 +11,14 @@ from depthgauge.diagnostics.registry import diagnostics, verdict_diagnostics
 from depthgauge.verdict.thresholds import Thresholds
 
 ABOVE_CHANCE = 0.02
-"""An accuracy must exceed chance by this share."""
+"""An accuracy passes if it exceeds that of chance by at least this share."""
 
 
 @dataclass(frozen=True)
 class RunEvidence:
-    """The reported numbers of one run; None where a number was not measured.
+    """The reported numbers of one run; a number that was not measured is None.
 
-    A run that diverged has no accuracy.
+    A diverged run has the accuracy None.
     """
 
     accuracy: float | None
@@ -29,7 +29,7 @@ class RunEvidence:
 
 
 Fails = Callable[[RunEvidence, Thresholds], bool | None]
-"""Says whether one piece of evidence fails; None where it was not measured."""
+"""A check of one reported number: returns whether it fails; None if it was not measured."""
 
 
 def _accuracy(evidence: RunEvidence, _: Thresholds) -> bool:
@@ -50,9 +50,9 @@ def _diagnostic(diagnostic: Diagnostic) -> Fails:
 
 
 def strategies() -> dict[str, tuple[Fails, ...]]:
-    """Return the reporting strategies, each with the evidence that it looks at.
+    """Return the checks that each reporting strategy makes, by its name.
 
-    Like the verdict, "all" leaves out the diagnostics that do not count.
+    Like the verdict, "all" leaves out the diagnostics that have no part in the verdict.
     """
     common: tuple[Fails, ...] = (_accuracy, _alignment)
     each = {diagnostic.id: _diagnostic(diagnostic) for diagnostic in diagnostics()}
@@ -67,10 +67,10 @@ def strategies() -> dict[str, tuple[Fails, ...]]:
 def count_walk_backs(
     runs: Sequence[RunEvidence], thresholds: Thresholds | None = None
 ) -> dict[str, tuple[int, int]]:
-    """Count for each strategy the runs that it walks back, and the runs that it can decide.
+    """Count the runs that each strategy walks back, and the runs that it can decide about.
 
-    A strategy walks a run back if any of its evidence fails by point values. It can decide about a
-    run if some evidence fails, or if all evidence was measured.
+    A strategy walks a run back if any of its checks fails by point values. It can decide about a
+    run if some check fails, or if every number was measured.
     """
     used, counts = thresholds or Thresholds(), {}
     for strategy, parts in strategies().items():

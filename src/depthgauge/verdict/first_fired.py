@@ -1,4 +1,4 @@
-"""The diagnostics over training: the first epoch at which each fires."""
+"""The diagnostics over training: the first epoch at which each diagnostic fires."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from depthgauge.verdict.thresholds import Thresholds
 
 @dataclass(frozen=True)
 class EpochReadings:
-    """The readings of the diagnostics after one epoch; None where the metrics have none."""
+    """The readings of the diagnostics after one epoch; a reading that is not recorded is None."""
 
     epoch: int
     values: Readings
 
 
 def readings_from_metrics(lines: Iterable[EpochMetrics]) -> list[EpochReadings]:
-    """Return the readings of each line of a run's `metrics.jsonl`, except lines without any."""
+    """Return the readings of each line of a run's `metrics.jsonl`; leave out lines without any."""
     epochs = [EpochReadings(line["epoch"], epoch_readings(line)) for line in lines]
     return [epoch for epoch in epochs if any(v is not None for v in epoch.values.values())]
 
@@ -32,7 +32,7 @@ def first_fired(
 ) -> dict[str, int | None]:
     """Return the first epoch at which each diagnostic fires by its point values.
 
-    None for a diagnostic that never fires. A diagnostic without readings is left out.
+    A diagnostic that never fires has None. A diagnostic without readings is left out.
     """
     used = thresholds or Thresholds()
     first: dict[str, int | None] = {}
