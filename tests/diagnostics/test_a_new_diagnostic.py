@@ -12,7 +12,7 @@ from verdict.example_ladders import bp_depth
 
 from depthgauge import Thresholds, UserError, diagnose, judge, watch
 from depthgauge.diagnostics.readings import diverged_readings
-from depthgauge.verdict.decision_utility import Evidence, count_walk_backs
+from depthgauge.verdict.decision_utility import RunEvidence, count_walk_backs
 from depthgauge.verdict.first_fired import first_fired, readings_from_metrics
 from depthgauge.verdict.sensitivity import sensitivity
 from depthgauge.verdict.thresholds import meanings, thresholds_from
@@ -94,7 +94,7 @@ def test_how_far_its_threshold_may_move_is_said():
 @pytest.mark.usefixtures("toy")
 def test_reporting_it_is_a_strategy_of_its_own():
     readings = [{**one, "stability": 0.1} for one in (MISSED, NOT_MISSED)]
-    counts = count_walk_backs([Evidence(0.6, 0.1, 0.5, one) for one in readings])
+    counts = count_walk_backs([RunEvidence(0.6, 0.1, 0.5, one) for one in readings])
     assert list(counts)[-2:] == ["accuracy + mean Γ + DX", "all"]
     assert counts["accuracy + mean Γ + DX"] == counts["all"] == (1, 2)
     assert counts["accuracy + mean Γ + D3"] == (0, 2)

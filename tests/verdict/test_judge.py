@@ -129,7 +129,7 @@ def test_where_no_share_of_the_error_was_recorded_a_low_gradient_cannot_be_told(
 
 
 def test_a_reading_that_no_diagnostic_asks_for_is_refused():
-    with pytest.raises(UserError, match="no diagnostic reads 'grwth'; there are: growth"):
+    with pytest.raises(UserError, match="no diagnostic reads 'grwth'; the readings are: growth"):
         judge([HEALTHY, {**HEALTHY, "grwth": 1.0}])
 
 

@@ -36,7 +36,7 @@ def diagnosis_text(report: Report) -> str:
 
 
 def _heading(report: Report) -> str:
-    """Write our verdict, and that of the published protocol if its word differs."""
+    """Write our verdict, and the verdict of the published protocol if its word differs."""
     ours, published = f"{report.method_name}: {report.judgement}", report.judgement.published
     if published.word == report.verdict:
         return ours
@@ -90,7 +90,7 @@ def _line(label: str, reading: Reading) -> str:
 
 
 def _layers(report: Report) -> Iterator[str]:
-    """Write one column for each layer, as many side by side as fit."""
+    """Write a table with a column for each layer, at most nine columns side by side."""
     rows: dict[str, Sequence[float | None]] = {
         "‖h_l‖": report.residual_norms,
         "‖g_l‖ per sample": report.bp_grad_norms,

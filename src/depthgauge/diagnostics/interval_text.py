@@ -20,7 +20,7 @@ def write_points(quantity: Quantity, interval: Interval, limit: float) -> str:
 
 
 def _ends(quantity: Quantity, interval: Interval, limit: float, ends: str) -> str:
-    """Return the ends with a space before them, or what replaces them."""
+    """Return the text after the mean: the ends, "[too few seeds]", or nothing for one seed."""
     if interval.is_point:
         return ""
     return f" {TOO_FEW_SEEDS if quantity.is_too_wide(interval, limit) else ends}"

@@ -21,8 +21,8 @@ from depthgauge.results.load import load
 from depthgauge.results.rule import RuleResult
 from depthgauge.results.spread import Spread
 from depthgauge.store.study_folder import StudyFolder
-from depthgauge.verdict.depth_of_arrays import used_depth
 from depthgauge.verdict.judge import Verdict, judge
+from depthgauge.verdict.used_depth_of_arrays import used_depth
 from depthgauge.verdict.words import BAD_WORDS, Word
 
 CALM = {"growth": 1.1, "gradient": 0.2, "error_share": 0.2, "numerics": 1.0}
