@@ -12,6 +12,7 @@ from verdict.example_ladders import bp_depth
 
 from depthgauge import Thresholds, UserError, diagnose, judge, watch
 from depthgauge.diagnostics.readings import diverged_readings
+from depthgauge.number_format import exact
 from depthgauge.verdict.decision_utility import RunEvidence, count_walk_backs
 from depthgauge.verdict.first_fired import first_fired, readings_from_metrics
 from depthgauge.verdict.sensitivity import sensitivity
@@ -129,7 +130,7 @@ def test_it_is_in_a_diagnosis_its_text_and_its_document(fires):
         "fires" if fires else "passes",
         f"lesion: the most missed block is worth {100 * lost:.1f} points",
     ]
-    assert f"lesion_lost {used.lesion_lost:g}" in str(report)
+    assert f"lesion_lost {exact(used.lesion_lost)}" in str(report)
     document = report.to_dict()
     assert document["fired"] == (["DX"] if fires else [])
     assert document["findings"][-1]["id"] == "DX"

@@ -9,6 +9,7 @@ from depthgauge.diagnostics.evidence import RuleEvidence
 from depthgauge.diagnostics.finding import Finding
 from depthgauge.diagnostics.interval_text import write_points
 from depthgauge.diagnostics.intervals import WIDEST_SHARE, interval_with_noise
+from depthgauge.number_format import exact
 
 GAIN = Quantity(
     name="depth_gain",
@@ -64,7 +65,7 @@ def _decide(evidence: RuleEvidence) -> Finding:
         outcome,
         {"depth_gain": gain},
         f"depth utility: training the blocks gains {shown} points over the frozen baseline "
-        f"(threshold {100 * least:g})",
+        f"(threshold {exact(100 * least)})",
         _more_seeds(evidence) if outcome == "straddles" else None,
         published=None if published == outcome else published,
     )

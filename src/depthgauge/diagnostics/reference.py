@@ -7,6 +7,7 @@ from depthgauge.diagnostics.evidence import RuleEvidence
 from depthgauge.diagnostics.finding import Finding, Outcome
 from depthgauge.diagnostics.interval_text import write_interval
 from depthgauge.diagnostics.intervals import WIDEST_FACTOR, Interval
+from depthgauge.number_format import exact
 
 GRADIENT = Quantity(
     name="gradient",
@@ -81,12 +82,12 @@ def _decide(evidence: RuleEvidence) -> Finding:
         outcome = "passes"
     sentence = (
         f"reference: the last gradient is {write_interval(GRADIENT, gradient, floor)} "
-        f"(floor {floor:g}), {write_interval(SHARE, share, share_floor)} of the error "
-        f"(floor {share_floor:g})"
+        f"(floor {exact(floor)}), {write_interval(SHARE, share, share_floor)} of the error "
+        f"(floor {exact(share_floor)})"
     )
     if wrong:
         sentence += f"; numerically wrong in {wrong} of {seeds} seeds (cosine with the "
-        sentence += f"float64 gradient below {evidence.limit(LEAST_COSINE):g})"
+        sentence += f"float64 gradient below {exact(evidence.limit(LEAST_COSINE))})"
     return Finding(
         "D2",
         outcome,
@@ -104,7 +105,7 @@ def _without_shares(gradient: Interval, evidence: RuleEvidence) -> Finding:
     """
     floor = evidence.limit(FLOOR)
     last = write_interval(GRADIENT, gradient, floor)
-    sentence = f"reference: the last gradient is {last} (floor {floor:g})"
+    sentence = f"reference: the last gradient is {last} (floor {exact(floor)})"
     if evidence.outcome(gradient, FLOOR) == "passes":
         return Finding("D2", "passes", {"gradient": gradient}, sentence)
     sentence += "; its share of the error was not recorded, so D2 cannot say whether that is bad"

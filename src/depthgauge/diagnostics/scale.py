@@ -11,6 +11,7 @@ from depthgauge.diagnostics.evidence import RuleEvidence
 from depthgauge.diagnostics.finding import Finding
 from depthgauge.diagnostics.interval_text import write_interval
 from depthgauge.diagnostics.intervals import WIDEST_FACTOR
+from depthgauge.number_format import exact
 
 if TYPE_CHECKING:
     from depthgauge.gauges.epoch_metrics import EpochMetrics
@@ -66,7 +67,7 @@ def _decide(evidence: RuleEvidence) -> Finding:
     limit = evidence.limit(LIMIT)
     sentence = (
         f"scale: the stream grows {write_interval(GROWTH, growth, limit)} times at its steepest "
-        f"block (threshold {limit:g})"
+        f"block (threshold {exact(limit)})"
     )
     pinned, seeds = int(sum(evidence.values(PINNED))), len(evidence.seeds)
     if pinned:

@@ -7,6 +7,7 @@ from depthgauge.diagnostics.evidence import RuleEvidence
 from depthgauge.diagnostics.finding import Finding
 from depthgauge.diagnostics.interval_text import write_interval
 from depthgauge.diagnostics.intervals import WIDEST_SHARE
+from depthgauge.number_format import exact
 
 COSINE = Quantity(
     name="stability",
@@ -35,7 +36,7 @@ def _decide(evidence: RuleEvidence) -> Finding:
         outcome,
         {"stability": cosine},
         f"stability: the cosine between batches is {write_interval(COSINE, cosine, limit)} "
-        f"(drift rather than noise above {limit:g})",
+        f"(drift rather than noise above {exact(limit)})",
         evidence.seeds_to_settle(LIMIT) if outcome == "straddles" else None,
     )
 
