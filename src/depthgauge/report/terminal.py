@@ -10,7 +10,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from depthgauge.published.compare import PublishedComparison
-from depthgauge.report.documents import audit_tables, comparison_name
+from depthgauge.report.result_files import audit_tables, comparison_name
 from depthgauge.report.sparkline import BLOCKS, DIGITS
 from depthgauge.report.tables import comparison as compared_tables
 from depthgauge.report.tables.ladder import ladder_table, with_curves

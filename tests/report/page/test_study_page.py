@@ -14,7 +14,7 @@ from store.small_runs_on_disk import contents
 
 from depthgauge.config import TaskConfig
 from depthgauge.report.page.charts import page_charts
-from depthgauge.report.page.data import page_data
+from depthgauge.report.page.page_data import page_data
 from depthgauge.report.page.study_page import study_page, write_study_page
 from depthgauge.results.load import load
 

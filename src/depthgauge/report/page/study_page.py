@@ -8,7 +8,7 @@ from typing import Any
 from depthgauge import __version__
 from depthgauge.published.experiments import EXPERIMENTS, comparisons_with_published
 from depthgauge.report.page.charts import options, page_charts
-from depthgauge.report.page.data import page_data
+from depthgauge.report.page.page_data import page_data
 from depthgauge.report.page.render import render_page
 from depthgauge.report.paper.tables import paper_tables
 from depthgauge.report.paper.template import reporting_template
@@ -18,12 +18,12 @@ from depthgauge.report.tables.published import published_tables
 from depthgauge.report.tables.runs import run_table
 from depthgauge.report.tables.table import Table
 from depthgauge.report.tables.utility import utility_table
-from depthgauge.report.texts.answer import answer, evidence, shown_word
 from depthgauge.report.texts.audit import audit_sentences
 from depthgauge.report.texts.diagnostics import names_of, when_they_fire
 from depthgauge.report.texts.floors import not_above
 from depthgauge.report.texts.glossary import glossary
 from depthgauge.report.texts.ladder import ladder_sentences
+from depthgauge.report.texts.page_verdicts import answer, evidence, shown_word
 from depthgauge.report.texts.published import published_sentences
 from depthgauge.report.texts.study import dates_of, identity, state_of_study, versions_of
 from depthgauge.report.texts.verdict_words import MEANINGS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from depthgauge.diagnosis.report_text import write_range
 from depthgauge.number_format import counted
 from depthgauge.report.texts.floors import floor_sentences, not_above
-from depthgauge.report.texts.recipe import recipe_sentences, tuning_sentence
+from depthgauge.report.texts.settings_and_controls import recipe_sentences, tuning_sentence
 from depthgauge.report.texts.used_depth import depth_sentences
 from depthgauge.report.texts.verdict_sentence import verdict_sentence
 from depthgauge.results.audit import Audit

@@ -8,7 +8,7 @@ from depthgauge.diagnostics.depth_utility import DEPTH_UTILITY, LEAST
 from depthgauge.number_format import exact, points
 from depthgauge.report.paper.section import APPLIES, AVOIDED, NOT_MEASURED, Item
 from depthgauge.report.texts.captions import pairing_words
-from depthgauge.report.texts.recipe import recipe_sentences, tuning_sentence
+from depthgauge.report.texts.settings_and_controls import recipe_sentences, tuning_sentence
 from depthgauge.results.rule import RuleResult
 from depthgauge.results.study import StudyResult
 from depthgauge.verdict.thresholds import Thresholds

@@ -10,7 +10,11 @@ from depthgauge.controls import control_in
 from depthgauge.report.paper.pitfalls.judging import pitfalls_of_judging
 from depthgauge.report.paper.section import APPLIES, AVOIDED
 from depthgauge.report.texts.audit import audit_sentences
-from depthgauge.report.texts.recipe import recipe_sentences, tuning_sentence, without_control
+from depthgauge.report.texts.settings_and_controls import (
+    recipe_sentences,
+    tuning_sentence,
+    without_control,
+)
 from depthgauge.results.audit_parts import Candidate, RuleVerdict, Selection, ShallowRule
 
 

@@ -14,7 +14,7 @@ from store.small_runs_on_disk import run_config, started
 
 from depthgauge.diagnostics.finding import Finding
 from depthgauge.diagnostics.intervals import Interval
-from depthgauge.report.texts.answer import answer, evidence, shown_word
+from depthgauge.report.texts.page_verdicts import answer, evidence, shown_word
 from depthgauge.report.texts.study import dates_of, identity, state_of_study, versions_of
 from depthgauge.report.texts.verdict_words import MEANINGS
 from depthgauge.results.load import load
