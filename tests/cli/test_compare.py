@@ -64,7 +64,7 @@ def test_as_one_json_document(trained, other):
 def test_against_another_rule(trained, other):
     done = run("compare", trained, other, "--to", "dfa")
     assert "Each rule against dfa" in done.out
-    assert ": not compared with dfa: there is none here, and study differs in net.width" in done.out
+    assert ": not compared with dfa: this study has no dfa, and study differs in" in done.out
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Progress on standard error: one line that moves, or in a log one line now and then."""
+"""Progress on standard error: in a terminal one line that is updated, in a log a line a minute."""
 
 from __future__ import annotations
 
@@ -21,21 +21,22 @@ LOG_EVERY = 60.0
 LOG_FIRST = 10.0
 """Seconds until the first line in a log."""
 MOVE_EVERY = 0.5
-"""Seconds between two changes of a line that moves."""
+"""Seconds between two updates of the line in a terminal."""
 NOTEBOOK_EVERY = 1.0
+"""Seconds between two updates of the line in a notebook."""
 
 PATIENCE = 250
 """Reading the status took t seconds: wait 250 t before the next time, so training stays fast."""
 
 Clock = Callable[[], float]
 Status = Callable[[], Sequence[LiveRule]]
-"""Returns what each rule has reached; asked only when it will be shown."""
+"""Returns what each rule has reached. Called only when the line is about to be shown."""
 
 
 class ProgressLine:
-    """A line that says what is done, how much of it, the time left, and what each rule reached.
+    """A line with the current step, the share done, the time left, and what each rule reached.
 
-    The line is handed to `show` after `first` seconds, then every so many seconds.
+    `show` gets the line after `first` seconds, then once in `every` seconds.
     """
 
     def __init__(
@@ -58,7 +59,7 @@ class ProgressLine:
         self._words, self._next_words = "", self._began
 
     def at(self, label: str, done: int) -> None:
-        """Note that so much is done and what is being worked on; show the line when it is time."""
+        """Note the step `label` and the number of steps `done`; show the line if it is due."""
         self._label, self._done = label, done
         now = self._clock()
         if now >= self._next:
@@ -97,7 +98,7 @@ class ProgressLine:
 def show_progress(
     total: int, doing: str, done: int = 0, status: Status = list, clock: Clock = time.monotonic
 ) -> Iterator[ProgressLine]:
-    """Show progress over `total` steps of what is being done, such as training or reading."""
+    """Show progress over `total` steps; `doing` names the work, such as training or reading."""
     console = Console(stderr=True)
     arguments = (total, doing, done, status)
     if console.is_jupyter:
@@ -120,7 +121,7 @@ def _log(line: str) -> None:
 
 
 def _moving_line(live: Live) -> Callable[[str], None]:
-    """Return what replaces the line in a terminal; a line that is too long is cut."""
+    """Return a function that replaces the line in a terminal; it cuts a line that is too long."""
 
     def show(line: str) -> None:
         live.update(Text(line, no_wrap=True, overflow="ellipsis"), refresh=True)
@@ -129,7 +130,7 @@ def _moving_line(live: Live) -> Callable[[str], None]:
 
 
 def _notebook_line(doing: str) -> Callable[[str], None]:
-    """Return what replaces the line below the cell."""
+    """Return a function that replaces the line below a notebook's cell."""
     from IPython.display import display  # noqa: PLC0415
 
     show_first: Any = display

@@ -207,7 +207,7 @@ def test_a_page_with_parts_missing_is_whole_in_itself(odd_page, what):
     [
         ("one rule, one seed", "no alarm, depth untested, single seed"),
         ("no ladder", "no alarm, depth untested"),
-        ("no audit", "From what training wrote down"),
+        ("no audit", "Judged by the metrics of training"),
         ("only failed runs", "0 of 2 runs have finished; 2 failed."),
         ("nothing begun", "This study is not complete: 0 of 3 runs have finished; 3 waiting."),
         ("nothing planned", "No rule can be judged yet."),

@@ -1,1 +1,1 @@
-"""The report as one HTML file that needs nothing else."""
+"""The report as one HTML file that needs no other file and no network."""

@@ -14,7 +14,7 @@ from depthgauge.results.study import StudyResult
 
 @dataclass(frozen=True)
 class Template:
-    """Four sections, ready to paste; labels in LaTeX begin with the study's name."""
+    """Four sections, ready to paste; labels in LaTeX contain the study's name."""
 
     study: str
     sections: tuple[Section, ...]
