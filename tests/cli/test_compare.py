@@ -39,7 +39,7 @@ def test_what_the_studies_are_three_tables_and_how_to_read_them(trained, other):
             "study → other\nbp: other runs: net.width 8 → 6",
             "single seed",
             "Each rule against bp",
-            "Each interval is a 95 %",
+            "Each interval has 95 %",
         )
     ]
     assert places == sorted(places)

@@ -1,4 +1,4 @@
-"""Progress on standard error: in a terminal one line that is updated, in a log a line a minute."""
+"""Progress on standard error: one updated line in a terminal, one line per minute in a log."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ DIGITS = Signs("01234567", ".")
 
 
 def sparklines(curves: Sequence[Sequence[float | None]], signs: Signs = BLOCKS) -> list[str]:
-    """Return a line of signs for each curve, all on one scale: a flat curve of low values is low.
+    """Return a line of signs for each curve, with all curves on one scale.
 
     The scale goes from the lowest to the highest value of all curves. If all values are equal, each
     gets the middle sign. A value halfway between two signs gets the lower sign.

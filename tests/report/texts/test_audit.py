@@ -49,8 +49,8 @@ def test_how_far_each_threshold_may_move():
     )
     sentence, _ = words_of({"dfa": make_verdict(sensitivity=ranges)})
     assert sentence == (
-        "dfa keeps its verdict for any one threshold within: growth 0 to 694 (used: 50); gradient "
-        "4.21e-09 to any value (used: 1.28e-05)."
+        "dfa keeps its verdict if one threshold changes within: growth 0 to 694 (used: 50); "
+        "gradient 4.21e-09 to any value (used: 1.28e-05)."
     )
 
 

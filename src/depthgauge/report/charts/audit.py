@@ -87,7 +87,7 @@ class AuditData:
 
 
 def reason_missing(study: StudyResult) -> str | None:
-    """Say why the study has no readings to draw; None where it has some."""
+    """Say why the study has no readings to draw; None if it has some."""
     if any(rule.networks for rule in study.rules.values()):
         return None
     return (

@@ -1,6 +1,6 @@
 """Axes with limits and ticks that are fixed before a chart is drawn.
 
-A chart in which one rule is isolated keeps its axes, so that it can be compared with the whole.
+A chart keeps its axes when one rule is shown alone, so that it can be compared with the full chart.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Span:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The limits as values."""
+        """The limits as values, not as exponents."""
         return (10**self.low, 10**self.high) if self.log else (self.low, self.high)
 
     def widened(self, below: float = 0.0, above: float = 0.0) -> Span:
@@ -61,7 +61,7 @@ class Span:
 
     @property
     def scale(self) -> alt.Scale:
-        """The scale, with exactly these limits."""
+        """The scale of a chart's axis, with exactly these limits."""
         kind: Any = {"type": "log"} if self.log else {"zero": False}
         return alt.Scale(domain=list(self.ends), nice=False, **kind)
 

@@ -97,7 +97,7 @@ class DiagnosticAxis:
         return ", ".join(words)
 
     def badness(self, rule: RuleResult) -> tuple[bool, float]:
-        """Return a key that sorts rules from good to bad; those without a reading come last."""
+        """Return a key that sorts rules from good to bad; rules without a reading come last."""
         values = self.values(rule)
         if not values:
             return True, 0.0
@@ -120,7 +120,7 @@ class DiagnosticAxis:
 
 
 def axes_to_draw(rules: Collection[RuleResult], used: Thresholds) -> list[DiagnosticAxis]:
-    """Return an axis for each diagnostic whose quantity training records or some network has."""
+    """Return an axis for each diagnostic that training records or that has readings of a network."""
     axes = [
         DiagnosticAxis(diagnostic, diagnostic.chart, _threshold(diagnostic, rules, used))
         for diagnostic in diagnostics()

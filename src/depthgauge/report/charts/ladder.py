@@ -41,7 +41,7 @@ BAR, CAP = 1.4, 8
 
 
 def reason_missing(study: StudyResult) -> str | None:
-    """Say why the study has no ladder to draw; None where it has one."""
+    """Say why the study has no ladder to draw; None if it has one."""
     if curves_of(study.ladder()):
         return None
     return "has no finished runs, so there is no ladder to draw; `depthgauge ladder` trains them"

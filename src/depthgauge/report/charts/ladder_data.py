@@ -120,7 +120,7 @@ class LadderData:
 
 
 def curves_of(ladder: Ladder) -> dict[str, list[Rung]]:
-    """Return the rungs to draw by rule, of networks that have all of the ladder's blocks."""
+    """Return the rungs to draw, by rule; networks with another number of blocks are left out."""
     blocks = ladder.config.net.blocks if ladder.config.net else None
     curves = {
         label: [
@@ -263,7 +263,7 @@ def _names_beside(
 
 
 def spread_out(rising: Sequence[float], apart: float, top: float) -> list[float]:
-    """Move heights up until they are `apart` from each other, and down again below the top."""
+    """Return heights with at least `apart` between neighbours, and none of them above `top`."""
     heights: list[float] = []
     for height in rising:
         heights.append(max(height, heights[-1] + apart) if heights else height)

@@ -96,7 +96,7 @@ REWIND = LayerQuantity(
 
 
 def reason_missing(study: StudyResult) -> str | None:
-    """Say why the study has no layers to draw; None where it has some."""
+    """Say why the study has no layers to draw; None if it has some."""
     curves = [curve for some in layer_curves(study).values() for curve in some]
     if any(curve.k == _blocks(study) for curve in curves):
         return None

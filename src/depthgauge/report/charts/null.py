@@ -88,7 +88,7 @@ class _NetworkNull:
 
 
 def reason_missing(study: StudyResult) -> str | None:
-    """Say why the study has no null to draw; None where it has one."""
+    """Say why the study has no null to draw; None if it has one."""
     if any(_nulls(rule) for rule in study.rules.values()):
         return None
     if study.audit is None:

@@ -6,7 +6,7 @@ import altair as alt
 
 
 def mean_over_seeds(layer: alt.Chart, by: str, place: str, log: bool) -> alt.Chart:
-    """Replace the rows of runs by means: for each rule, at each value of the field `by`.
+    """Return the layer with means over seeds, for each rule and each value of the field `by`.
 
     The field `mean` has the mean of `value`, or the geometric mean if the axis is logarithmic.
     `place` is a Vega expression for the place in words, such as `epoch 3`. A mean of one seed keeps

@@ -130,12 +130,12 @@ class Panel:
 
 
 def parameters(choices: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return a chart's parameters for the choices, and `alone`, for the rule shown alone."""
+    """Return the reader's choices as parameters of a chart, and `alone`, the rule shown alone."""
     return [{"name": name, "value": value} for name, value in {"alone": "", **choices}.items()]
 
 
 def layer_of(rows: str, mark: str, by: Sequence[str] = (), **style: Any) -> alt.Chart:
-    """Begin a layer that draws the panel's `rows`; a reader's choices `by` these fields filter."""
+    """Return a layer that draws the panel's `rows`, filtered by what a reader chooses in `by`."""
     drawn: Any = {"type": mark, **style}
     layer: alt.Chart = alt.Chart(alt.NamedData(rows), mark=drawn)
     for name in by:

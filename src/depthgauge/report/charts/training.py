@@ -1,4 +1,4 @@
-"""Training: accuracy, loss and what the diagnostics read, epoch by epoch.
+"""The charts of training: accuracy, loss and the readings of diagnostics, epoch by epoch.
 
 A thin line is a seed, a thick line is the mean over seeds. A star marks the epoch at which the
 panel's diagnostic first fires for a seed.
@@ -38,7 +38,7 @@ ByEpoch = Mapping[int, float | None]
 
 @dataclass(frozen=True)
 class EpochCurve:
-    """One value for each epoch of a run, from epoch 0 on; None where there is none to draw."""
+    """One value for each epoch of a run, from epoch 0 on; None where no value can be drawn."""
 
     rule: str
     seed: int
@@ -71,7 +71,7 @@ class Line:
 
 @dataclass(frozen=True)
 class RunRecords:
-    """A run, what was recorded of it, and where each diagnostic first fires."""
+    """A run with its metrics, its readings, and the epoch at which each diagnostic first fires."""
 
     run: RunResult
     lines: Sequence[EpochMetrics]
@@ -114,7 +114,7 @@ class TrainingData:
 
 
 def reason_missing(study: StudyResult) -> str | None:
-    """Say why the study has no training to draw; None where it has some."""
+    """Say why the study has no training to draw; None if it has some."""
     if any(run.is_full for run in _runs(study)):
         return None
     return "has no recorded epochs of a run with all blocks trained, so there is nothing to draw"
@@ -141,7 +141,7 @@ def panels(study: StudyResult, scales: RuleScales) -> list[Panel]:
 
 
 def run_records(run: RunResult, used: Thresholds) -> RunRecords:
-    """Return what was recorded of a run, read once for all panels."""
+    """Return the records of a run, so that all panels share them."""
     readings = readings_from_metrics(run.epochs)
     fired = first_fired(readings, used) if run.has_all_epochs else {}
     return RunRecords(run, run.epochs, readings, fired)

@@ -1,1 +1,1 @@
-"""The report as one HTML file that needs no other file and no network."""
+"""The report as one HTML file that loads nothing else."""

@@ -25,7 +25,7 @@ def chart_data(panels: Iterable[Panel]) -> dict[str, Any]:
 
 
 def columns(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return rows that have the same fields as columns.
+    """Return the columns of a list of rows, all of which have the same fields.
 
     A column is a list of values, or `{"runs": [(value, count), ...]}` if values repeat so often
     that this is shorter.

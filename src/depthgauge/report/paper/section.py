@@ -33,7 +33,7 @@ class Section:
     tables: tuple[Table, ...] = ()
 
     def to_markdown(self) -> str:
-        """Return a heading, a list and tables."""
+        """Return the section as Markdown: a heading, a list and tables."""
         parts = [f"### {markdown_text(self.title)}\n"]
         if self.items:
             parts.append("".join(map(_markdown_item, self.items)))
@@ -41,7 +41,7 @@ class Section:
         return "\n".join(parts)
 
     def to_latex(self, study: str) -> str:
-        """Return a subsection, a `description` list and tables; labels contain the study's name."""
+        """Return the section as a LaTeX subsection; labels of tables contain the study's name."""
         parts = [f"\\subsection*{{{latex_text(self.title)}}}\n"]
         if self.items:
             lines = "".join(map(_latex_item, self.items))

@@ -20,11 +20,11 @@ class Template:
     sections: tuple[Section, ...]
 
     def to_markdown(self) -> str:
-        """Return headings of the third level, lists and tables."""
+        """Return the sections as Markdown, with headings of the third level."""
         return "\n".join(section.to_markdown() for section in self.sections)
 
     def to_latex(self) -> str:
-        """Return subsections; comments name the packages that they need."""
+        """Return the sections as LaTeX subsections; comments name the packages that they need."""
         return "\n".join(section.to_latex(self.study) for section in self.sections)
 
 

@@ -55,7 +55,7 @@ def audit_sentences(study: StudyResult) -> list[str]:
         ranges = [f"{stable.threshold} {write_range(stable)}" for stable in entry.sensitivity]
         if ranges:
             words.append(
-                f"{label} keeps its verdict for any one threshold within: {'; '.join(ranges)}."
+                f"{label} keeps its verdict if one threshold changes within: {'; '.join(ranges)}."
             )
     if audit.bp_gain is None:
         words.append(
