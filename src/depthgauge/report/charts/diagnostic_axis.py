@@ -120,7 +120,7 @@ class DiagnosticAxis:
 
 
 def axes_to_draw(rules: Collection[RuleResult], used: Thresholds) -> list[DiagnosticAxis]:
-    """Return an axis for each diagnostic that training records or that has readings of a network."""
+    """Return an axis for each diagnostic that training records or that has been read otherwise."""
     axes = [
         DiagnosticAxis(diagnostic, diagnostic.chart, _threshold(diagnostic, rules, used))
         for diagnostic in diagnostics()
