@@ -21,9 +21,8 @@ LOG_EVERY = 60.0
 LOG_FIRST = 10.0
 """Seconds until the first line in a log."""
 MOVE_EVERY = 0.5
-"""Seconds between two updates of the line in a terminal."""
+"""Seconds between two changes of a line that moves."""
 NOTEBOOK_EVERY = 1.0
-"""Seconds between two updates of the line in a notebook."""
 
 PATIENCE = 250
 """Reading the status took t seconds: wait 250 t before the next time, so training stays fast."""
@@ -121,7 +120,7 @@ def _log(line: str) -> None:
 
 
 def _moving_line(live: Live) -> Callable[[str], None]:
-    """Return a function that replaces the line in a terminal; it cuts a line that is too long."""
+    """Return what replaces the line in a terminal; a line that is too long is cut."""
 
     def show(line: str) -> None:
         live.update(Text(line, no_wrap=True, overflow="ellipsis"), refresh=True)
