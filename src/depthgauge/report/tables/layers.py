@@ -27,7 +27,7 @@ def alignment_table(study: StudyResult) -> Table:
     caption = "Γ: cosine of the credit with each sample's own gradient, mean over samples"
     if draws:
         caption += (
-            f". The letter, and the last column for the blocks together, compares Γ with "
+            f". Letters, and the last column for all blocks, compare Γ with "
             f"{' or '.join(map(str, draws))} fresh feedbacks: {null}"
         )
     readings = list(_readings(study, lambda report: report.alignment))
