@@ -142,7 +142,7 @@ def test_the_tables_are_written_beside_it(audited):
     assert "| rule | used depth | verdict | n | accuracy | frozen |" in text
     assert text.count("\n| dfa | ") >= 4
     assert "| rule | accuracy | Γ | Γ + D1 |" in text
-    assert "- As a control, 2 untrained networks: no alarm, depth untested." in text
+    assert "- Verdict on 2 untrained networks, as a control: no alarm, depth untested." in text
 
 
 # A study of its own

@@ -24,7 +24,7 @@ STUDY = (
 )
 RULES, KS, SEEDS = ("bp", "dfa"), (0, 1, 2), (1, 2, 3)
 RUNGS = len(RULES) * len(KS) * len(SEEDS)
-NOT_HELD = "and was not held against noise"
+NOT_HELD = "and was not compared with noise"
 
 
 def command(folder: Path, *more: object) -> list[str]:

@@ -1,4 +1,4 @@
-"""Progress on standard error: one line that moves, or in a log one line now and then."""
+"""Progress on standard error: one updated line in a terminal, one line per minute in a log."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ PATIENCE = 250
 
 Clock = Callable[[], float]
 Status = Callable[[], Sequence[LiveRule]]
-"""Returns what each rule has reached; asked only when it will be shown."""
+"""Returns what each rule has reached. Called only when the line is about to be shown."""
 
 
 class ProgressLine:
-    """A line that says what is done, how much of it, the time left, and what each rule reached.
+    """A line with the current step, the share done, the time left, and what each rule reached.
 
-    The line is handed to `show` after `first` seconds, then every so many seconds.
+    `show` gets the line after `first` seconds, then once in `every` seconds.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class ProgressLine:
         self._words, self._next_words = "", self._began
 
     def at(self, label: str, done: int) -> None:
-        """Note that so much is done and what is being worked on; show the line when it is time."""
+        """Note the step `label` and the number of steps `done`; show the line if it is due."""
         self._label, self._done = label, done
         now = self._clock()
         if now >= self._next:
@@ -96,7 +96,7 @@ class ProgressLine:
 def show_progress(
     total: int, doing: str, done: int = 0, status: Status = list, clock: Clock = time.monotonic
 ) -> Iterator[ProgressLine]:
-    """Show progress over `total` steps of what is being done, such as training or reading."""
+    """Show progress over `total` steps; `doing` names the work, such as training or reading."""
     console = Console(stderr=True)
     arguments = (total, doing, done, status)
     if not console.is_terminal and not console.is_jupyter:

@@ -189,7 +189,7 @@ def test_alignment_is_of_the_chosen_seed_and_of_all_blocks_alone(audited, pages,
     audited.choose("layers", "k", "1")
     assert drawn() == []
     (said,) = audited.marks("layers-gamma", "text")
-    assert said["text"] == "known with all blocks trained"
+    assert said["text"] == "only known with all blocks trained"
     audited.choose("layers", "k", str(BLOCKS))
     assert drawn() == pytest.approx(expected, **DIGITS)
 

@@ -14,7 +14,7 @@ from store.small_runs_on_disk import run_config, started
 
 from depthgauge.diagnostics.finding import Finding
 from depthgauge.diagnostics.intervals import Interval
-from depthgauge.report.texts.answer import answer, evidence, shown_word
+from depthgauge.report.texts.page_verdicts import answer, evidence, shown_word
 from depthgauge.report.texts.study import dates_of, identity, state_of_study, versions_of
 from depthgauge.report.texts.verdict_words import MEANINGS
 from depthgauge.results.load import load
@@ -146,7 +146,7 @@ def test_a_gradient_that_cannot_be_told_is_not_said_to_arrive(tmp_path):
 
 def test_nothing_to_go_by():
     assert evidence(rule("not judged")) == "No run with all blocks trained is done yet."
-    assert evidence(rule("no blocks")) == "What embedding and readout do alone."
+    assert evidence(rule("no blocks")) == "Embedding and readout alone reach this accuracy."
 
 
 # The state
