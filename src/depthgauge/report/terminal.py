@@ -18,7 +18,13 @@ from depthgauge.report.tables.published import published_tables
 from depthgauge.report.tables.table import Table
 from depthgauge.report.tables.verdicts import BRIEF, verdict_table
 from depthgauge.report.texts import comparison as compared_texts
-from depthgauge.report.texts.audit import audit_sentences, brief_sentences, legend, question
+from depthgauge.report.texts.audit import (
+    TABLE_LEGEND,
+    audit_sentences,
+    brief_sentences,
+    how_sure,
+    question,
+)
 from depthgauge.report.texts.ladder import ladder_sentences
 from depthgauge.report.texts.published import published_sentences
 from depthgauge.report.writers.console import output
@@ -35,10 +41,11 @@ def print_audit(study: StudyResult, *, verbose: bool = False) -> None:
     console = output()
     if verbose:
         _print_evidence(console, study)
+    meaning, sure = how_sure(study)
     lines: list[Text | RichTable] = [
         Text(question(study), "bold"),
         _shown(console, verdict_table(study).only(*BRIEF)),
-        Text(legend(study)),
+        Text(f"{meaning} {TABLE_LEGEND}\n{sure}"),
         Text(),
     ]
     printed = sum(len(console.render_lines(line)) for line in lines)

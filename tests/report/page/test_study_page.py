@@ -89,7 +89,7 @@ def test_the_data_are_those_of_the_study(whole):
 
 def test_all_parts_are_there(whole):
     folder, page = whole
-    sections = ["verdicts", "ladder", "audit", "layers", "training", "null", "utility"]
+    sections = ["ladder", "verdicts", "audit", "layers", "training", "null", "utility"]
     assert page.sections() == [*sections, "runs", "paper"]
     for label, rule in load(folder).rules.items():
         assert label in page.text

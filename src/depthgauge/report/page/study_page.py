@@ -18,7 +18,7 @@ from depthgauge.report.tables.published import published_tables
 from depthgauge.report.tables.runs import run_table
 from depthgauge.report.tables.table import Table
 from depthgauge.report.tables.utility import utility_table
-from depthgauge.report.texts.audit import audit_sentences
+from depthgauge.report.texts.audit import audit_sentences, brief_sentences, how_sure, studied
 from depthgauge.report.texts.diagnostics import names_of, when_they_fire
 from depthgauge.report.texts.floors import not_above
 from depthgauge.report.texts.glossary import glossary
@@ -51,6 +51,9 @@ def study_page(study: StudyResult) -> str:
         "views": views,
         "version": __version__,
         "answer": answer(views),
+        "studied": studied(study),
+        "brief": brief_sentences(study),
+        "how_sure": how_sure(study),
         "meanings": MEANINGS,
         "shown_word": shown_word,
         "glossary": glossary(study),

@@ -15,19 +15,27 @@ from depthgauge.results.study import StudyResult
 
 def question(study: StudyResult) -> str:
     """Return the question that an audit answers, with its task, blocks and seeds."""
+    return f"Which rules train the depth of the network? {studied(study)}"
+
+
+def studied(study: StudyResult) -> str:
+    """Return the task of a study, with its numbers of blocks and seeds."""
     net, seeds = study.config.net, counted(len(study.seeds), "seed")
     of = f"{counted(net.blocks, 'block')}, " if net else ""
-    return f"Which rules train the depth of the network? {study.config.task.name}, {of}{seeds}"
+    return f"{study.config.task.name}, {of}{seeds}"
 
 
-def legend(study: StudyResult) -> str:
-    """Return how to read the table of verdicts, and how sure its intervals are."""
+TABLE_LEGEND = "Accuracy is in %; frozen: no block trained."
+
+
+def how_sure(study: StudyResult) -> tuple[str, str]:
+    """Return what used depth is, and how sure it and the intervals are."""
     sure = f"{100 * (1 - study.thresholds.error_rate):g} % sure"
     if len(study.seeds) == 1:
         sure = "from one seed, without a known error rate"
     return (
-        "Used depth: how many blocks gain accuracy by being trained. Accuracy is in %; frozen: no "
-        f"block trained.\nUsed depth and intervals in brackets are {sure}."
+        "Used depth: how many blocks gain accuracy by being trained.",
+        f"Used depth and intervals in brackets are {sure}.",
     )
 
 
