@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import depthgauge as dg
-from depthgauge.sources.python_file import import_file
 from depthgauge.training.threads import use_threads
+from depthgauge.user_code.python_file import import_file
 
 RULE = '''
 """A rule of one's own."""

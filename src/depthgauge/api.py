@@ -6,7 +6,7 @@
     study["my_rule"].verdict.word
 
 Options are the fields of `StudyConfig`; a command line becomes the same object. The stages of a
-study are in `pipeline.py`.
+study are in `study_pipeline.py`.
 """
 
 from __future__ import annotations
@@ -24,17 +24,6 @@ from depthgauge.auditing.trained_network import first_samples
 from depthgauge.errors import NotApplicableError, UserError
 from depthgauge.gauges.credit import Convention
 from depthgauge.gauges.null import NullReading
-from depthgauge.pipeline import (
-    execution_of,
-    load_prepared,
-    need_blocks,
-    plan_of,
-    run_audit,
-    run_checkpoint_audit,
-    run_ladder,
-    thresholds_of,
-    with_both_ends,
-)
 from depthgauge.published.compare import PublishedComparison
 from depthgauge.published.experiments import TASK, find_experiment
 from depthgauge.python_arguments import asked_for, checked_config, chosen_options
@@ -49,6 +38,17 @@ from depthgauge.scheduling.dry_run import StudyPlan
 from depthgauge.scheduling.grid import load_task_of, net_of
 from depthgauge.scheduling.resume import resume_study, retry_failed
 from depthgauge.study_config import StudyConfig
+from depthgauge.study_pipeline import (
+    execution_of,
+    load_prepared,
+    need_blocks,
+    plan_of,
+    run_audit,
+    run_checkpoint_audit,
+    run_ladder,
+    thresholds_of,
+    with_both_ends,
+)
 from depthgauge.verdict.thresholds import Thresholds
 
 

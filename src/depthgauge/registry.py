@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from depthgauge.errors import UserError, one_line
-from depthgauge.sources.definition import file_of_definition
-from depthgauge.sources.python_file import import_file, read_literals
-from depthgauge.sources.standalone import standalone_source
+from depthgauge.user_code.definition import file_of_definition
+from depthgauge.user_code.python_file import import_file, read_literals
+from depthgauge.user_code.standalone import standalone_source
 
 if TYPE_CHECKING:
     from depthgauge.gauges.reading import Gauge

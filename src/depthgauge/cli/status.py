@@ -10,7 +10,7 @@ from depthgauge.cli.output import add_json_option, print_json
 from depthgauge.number_format import duration
 
 if TYPE_CHECKING:
-    from depthgauge.scheduling.status import RunningCohort, StudyStatus
+    from depthgauge.scheduling.study_status import RunningCohort, StudyStatus
 
 SILENCE = 30.0
 """Seconds without a sign of life after which `status` says so."""
@@ -26,7 +26,7 @@ def add_status(parser: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace) -> int:
     """Read the study's folder and print the state of its runs."""
     from depthgauge.json_values import plain_object
-    from depthgauge.scheduling.status import status_of
+    from depthgauge.scheduling.study_status import status_of
 
     status = status_of(Path(args.study))
     if args.json:

@@ -16,7 +16,7 @@ from depthgauge.scheduling.execution import Execution, check_executor, choose_si
 from depthgauge.scheduling.grid import Grid, PlannedRun
 from depthgauge.scheduling.memory_estimate import planned_bytes
 from depthgauge.scheduling.sizing import processes_for
-from depthgauge.scheduling.status import RunState, state_of
+from depthgauge.scheduling.study_status import RunState, state_of
 from depthgauge.scheduling.time_estimate import seconds_to_train
 from depthgauge.store.study_folder import StudyFolder
 

@@ -15,7 +15,7 @@ from depthgauge.number_format import counted, duration
 from depthgauge.scheduling.cohorts import plan_runs
 from depthgauge.scheduling.grid import Grid, RunList
 from depthgauge.scheduling.interrupt import Interrupt, interruptible
-from depthgauge.scheduling.live import LiveReader, LiveRule
+from depthgauge.scheduling.live_status import LiveReader, LiveRule
 from depthgauge.scheduling.local import run_locally
 from depthgauge.scheduling.memory_estimate import planned_bytes
 from depthgauge.scheduling.progress import ProgressReader

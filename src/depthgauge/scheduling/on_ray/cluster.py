@@ -25,7 +25,7 @@ from depthgauge.errors import UserError, one_line
 from depthgauge.scheduling.interrupt import Interrupt
 from depthgauge.scheduling.local import OnLook, conclude
 from depthgauge.scheduling.memory_estimate import planned_bytes
-from depthgauge.scheduling.on_ray.parcel import Files, deliver, pack
+from depthgauge.scheduling.on_ray.file_transfer import Files, deliver, pack
 from depthgauge.scheduling.on_ray.tasks import Switchboard, train_in_folder, train_parcel
 from depthgauge.scheduling.worker import CohortProgress, Job
 from depthgauge.store.claims import Claim

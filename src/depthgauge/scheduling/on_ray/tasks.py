@@ -12,7 +12,7 @@ import ray
 import torch
 
 from depthgauge.errors import UserError, system_sentence
-from depthgauge.scheduling.on_ray.parcel import ChangeSender, Files, Parcel, unpack
+from depthgauge.scheduling.on_ray.file_transfer import ChangeSender, Files, Parcel, unpack
 from depthgauge.scheduling.worker import Job, Worker
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.training.loop import StoppedEarlyError

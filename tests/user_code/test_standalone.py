@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 from cli.commands import SMALL, run
-from sources.notebooks import CELLS, notebook, run_script
+from user_code.notebooks import CELLS, notebook, run_script
 
 from depthgauge.errors import UserError
 from depthgauge.registry import RULES
-from depthgauge.sources.standalone import standalone_source
+from depthgauge.user_code.standalone import standalone_source
 
 RULE = "from depthgauge.rules.dfa import DFA\n"
 FIRST = RULE + "class Mine(DFA):\n    name = 'mine'\n    def more(self):\n        return {}\n"

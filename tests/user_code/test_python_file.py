@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from depthgauge.errors import UserError
-from depthgauge.sources.python_file import import_file
+from depthgauge.user_code.python_file import import_file
 
 
 @pytest.fixture(autouse=True)

@@ -20,14 +20,14 @@ from types import ModuleType
 from typing import Any
 
 from depthgauge.errors import UserError
-from depthgauge.sources.definition import (
+from depthgauge.user_code.definition import (
     MAIN,
     main_texts,
     namespace_of,
     own_functions,
     written_source,
 )
-from depthgauge.sources.global_names import annotation_names, dotted_names, global_names
+from depthgauge.user_code.global_names import annotation_names, dotted_names, global_names
 
 IN_EVERY_MODULE = ("__name__", "__file__", "__doc__")
 

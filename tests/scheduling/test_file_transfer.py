@@ -12,8 +12,8 @@ from scheduling.small_jobs import prepare, work, write_rules
 from store.small_runs_on_disk import contents
 
 from depthgauge.errors import UserError
-from depthgauge.scheduling.on_ray import parcel as module
-from depthgauge.scheduling.on_ray.parcel import ChangeSender, Files, deliver, pack, unpack
+from depthgauge.scheduling.on_ray import file_transfer as module
+from depthgauge.scheduling.on_ray.file_transfer import ChangeSender, Files, deliver, pack, unpack
 from depthgauge.scheduling.worker import Job
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.run_paths import CHECKPOINT, METRICS, RESULT
