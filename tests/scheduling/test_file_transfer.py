@@ -142,7 +142,7 @@ def test_what_is_not_a_file_of_its_runs_is_refused(study, cohort, tmp_path, plac
     other = study.plan_files.read().current[1].configs[0].identity
     place = place.format(run=cohort.configs[0].identity, other=other)
     before = contents(tmp_path)
-    with pytest.raises(UserError, match="does not belong to the cohort"):
+    with pytest.raises(UserError, match="which is not of the cohort"):
         deliver(study, cohort, {place: b"bad"})
     assert contents(tmp_path) == before
 
@@ -150,7 +150,7 @@ def test_what_is_not_a_file_of_its_runs_is_refused(study, cohort, tmp_path, plac
 def test_where_one_file_is_refused_none_is_written(study, cohort, tmp_path):
     before = contents(tmp_path)
     good = f"{cohort.configs[0].identity}/{METRICS}"
-    with pytest.raises(UserError, match="does not belong to the cohort"):
+    with pytest.raises(UserError, match="which is not of the cohort"):
         deliver(study, cohort, {good: b"good", f"{cohort.configs[1].identity}/x": b"bad"})
     assert contents(tmp_path) == before
 

@@ -16,7 +16,7 @@ NEEDED = {"epoch", "accuracy", "diverged"}
 
 
 class MetricsFile:
-    """The `metrics.jsonl` of a run; of several lines for an epoch, the last complete line counts."""
+    """The `metrics.jsonl` of a run; if an epoch has several lines, the last complete one counts."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
