@@ -152,7 +152,7 @@ def test_a_command_that_is_missing_or_no_study(tmp_path, text):
 
 def test_yaml_without_fields(tmp_path):
     for text in ["", "- audit\n- ladder\n", "audit", "42"]:
-        assert "must have fields" in refusal(write(tmp_path, text, ".yaml"))
+        assert "has no fields" in refusal(write(tmp_path, text, ".yaml"))
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ SMALL_FILES = 2_000
 
 
 def assert_says_no_room(done: Done) -> None:
-    assert_bad_input(done, "there is no room left", "the same command goes on")
+    assert_bad_input(done, "there is no room left", "run the same command again")
 
 
 def test_without_room_for_checkpoints_nothing_has_failed_and_the_study_goes_on(

@@ -109,7 +109,9 @@ def test_a_name_that_cannot_come_along_is_refused(value, kind):
 
 def test_a_name_that_is_not_defined_is_refused():
     with notebook(FIRST.replace("{}", "nowhere")) as names:
-        assert refusal(names["Mine"]) == "Mine uses nowhere, which is not defined; define it"
+        assert refusal(names["Mine"]) == (
+            "Mine uses nowhere, which is not defined; define nowhere or import it"
+        )
 
 
 def test_a_class_without_source_is_refused():

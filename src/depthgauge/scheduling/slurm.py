@@ -69,7 +69,7 @@ class Submitted:
         return {"script": str(self.script), "collect": self.collect, "submitted": self.answer}
 
     def __str__(self) -> str:
-        collect = f"when its tasks have ended, this command writes the tables:\n{self.collect}"
+        collect = f"when the job has ended, this command writes the tables:\n{self.collect}"
         if self.answer is None:
             return f"sbatch {shlex.quote(str(self.script))}\nsubmits the study; {collect}"
         return f"{self.answer}; {collect}"

@@ -1,1 +1,1 @@
-"""Import Python files of users, and turn classes of a notebook into such files."""
+"""Import users' Python files, and turn classes from a notebook into such files."""
