@@ -89,7 +89,7 @@ def test_on_a_full_disk_the_study_waits_for_room(stopping_rules, disk, undisturb
     assert mount("-o", "remount,size=2m", disk)
     done = run(*command(stopping_rules, folder))
     assert done.status == 0, done.err
-    assert "no page was written: there is no room left" in done.err
+    assert "the page of the study was not written: there is no room left" in done.err
     assert outcome(folder) == outcome(undisturbed)
 
 
