@@ -164,7 +164,7 @@ def test_what_cannot_be_is_refused_in_a_sentence_that_names_it():
         ({"thresholds": {"growth": "x"}}, "thresholds", "--thresholds growth=x: must be a number"),
         ({"thresholds": ["a=1", "a=2"]}, "thresholds", "names a twice"),
         ({"thresholds": 3}, "thresholds", "must be a table of names and values"),
-        ({"frozen_acc": {"bp": 0.1}}, "frozen_acc", "--frozen-acc goes with --checkpoints"),
+        ({"frozen_acc": {"bp": 0.1}}, "frozen_acc", "--frozen-acc needs --checkpoints"),
         ({"device": "tpu"}, "device", "choose auto, cpu, cuda or cuda:N"),
         ({"device": "cuda:"}, "device", "choose auto, cpu, cuda or cuda:N"),
         ({"device": "cpu:0"}, "device", "choose auto, cpu, cuda or cuda:N"),
