@@ -157,7 +157,7 @@ def test_what_cannot_be_is_refused_in_a_sentence_that_names_it():
         ({"k": ["some"]}, "k", "--k some: must be a whole number or choose 'all'"),
         ({"k": [True]}, "k", "--k True: must be a whole number"),
         ({"k": [5]}, "k", "--k 5 is not possible: the network has 4 blocks; choose k from 0 to 4"),
-        ({"vary": ["penalty"]}, "vary", "--vary: cannot read penalty; write it as NAME=VALUE"),
+        ({"vary": ["penalty"]}, "vary", "--vary: cannot read 'penalty'; write NAME=VALUE"),
         ({"vary": ["a=1", "a=2"]}, "vary", "names a twice; write its values in one list"),
         ({"vary": {"a": []}}, "vary", "is empty; give at least one"),
         ({"select": "validation"}, "select", "--select needs settings to choose from"),

@@ -50,7 +50,7 @@ LEARNING, LEARNING_PER_BLOCK, LEARNING_WIDTH = 20, 32, 256
 def cohort_bytes(
     net: NetConfig, recipe: Recipe, rule: type[Rule] | None, task: Task, runs: int
 ) -> float:
-    """Return the bytes of a cohort's tensors; with `rule` None, those of the largest rule."""
+    """Return the bytes of a cohort's tensors; `rule` None stands for the rule that needs most."""
     item = torch.finfo(DTYPES[recipe.dtype]).bits // 8
     differentiates = rule is None or bool(rule.needs & {"readout", "blocks"})
     learns = rule is None or rule.learn is not Rule.learn
