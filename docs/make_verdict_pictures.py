@@ -13,7 +13,7 @@ import altair as alt
 
 import depthgauge as dg
 from depthgauge.results.ladder import Rung
-from depthgauge.results.ladder_runs import confirming_runs
+from depthgauge.results.used_depth_of_runs import confirming_runs
 
 ROOT = Path(__file__).resolve().parent.parent
 STUDY, IMAGES = ROOT / "reproduction" / "used-depth-teacher", ROOT / "docs" / "images"

@@ -120,7 +120,7 @@ def test_another_data_frame_or_figure_is_refused_in_a_sentence(audited):
         audited.plot("pie")
     with pytest.raises(dg.UserError, match="'tables'"):
         audited.to_dataframe("tables")
-    with pytest.raises(dg.UserError, match="no rule 'fa'; there are: bp, scaled"):
+    with pytest.raises(dg.UserError, match="no rule 'fa'; its rules are: bp, scaled"):
         audited["fa"]
 
 

@@ -132,7 +132,7 @@ def test_a_net_that_training_does_not_know_is_refused(tmp_path):
     path.write_text(
         "from depthgauge.nets.residual_mlp import ResidualMLP as Base\nclass Mine(Base): pass\n"
     )
-    with pytest.raises(UserError, match="training knows residual_mlp alone"):
+    with pytest.raises(UserError, match="cannot be trained: only residual_mlp can"):
         NETS.find(f"{path}:Mine")
 
 

@@ -55,9 +55,9 @@ if TYPE_CHECKING:
     from depthgauge.scheduling.dry_run import StudyPlan
     from depthgauge.study_config import StudyConfig
     from depthgauge.tasks.base import Split, Task
-    from depthgauge.verdict.depth_of_arrays import used_depth
     from depthgauge.verdict.judge import Verdict, judge
     from depthgauge.verdict.thresholds import Thresholds
+    from depthgauge.verdict.used_depth_of_arrays import used_depth
 
 __version__ = "0.1.0"
 
@@ -91,7 +91,7 @@ _HOMES = {
     "depthgauge.scheduling.dry_run": ("StudyPlan",),
     "depthgauge.study_config": ("StudyConfig",),
     "depthgauge.tasks.base": ("Split", "Task"),
-    "depthgauge.verdict.depth_of_arrays": ("used_depth",),
+    "depthgauge.verdict.used_depth_of_arrays": ("used_depth",),
     "depthgauge.verdict.judge": ("Verdict", "judge"),
     "depthgauge.verdict.thresholds": ("Thresholds",),
 }

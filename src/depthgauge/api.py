@@ -27,9 +27,9 @@ from depthgauge.gauges.null import NullReading
 from depthgauge.published.compare import PublishedComparison
 from depthgauge.published.experiments import TASK, find_experiment
 from depthgauge.python_arguments import asked_for, checked_config, chosen_options
-from depthgauge.report.documents import write_comparison
 from depthgauge.report.page.study_page import write_study_page
 from depthgauge.report.plot import Plot, plot_of
+from depthgauge.report.result_files import write_comparison
 from depthgauge.results.compare import compare_studies
 from depthgauge.results.comparison import Comparison
 from depthgauge.results.load import load

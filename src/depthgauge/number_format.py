@@ -88,8 +88,8 @@ def in_form(value: float | None, form: str) -> str:
 
 
 def exact(value: float) -> str:
-    """Return a number with all its digits: `50`, `0.001`, `1×10⁻⁶`."""
-    return _typeset(repr(value).removesuffix(".0"))
+    """Return a number with all its digits, up to twelve: `50`, `0.001`, `1×10⁻⁶`."""
+    return _typeset(f"{value:.12g}")
 
 
 def with_powers(text: str) -> str:

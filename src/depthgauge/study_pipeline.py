@@ -12,8 +12,8 @@ from depthgauge.auditing.ladder_stages import find_next_runs
 from depthgauge.auditing.linear_floor import add_linear_floor
 from depthgauge.auditing.selection import candidates, choose_settings, selection_grid
 from depthgauge.errors import OptionError, UserError
-from depthgauge.report.documents import write_audit, write_ladder
 from depthgauge.report.progress import show_progress
+from depthgauge.report.result_files import write_audit, write_ladder
 from depthgauge.report.texts.failures import failure_sentences
 from depthgauge.results.audit_parts import Selection
 from depthgauge.results.load import load_earlier_audit, load_opened

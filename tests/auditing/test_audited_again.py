@@ -42,7 +42,7 @@ def test_the_earlier_word_is_kept_and_reported_in_one_sentence(first):
     again = audit(first.folder, 1, 2)
     (earlier,) = again.audit.verdicts["bp"].earlier
     assert (earlier.seeds, earlier.word) == (1, first["bp"].verdict.word)
-    said = f"An earlier audit with 1 seed said {earlier.word} (bp); looking again and again "
+    said = f"An earlier audit with 1 seed said {earlier.word} (bp); each further audit "
     assert sum(words.startswith(said) for words in audit_sentences(again)) == 1
     assert said in (first.folder / "audit.md").read_text()
     assert dg.load(first.folder).audit == again.audit

@@ -30,19 +30,19 @@ IN_PLACE = "no tensor of the context is changed in place"
 LEARN = "learn returns tensors that the feedback has"
 CHANCE = "credit and learn draw no random numbers of their own"
 RESTORED = "feedback that was saved and restored gives the same credit"
-LIFTED = "many runs at once get the same credit as one by one"
-FRESH = "many feedbacks at once give the same credit as one by one"
-PROJECTED = "the credit is the projection that `projected` says"
+LIFTED = "many runs at once get the same credit as one run at a time"
+FRESH = "many feedbacks at once give the same credit as one at a time"
+PROJECTED = "the credit is a projection of what `projected` returns"
 OTHER_RUNS = "a run's credit does not depend on other runs"
 GOES_ON = "a run that is stopped and resumed gets the same credit"
 TRAINS = "a few steps of training stay finite, blocks frozen and trained"
-PENALTY = "the same with a penalty on the branches"
+PENALTY = "training stays finite with a penalty on the branches"
 CONTROLS = "the rule works on the networks of the controls"
 
 BROKEN = {
     "NoFeedback": (FEEDBACK, "returned NoneType; return a dict"),
     "NumberInFeedback": (FEEDBACK, "feedback['rate'] is float, not a tensor"),
-    "NumberAsKey": (FEEDBACK, "the key 0 of the feedback is no text"),
+    "NumberAsKey": (FEEDBACK, "the key 0 of the feedback is not a string"),
     "InfiniteFeedback": (FEEDBACK, "feedback['B'] has infinite or NaN values"),
     "SharedMemory": (SAVED, "'B' and 'average' share memory; add .clone()"),
     "ShapeBySeed": (SAME_KIND, "'extra': ((23,)"),
@@ -60,7 +60,7 @@ BROKEN = {
     "OneForEachState": (SHAPE, "there are 3 blocks, but `credit` returned 4 block credits"),
     "PlainList": (SHAPE, "`credit` returned list; return Credit(blocks="),
     "WrongPrecision": (PRECISION, "the states are torch.float64, but the credit of block 0 is"),
-    "FailsInDouble": (PRECISION, "with a network in torch.float64 it raises RuntimeError"),
+    "FailsInDouble": (PRECISION, "with a network in torch.float64 the rule raises RuntimeError"),
     "NotFinite": (FINITE, "the credit of block 0 is not finite (progress 0.0, torch.float32)"),
     "InPlace": (IN_PLACE, "`credit` changed context.states[1] in place"),
     "FeedbackInPlace": (IN_PLACE, "`learn` changed context.feedback['B'] in place"),
@@ -71,9 +71,9 @@ BROKEN = {
     "Unseeded": (CHANCE, "the credit of block 0 differs by up to"),
     "UnseededNumpy": (CHANCE, "its randomness is not seeded; take noise from context.noise"),
     "UnseededLearning": (CHANCE, "the learned 'B' differs by up to"),
-    "CountsInTheClass": (CHANCE, "answers the same question differently the second time"),
+    "CountsInTheClass": (CHANCE, "returns another result for the same input the second time"),
     "KeepsItsMatrices": (RESTORED, "raises AttributeError: 'KeepsItsMatrices' object has no"),
-    "KeepsItsMatricesInTheClass": (RESTORED, "something that the rule needs is not in the"),
+    "KeepsItsMatricesInTheClass": (RESTORED, "the rule needs something that is not in the"),
     "NotLiftable": (LIFTED, "vmap over runs does not work: RuntimeError: vmap: "),
     "OtherwiseWhenLifted": (LIFTED, "vmap over runs gives another result: "),
     "WritesIntoZeros": (FRESH, "vmap over fresh feedback does not work: "),
@@ -146,7 +146,7 @@ def test_a_rule_that_cannot_be_lifted_may_say_so():
     outcomes = outcomes_of("AskedOneByOne")
     assert all(outcome.passed for outcome in outcomes)
     assert [outcome.message for outcome in outcomes if outcome.message] == [
-        "batched = False: the rule is asked run by run, which is slower"
+        "batched = False: credit is computed one run at a time, which is slower"
     ]
 
 

@@ -138,11 +138,11 @@ def test_strict_is_content_where_nothing_is_walked_back(audited):
 
 def test_the_tables_are_written_beside_it(audited):
     text = (audited.folder / "audit.md").read_text()
-    assert "| rule | seed | acc | frozen | ‖h\\_L‖ |" in text
-    assert "| rule | used depth | verdict | accuracy | frozen |" in text
+    assert "| rule | seed | accuracy | frozen | ‖h\\_L‖ |" in text
+    assert "| rule | used depth | verdict | n | accuracy | frozen |" in text
     assert text.count("\n| dfa | ") >= 4
-    assert "| accuracy + mean Γ + D2s |" in text
-    assert "- As a control, 2 untrained networks: no alarm, depth untested." in text
+    assert "| rule | accuracy | Γ | Γ + D1 |" in text
+    assert "- Verdict on 2 untrained networks, as a control: no alarm, depth untested." in text
 
 
 # A study of its own
@@ -194,7 +194,7 @@ def test_people_get_tables_words_and_where_everything_is(study):
     asked = ("--thresholds", "growth=0.5", "--strict", "--verbose")
     done = run_audit(study, *asked, rules=("dfa",))
     assert (done.status, done.err) == (3, "")
-    for part in ("‖h_L‖", "null, deep", "what is reported", "walk back (D1", "single seed"):
+    for part in ("‖h_L‖", "fresh feedbacks", "Decision utility", "walk back (D1", "single seed"):
         assert part in done.out
     for name in ("audit.json", "audit.md"):
         assert str(study / name) in done.out.splitlines()

@@ -99,7 +99,7 @@ def test_a_page_says_what_made_the_networks(factories, folder, tmp_path):
         ("transformer", "decoder", ["'decoder'", "'encoder.layers' (2 modules)"]),
         ("raises", LAYERS, ["raises", "no such thing"]),
         ("a_number", LAYERS, ["int, not a torch.nn.Module"]),
-        ("nothing", LAYERS, ["has no nothing"]),
+        ("nothing", LAYERS, ["has no function nothing"]),
     ],
 )
 def test_what_does_not_fit_is_one_sentence(factories, folder, net, blocks, words):
@@ -109,7 +109,7 @@ def test_what_does_not_fit_is_one_sentence(factories, folder, net, blocks, words
 def test_a_network_for_another_task_is_refused_by_its_file(factories, folder):
     options = ("--net", f"{factories}:transformer", "--blocks", LAYERS, "--task", "teacher")
     refused = run("audit", "--checkpoints", folder, *options)
-    assert_bad_input(refused, "bp_s1.pt", "flat rows of 3 numbers")
+    assert_bad_input(refused, "bp_s1.pt", "a row of 3 numbers")
     few = save_weights(factories, "few_classes").rename(factories.parent / "few_s1.pt").parent
     options = ("--net", f"{factories}:few_classes", "--blocks", "body.layers", "--task", "digits")
     refused = run("audit", "--checkpoints", few, *options)

@@ -191,9 +191,9 @@ def test_the_words_and_the_table_are_written_down(selected, document):
     text = (selected[1] / "audit.md").read_text().replace("\\", "")
     best = best_of(document, "dfa")
     assert f"- dfa: of 5 settings {best} was best on {HELD_OUT} held-out samples" in text
-    assert "| setting | held-out acc | chosen |" in text
+    assert "| setting | held-out accuracy | chosen |" in text
     assert "- bp: the verdict " in text
-    assert "- dfa[shallow]: no blocks at all reach" in text
+    assert "- dfa[shallow]: the network without blocks reaches" in text
     assert "- bp[wide_block]: one block with as many parameters reaches" in text
     assert "| bp[shallow] |" in text
 

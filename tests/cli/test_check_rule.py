@@ -38,7 +38,7 @@ def test_a_broken_rule_is_told_what_is_wrong_and_what_was_not_checked():
     lines = done.out.splitlines()
     assert len(lines) == len(CHECKS)
     assert [line.split()[0] for line in lines] == ["ok"] * 7 + ["WRONG"] + ["-"] * 14
-    assert "(5, 4); expected is (samples, d) = (5, 8)" in lines[7]
+    assert "(5, 4); give it the shape of context.states[0], (samples, d) = (5, 8)" in lines[7]
     assert "not checked" in lines[8]
 
 

@@ -39,7 +39,7 @@ def test_what_the_studies_are_three_tables_and_how_to_read_them(trained, other):
             "study → other\nbp: other runs: net.width 8 → 6",
             "single seed",
             "Each rule against bp",
-            "Each interval is a 95 %",
+            "Each interval has 95 %",
         )
     ]
     assert places == sorted(places)
@@ -64,7 +64,7 @@ def test_as_one_json_document(trained, other):
 def test_against_another_rule(trained, other):
     done = run("compare", trained, other, "--to", "dfa")
     assert "Each rule against dfa" in done.out
-    assert ": not compared with dfa: there is none here, and study differs in net.width" in done.out
+    assert ": not compared with dfa: this study has no dfa, and study differs in" in done.out
 
 
 @pytest.mark.slow

@@ -86,7 +86,7 @@ def test_on_a_full_disk_the_study_waits_for_room(stopping_rules, disk, undisturb
     assert list(folder.glob("runs/*/failed.json")) == []
     fill.unlink()
     assert_nobody_claims(folder)
-    assert mount("-o", "remount,size=2m", disk)
+    assert mount("-o", "remount,size=1m", disk)
     done = run(*command(stopping_rules, folder))
     assert done.status == 0, done.err
     assert "the page of the study was not written: there is no room left" in done.err

@@ -83,5 +83,5 @@ def test_an_audit_ends_with_few_lines_that_answer(audited):
 def test_everything_is_printed_where_it_is_asked_for(audited):
     with contextlib.redirect_stdout(io.StringIO()) as pipe:
         print_audit(load(audited.folder), verbose=True)
-    for part in ("over training", "what is reported", "keeps its verdict"):
+    for part in ("first fired", "Decision utility", "keeps its verdict"):
         assert part in pipe.getvalue()

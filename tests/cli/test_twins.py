@@ -24,7 +24,7 @@ STUDY = (
 )
 RULES, KS, SEEDS = ("bp", "dfa"), (0, 1, 2), (1, 2, 3)
 RUNGS = len(RULES) * len(KS) * len(SEEDS)
-NOT_HELD = "and was not held against noise"
+NOT_HELD = "and was not compared with noise"
 
 
 def command(folder: Path, *more: object) -> list[str]:
@@ -115,9 +115,10 @@ def test_each_stage_is_a_file_of_the_plan_and_is_announced(finished):
     assert all(not config.is_rung for stage in stages[1:] for config in stage)
     nouns = ("runs", "swap twins", "noise runs")
     expected = [
-        f"{len(stage)} {noun} of 3 epochs" for stage, noun in zip(stages, nouns, strict=True)
+        f"training {len(stage)} {noun} of 3 epochs"
+        for stage, noun in zip(stages, nouns, strict=True)
     ]
-    assert [line.partition(":")[0] for line in said] == expected
+    assert [line.partition(" (")[0] for line in said] == expected
 
 
 def test_the_same_command_again_trains_nothing(study):
@@ -135,7 +136,7 @@ def test_a_twin_whose_result_is_lost_is_made_again_and_comes_out_the_same(study)
     before = read(lost)
     lost.unlink()
     (said,) = audit_and_hear(study)
-    assert said.startswith("1 ")
+    assert said.startswith("training 1 ")
     after = read(lost)
     assert all(after[key] == before[key] for key in before if key != "provenance")
 
@@ -171,12 +172,13 @@ def test_used_depth_is_in_the_document_and_in_the_study(finished):
 
 
 def test_without_twins_no_block_is_said_to_earn_and_the_words_say_what_cannot_be_told(without):
-    folder, done = without
+    folder, _ = without
     assert others(folder) == {}
     climbing = read(folder / "audit.json")["verdicts"]["bp"]["used_depth"]
     assert climbing["low"] == 0
     assert {rung["over_noise"] for rung in climbing["rungs"]} == {None}
-    (line,) = (line for line in done.out.splitlines() if line.startswith("bp: block 1"))
+    text = (folder / "audit.md").read_text()
+    (line,) = (line for line in text.splitlines() if line.startswith("- bp: block 1"))
     assert line.count(NOT_HELD) == 2
     assert {entry["word"] for entry in read(folder / "audit.json")["verdicts"].values()} == {
         "no alarm, depth untested"

@@ -44,7 +44,7 @@ def test_one_pair_in_place_of_a_list_of_pairs_is_refused():
 
 
 def test_an_empty_batch_is_refused():
-    assert "no samples" in refusal(make_net(), make_batches(4, 0))
+    assert "a batch is empty" in refusal(make_net(), make_batches(4, 0))
 
 
 def test_weights_that_are_not_finite_are_refused_by_name():

@@ -14,6 +14,7 @@ from gauges.small_networks import make_net
 from depthgauge import Report, Thresholds, diagnose
 from depthgauge.diagnosis.report_text import write_range
 from depthgauge.gauges.null import calibrate
+from depthgauge.number_format import exact, in_form
 from depthgauge.verdict.sensitivity import StableRange
 
 COLUMNS = 120
@@ -67,7 +68,7 @@ def test_all_thresholds_are_there_with_their_values(moved):
     used = Thresholds(**moved)
     text = str(diagnose(make_net(), shown(1), thresholds=used))
     for name, value in used.items():
-        assert f"{name} {value:g}" in text
+        assert f"{name} {exact(value)}" in text
 
 
 def test_every_layers_norms_are_in_its_column(full):
@@ -80,15 +81,15 @@ def test_every_layers_norms_are_in_its_column(full):
         "ρ ": full.perturbation.per_layer,
         "nudging ": full.nudging.per_layer,
     }.items():
-        assert row(full, label) == [f"{value:.3g}" for value in values], label
-    lost = [f"{value:.3g}" for value in full.lesion.per_layer]
+        assert row(full, label) == [in_form(value, "{:.3g}") for value in values], label
+    lost = [in_form(value, "{:.3g}") for value in full.lesion.per_layer]
     assert row(full, "lost without block l−1") == ["–", *lost]
 
 
 def test_a_rewound_block_stands_beside_the_one_that_was_skipped():
     net = make_net()
     report = diagnose(net, shown(1), initial=make_net(seed=5))
-    lost = [f"{value:.3g}" for value in report.rewind.per_layer]
+    lost = [in_form(value, "{:.3g}") for value in report.rewind.per_layer]
     assert row(report, "lost, l−1 rewound") == ["–", *lost]
     how = "accuracy lost; one block at its initial weights at a time; "
     assert f"rewind: {how}{report.rewind.measured_on}." in paragraph(report, "Measured by")
@@ -189,7 +190,7 @@ def test_every_reading_says_how_it_was_measured(full):
 
 
 def test_the_null_calibration_is_one_line(full):
-    found = "specific: +0.3000 against -0.0100 ± 0.0062 over 20 fresh feedbacks, p = 0.0476"
+    found = "specific: +0.3000 against −0.0100 ± 0.0062 over 20 fresh feedbacks, p = 0.0476"
     assert f"null of Γ, deep       {found}" in str(full).splitlines()
     undefined = calibrate(torch.full((4,), torch.nan), torch.zeros(3, 4), "", "")
     text = str(dataclasses.replace(full, null=undefined))
@@ -208,7 +209,7 @@ def test_a_range_in_words():
     for low, high, words in [
         (None, None, "0 to any value (used: 50)"),
         (1.234567, None, "1.23 to any value (used: 50)"),
-        (None, 6940.0, "0 to 6.94e+03 (used: 50)"),
+        (None, 6940.0, "0 to 6,940 (used: 50)"),
         (11.0, 694.0, "11 to 694 (used: 50)"),
     ]:
         assert write_range(StableRange("growth", 50.0, low, high)) == words

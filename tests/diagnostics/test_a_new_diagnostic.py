@@ -12,7 +12,8 @@ from verdict.example_ladders import bp_depth
 
 from depthgauge import Thresholds, UserError, diagnose, judge, watch
 from depthgauge.diagnostics.readings import diverged_readings
-from depthgauge.verdict.decision_utility import Evidence, count_walk_backs
+from depthgauge.number_format import exact
+from depthgauge.verdict.decision_utility import RunEvidence, count_walk_backs
 from depthgauge.verdict.first_fired import first_fired, readings_from_metrics
 from depthgauge.verdict.sensitivity import sensitivity
 from depthgauge.verdict.thresholds import meanings, thresholds_from
@@ -94,7 +95,7 @@ def test_how_far_its_threshold_may_move_is_said():
 @pytest.mark.usefixtures("toy")
 def test_reporting_it_is_a_strategy_of_its_own():
     readings = [{**one, "stability": 0.1} for one in (MISSED, NOT_MISSED)]
-    counts = count_walk_backs([Evidence(0.6, 0.1, 0.5, one) for one in readings])
+    counts = count_walk_backs([RunEvidence(0.6, 0.1, 0.5, one) for one in readings])
     assert list(counts)[-2:] == ["accuracy + mean Γ + DX", "all"]
     assert counts["accuracy + mean Γ + DX"] == counts["all"] == (1, 2)
     assert counts["accuracy + mean Γ + D3"] == (0, 2)
@@ -129,7 +130,7 @@ def test_it_is_in_a_diagnosis_its_text_and_its_document(fires):
         "fires" if fires else "passes",
         f"lesion: the most missed block is worth {100 * lost:.1f} points",
     ]
-    assert f"lesion_lost {used.lesion_lost:g}" in str(report)
+    assert f"lesion_lost {exact(used.lesion_lost)}" in str(report)
     document = report.to_dict()
     assert document["fired"] == (["DX"] if fires else [])
     assert document["findings"][-1]["id"] == "DX"

@@ -189,7 +189,7 @@ HEALTHY = {"growth": 1.0, "gradient": 1.0, "error_share": 1.0, "numerics": 1.0, 
 def test_a_finding_says_too_few_seeds_unless_its_interval_settles_the_question():
     for growths, outcome, sentence in [
         ((1.0, 500.0), "straddles", "grows 22.4 [too few seeds] times"),
-        ((1e20, 2e20), "fires", "grows 1.41e+20 [2.53e+14, 7.91e+25] times"),
+        ((1e20, 2e20), "fires", "grows 1.41×10²⁰ [2.53×10¹⁴, 7.91×10²⁵] times"),
     ]:
         verdict = judge([HEALTHY | {"growth": growth} for growth in growths])
         finding = verdict.findings[0]
@@ -200,7 +200,7 @@ def test_a_finding_says_too_few_seeds_unless_its_interval_settles_the_question()
     assert "batches is 0.2 [too few seeds] (drift" in verdict.besides[0].sentence
     shares = judge([HEALTHY | {"error_share": share} for share in (1e-9, 1.0)]).findings[1]
     assert shares.passes
-    assert "3.16e-05 [too few seeds] of the error" in shares.sentence
+    assert "3.16×10⁻⁵ [too few seeds] of the error" in shares.sentence
 
 
 def test_noise_of_the_evaluation_set_only_widens_an_interval():

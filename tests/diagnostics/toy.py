@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from depthgauge.diagnostics.case import Case
 from depthgauge.diagnostics.contract import Chart, Column, Diagnostic, Quantity, Threshold
+from depthgauge.diagnostics.evidence import RuleEvidence
 from depthgauge.diagnostics.finding import Finding
 from depthgauge.diagnostics.registry import register, unregister
 
@@ -25,13 +25,13 @@ LEAST = Threshold(
 )
 
 
-def _decide(case: Case) -> Finding:
-    lost = case.interval(LOST)
+def _decide(evidence: RuleEvidence) -> Finding:
+    lost = evidence.interval(LOST)
     if lost is None:
         return Finding("DX", "untested", {}, "lesion: not measured")
-    outcome = case.outcome(lost, LEAST)
+    outcome = evidence.outcome(lost, LEAST)
     sentence = f"lesion: the most missed block is worth {100 * lost.center:.1f} points"
-    more = case.seeds_to_settle(LEAST) if outcome == "straddles" else None
+    more = evidence.seeds_to_settle(LEAST) if outcome == "straddles" else None
     return Finding("DX", outcome, {"largest_lesion": lost}, sentence, more)
 
 

@@ -1,21 +1,22 @@
 """A study in a child process that is killed with SIGKILL at a chosen file operation or moment.
 
-The child is forked from this process, which has everything loaded: a start costs milliseconds. So
-are its worker processes, where it has any.
+The child is forked from a process of its own that has loaded everything, so a start costs
+milliseconds. The test's own process is not forked: it may have drawn charts before, and the thread
+that draws them would be missing in a child.
 """
 
 from __future__ import annotations
 
-import importlib
 import multiprocessing
 import os
 import pathlib
 import signal
 import sys
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -62,21 +63,26 @@ AUDIT = Kind(3, ("bp", "dfa"), ("0", "1", "2"), ("1", "2", "3"), WITH_TWINS)
 
 NEVER = sys.maxsize
 
+SERVER = multiprocessing.get_context("forkserver")
+SERVER.set_forkserver_preload(
+    ["torch._dynamo", "depthgauge.report.charts.ladder", "faults.forked_study"]
+)
 
-def finish(folder: Path, kind: Kind = SHORT) -> int:
-    """Run the study to its end in a child; its exit status."""
-    return _in_child(folder, kind, Operations(NEVER))
+
+def finish(folder: Path, kind: Kind = SHORT) -> int | None:
+    """Run the study to its end in a child; return its exit status."""
+    return _exit_status(_start(folder, kind, Operations(NEVER)))
 
 
 def kill_at_operation(folder: Path, number: int, kind: Kind = SHORT) -> bool:
     """Kill the study before its file operation of that number; False if it ended before."""
-    return _in_child(folder, kind, Operations(number)) == -signal.SIGKILL
+    return _exit_status(_start(folder, kind, Operations(number))) == -signal.SIGKILL
 
 
 def kill_after(folder: Path, seconds: float, kind: Kind = SHORT) -> bool:
     """Kill the study after some time; False if it ended before."""
     child = _start(folder, kind, Operations(NEVER))
-    ended = _wait(child, seconds)
+    ended = _has_ended(child, seconds)
     if not ended:
         _kill(child)
     return not ended
@@ -87,7 +93,7 @@ def kill_when(folder: Path, happened: Callable[[], bool], kind: Kind = SHORT) ->
     child = _start(folder, kind, Operations(NEVER))
     ended = False
     while not ended and not happened():
-        ended = _wait(child, 0.002)
+        ended = _has_ended(child, 0.002)
     if not ended:
         _kill(child)
     return not ended
@@ -95,12 +101,12 @@ def kill_when(folder: Path, happened: Callable[[], bool], kind: Kind = SHORT) ->
 
 def kill_workers_at_operation(folder: Path, number: int, kind: Kind = SHORT) -> int:
     """Kill each of two workers before its file operation of that number; how many were killed."""
-    reader, writer = os.pipe()
+    reader, writer = SERVER.Pipe(duplex=False)
     child = _start(folder, kind, Operations(number, writer), workers=2)
-    os.close(writer)
-    os.waitpid(child, 0)
-    killed = len(os.read(reader, 32))
-    os.close(reader)
+    writer.close()
+    _exit_status(child)
+    killed = len(os.read(reader.fileno(), 32))
+    reader.close()
     return killed
 
 
@@ -112,47 +118,54 @@ def kill_worker_after(folder: Path, seconds: float, kind: Kind = SHORT) -> bool:
     child = _start(folder, kind, Operations(NEVER), workers=2)
     ended, workers = False, []
     while not ended and not workers:
-        ended = _wait(child, 0.01)
-        workers = [] if ended else psutil.Process(child).children()
-    ended = ended or _wait(child, seconds)
+        ended = _has_ended(child, 0.01)
+        workers = [] if ended else _children(child)
+    ended = ended or _has_ended(child, seconds)
     alive = [worker for worker in workers if not ended and worker.is_running()]
     if alive:
         alive[0].kill()
-        ended = _wait(child, 0.05)
+        ended = _has_ended(child, 0.05)
     if not ended:
         _kill(child)
     return bool(alive)
 
 
-def _wait(child: int, seconds: float) -> bool:
-    """Whether it has ended by then."""
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        if os.waitpid(child, os.WNOHANG)[0]:
-            return True
-        time.sleep(0.002)
-    return False
+def _exit_status(child: BaseProcess) -> int | None:
+    child.join()
+    return child.exitcode
 
 
-def _kill(child: int) -> None:
-    """The process and, as a machine that dies would, its workers."""
-    family = [psutil.Process(child), *psutil.Process(child).children()]
-    for process in family:
+def _has_ended(child: BaseProcess, seconds: float) -> bool:
+    """Wait for the child's end, but not longer; return whether it has ended."""
+    child.join(seconds)
+    return child.exitcode is not None
+
+
+def _children(child: BaseProcess) -> list[psutil.Process]:
+    with suppress(psutil.NoSuchProcess):
+        return psutil.Process(child.pid).children()
+    return []
+
+
+def _kill(child: BaseProcess) -> None:
+    """Kill the process and, as a machine that dies would, its workers."""
+    workers = _children(child)
+    child.kill()
+    for worker in workers:
         with suppress(psutil.NoSuchProcess):
-            process.kill()
-    os.waitpid(child, 0)
-    psutil.wait_procs(family[1:])
+            worker.kill()
+    child.join()
+    psutil.wait_procs(workers)
 
 
 def count_operations(folder: Path, kind: Kind = SHORT) -> int:
-    """How many file operations the whole study takes."""
-    reader, writer = os.pipe()
-    counter = Operations(NEVER)
-    child = _start(folder, kind, counter, lambda: os.write(writer, str(counter.count).encode()))
-    os.waitpid(child, 0)
-    os.close(writer)
-    count = int(os.read(reader, 32))
-    os.close(reader)
+    """Return how many file operations the whole study takes."""
+    reader, writer = SERVER.Pipe(duplex=False)
+    child = _start(folder, kind, Operations(NEVER), count_to=writer)
+    writer.close()
+    count = reader.recv()
+    _exit_status(child)
+    assert isinstance(count, int)
     return count
 
 
@@ -163,11 +176,13 @@ class Operations:
     process that started them lives on.
     """
 
-    def __init__(self, last: int, deaths: int | None = None) -> None:
+    def __init__(self, last: int, deaths: Connection | None = None) -> None:
         self.last, self.count, self.deaths = last, 0, deaths
+        self._watcher = 0
 
     def watch(self) -> None:
         """From now on, here. Syncs count but do nothing: a kill loses no written page."""
+        self._watcher = os.getpid()
         os.fsync = self._counted(lambda handle: None)
         for name in ("replace", "link", "unlink", "mkdir"):
             setattr(os, name, self._counted(getattr(os, name)))
@@ -191,9 +206,9 @@ class Operations:
     def _is_to_die(self) -> bool:
         if self.deaths is None:
             return True
-        if multiprocessing.parent_process() is None:
+        if os.getpid() == self._watcher:
             return False
-        os.write(self.deaths, b".")
+        os.write(self.deaths.fileno(), b".")
         return True
 
     def _opened(self, real: Callable[..., Any]) -> Callable[..., Any]:
@@ -223,35 +238,34 @@ def _half_of_text(path: Path, content: str, *_: object) -> None:
     _half_of_bytes(path, content.encode())
 
 
-def _in_child(folder: Path, kind: Kind, operations: Operations) -> int:
-    _, status = os.waitpid(_start(folder, kind, operations), 0)
-    return os.waitstatus_to_exitcode(status)
-
-
 def _start(
     folder: Path,
     kind: Kind,
     operations: Operations,
-    then: Callable[[], object] = lambda: None,
     workers: int = 1,
-) -> int:
-    torch.set_num_threads(1)
-    for slow in ("torch._dynamo", "depthgauge.report.charts.ladder"):
-        importlib.import_module(slow)
-    sys.stdout.flush()
-    child = os.fork()
-    if child:
-        return child
+    count_to: Connection | None = None,
+) -> BaseProcess:
+    child = SERVER.Process(target=_train, args=(folder, kind, operations, workers, count_to))
+    child.start()
+    return child
+
+
+def _train(
+    folder: Path, kind: Kind, operations: Operations, workers: int, count_to: Connection | None
+) -> None:
+    """Run the study in this process, and end the process with the command's status."""
     status = 70
     try:
         silent = os.open(os.devnull, os.O_WRONLY)
         os.dup2(silent, 1)
         os.dup2(silent, 2)
+        torch.set_num_threads(1)
         operations.watch()
         fork = multiprocessing.get_context("fork")
         local.mp.get_context = lambda kind: fork
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:workers])  # a process for each
         status = main(kind.arguments(folder))
-        then()
+        if count_to is not None:
+            count_to.send(operations.count)
     finally:
         os._exit(status)

@@ -167,7 +167,7 @@ def test_there_is_none_where_labels_are_not_class_numbers():
 @pytest.mark.parametrize(
     ("initial", "sentence"),
     [
-        (lambda net: net.state_dict(), "shares its memory with the trained one"),
+        (lambda net: net.state_dict(), "are the same tensor in memory"),
         (lambda net: make_net(width=9), "the initial blocks.0.ln.weight has the shape (9,)"),
         (lambda net: make_net(blocks=2), "the initial weights have no blocks.2.ln.weight"),
         (lambda net: {}, "the initial weights have no blocks.0.ln.weight"),

@@ -35,10 +35,10 @@ from depthgauge.results.audit import Audit
 from depthgauge.results.audit_parts import RuleVerdict, ShallowRule, Source
 from depthgauge.results.floors import AboveLinear, Floors, LinearFloor
 from depthgauge.results.ladder import Ladder, Rung
-from depthgauge.results.ladder_runs import used_depths
 from depthgauge.results.run import RunResult, State
 from depthgauge.results.spread import Spread
 from depthgauge.results.study import StudyResult
+from depthgauge.results.used_depth_of_runs import used_depths
 from depthgauge.verdict.judge import judge
 from depthgauge.verdict.thresholds import Thresholds
 

@@ -311,4 +311,4 @@ def test_an_option_without_a_default_is_refused(tmp_path):
         "class Demanding(RuleOptions):\n    strength: float\n"
         "class Mine(DFA):\n    Options = Demanding\n"
     )
-    assert "give each one a default" in sentence(f"{path}:Mine")
+    assert "give each option a default" in sentence(f"{path}:Mine")

@@ -45,7 +45,7 @@ class Mine(Rule):
         ("name = 'two words'", "is called 'two words'"),
         ("name = 'bp'", "which is taken"),
         ("name = 'drtp'", "which is taken"),
-        ("summary = 3", "has no `summary`; set it to a text"),
+        ("summary = 3", "has no `summary`; set it to a string"),
         ("end_to_end = True", "`end_to_end`, which skips"),
         ("sys.exit(3)", "cannot be imported: SystemExit"),
     ],

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from verdict.simulated_seeds import ERROR_NORM, N128, as_seeds, changed, studies
 
 from depthgauge.published.figures import published
-from depthgauge.verdict.decision_utility import Evidence, count_walk_backs, strategies
+from depthgauge.verdict.decision_utility import RunEvidence, count_walk_backs, strategies
 from depthgauge.verdict.thresholds import Thresholds
 
 AUDIT = published().main_audit
@@ -22,9 +22,11 @@ SLIGHTLY_ALIGNED = 0.01
 """The bridges' mean Γ was not published, only that it walks none of them back: above 0."""
 
 
-def evidence(rule: str, growth: float, g_n128: float, alignment: float, frozen: float) -> Evidence:
+def evidence(
+    rule: str, growth: float, g_n128: float, alignment: float, frozen: float
+) -> RunEvidence:
     accuracy, gradient = AUDIT.rules[rule].accuracy.mean, g_n128 * N128
-    return Evidence(
+    return RunEvidence(
         accuracy=accuracy,
         chance=CHANCE,
         alignment=alignment,
@@ -39,7 +41,7 @@ def evidence(rule: str, growth: float, g_n128: float, alignment: float, frozen: 
     )
 
 
-def published_run(rule: str) -> Evidence:
+def published_run(rule: str) -> RunEvidence:
     scale = AUDIT.scale
     if rule == "bp":
         h = scale["bp"].h
@@ -55,7 +57,7 @@ FAIR = published_run("bp")
 DEGENERATE = ("dfa", "state_bridge", "credit_bridge")
 
 
-def strategies_against(run: Evidence) -> set[str]:
+def strategies_against(run: RunEvidence) -> set[str]:
     return {name for name, (count, _) in count_walk_backs([run]).items() if count}
 
 
@@ -145,6 +147,6 @@ measured = st.none() | st.floats(-1, 1)
 @given(studies(most_seeds=1), st.floats(0, 1), measured, measured, measured)
 def test_all_evidence_walks_back_what_anything_but_drift_does(study, accuracy, gamma, drift, gain):
     readings = changed(*as_seeds(study), stability=drift)
-    found = strategies_against(Evidence(accuracy, CHANCE, gamma, readings, gain))
+    found = strategies_against(RunEvidence(accuracy, CHANCE, gamma, readings, gain))
     assert ("all" in found) == bool(found - {"all", DRIFT})
     assert "accuracy" not in found or found == set(STRATEGIES)

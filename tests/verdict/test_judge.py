@@ -129,7 +129,7 @@ def test_where_no_share_of_the_error_was_recorded_a_low_gradient_cannot_be_told(
 
 
 def test_a_reading_that_no_diagnostic_asks_for_is_refused():
-    with pytest.raises(UserError, match="no diagnostic reads 'grwth'; there are: growth"):
+    with pytest.raises(UserError, match="no diagnostic reads 'grwth'; the readings are: growth"):
         judge([HEALTHY, {**HEALTHY, "grwth": 1.0}])
 
 
@@ -217,8 +217,8 @@ def test_one_frozen_baseline_among_several_seeds_is_marked_as_a_single_seed():
 
 def test_the_sentences_hold_the_readings_and_the_thresholds():
     for seed, parts in [
-        (HEALTHY, ("1 times", "threshold 50", "0.047 (floor 1.28e-05)", "+22.6 points")),
-        (DEGENERATE, ("694 times", "5.4e-07 (floor 1.28e-05)", "-4.3 points", "threshold 2)")),
+        (HEALTHY, ("1 times", "threshold 50", "0.047 (floor 1.28×10⁻⁵)", "+22.6 points")),
+        (DEGENERATE, ("694 times", "5.4×10⁻⁷ (floor 1.28×10⁻⁵)", "−4.3 points", "threshold 2)")),
     ]:
         sentences = " ".join(d.sentence for d in judge([seed]).findings)
         assert all(part in sentences for part in parts)

@@ -8,7 +8,7 @@ from verdict.simulated_seeds import DEGENERATE, HEALTHY, changed
 
 import depthgauge as dg
 from depthgauge.diagnostics.used_depth import UsedDepth, in_words
-from depthgauge.verdict.ladder_scores import LadderScores, scores_of
+from depthgauge.verdict.rung_comparisons import LadderScores, scores_of
 from depthgauge.verdict.used_depth import find_used_depth
 from depthgauge.verdict.words import BAD_WORDS
 

@@ -8,7 +8,7 @@ from oracles import used_depth as oracle
 
 import depthgauge as dg
 from depthgauge.errors import UserError
-from depthgauge.verdict.ladder_scores import LadderScores, scores_of
+from depthgauge.verdict.rung_comparisons import LadderScores, scores_of
 from depthgauge.verdict.used_depth import twins_needed
 
 BP = (27.1, 55.7, 64.8, 69.2, 71.2)

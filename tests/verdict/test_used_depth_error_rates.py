@@ -25,7 +25,7 @@ from verdict.simulated_seeds import HEALTHY
 import depthgauge as dg
 from depthgauge.diagnostics.used_depth import LEAST_SEEDS
 from depthgauge.verdict.judge import judge
-from depthgauge.verdict.ladder_scores import LadderScores, scores_of
+from depthgauge.verdict.rung_comparisons import LadderScores, scores_of
 from depthgauge.verdict.used_depth import twins_needed
 
 STUDIES = 400

@@ -1,1 +1,1 @@
-"""Reading every gauge off the networks of a study, or off somebody's checkpoints."""
+"""The audit: reads every gauge on the networks of a study, or on a user's checkpoints."""

@@ -14,10 +14,10 @@ from depthgauge.config import RunConfig, SharedConfig
 from depthgauge.diagnosis.report import Report
 from depthgauge.results.audit import Audit
 from depthgauge.results.audit_parts import Selection
-from depthgauge.results.ladder_runs import used_depths
 from depthgauge.results.load import load_earlier_audit
 from depthgauge.results.run import RunResult
 from depthgauge.results.study import StudyResult
+from depthgauge.results.used_depth_of_runs import used_depths
 from depthgauge.scheduling.execution import ShowProgress
 from depthgauge.scheduling.grid import Grid
 from depthgauge.store.done_runs import DoneRun
@@ -38,10 +38,10 @@ def audit_study(
     as_published: bool = False,
     earlier: Audit | None = None,
 ) -> StudyResult:
-    """Return the study with an audit of the runs that the grid has.
+    """Return the study with an audit of its runs that are in the grid.
 
-    `done` has the networks that were read before training. `earlier` is the audit that the new one
-    replaces.
+    `done` has the runs whose networks were read before training, by id. `earlier` is the audit
+    that the new audit replaces.
     """
     runs = runs_of(study, grid)
     rules = {choice.label: choice.build() for choice in grid.rules}
@@ -65,7 +65,7 @@ def audit_study(
 
 
 def runs_of(study: StudyResult, grid: Grid) -> list[RunResult]:
-    """Return the runs of a study that a grid has, and the twins and other runs of its ladders."""
+    """Return a study's runs that a grid has, and the twins and confirming runs of its ladders."""
     rungs = {run.identity for run in grid.runs()}
     rules = {(run.kind.rule.as_text, run.kind.recipe.as_text) for run in grid.runs()}
     return [
@@ -83,7 +83,7 @@ def _is_of(config: RunConfig, rules: Collection[tuple[str, str]], seeds: Sequenc
 def audit_checkpoints(
     config: StudyConfig, task: Task, thresholds: Thresholds, show: ShowProgress
 ) -> tuple[StudyResult, list[Path]]:
-    """Return an audit of the networks in a folder, and the files that are missing."""
+    """Return an audit of the checkpoints in a folder, and the checkpoint files that are missing."""
     folder = Path(config.checkpoints or "")
     present, missing = checkpoint_files(config)
     shared = SharedConfig(
@@ -131,7 +131,7 @@ def _read_and_conclude(
     as_published: bool = False,
     **beside: Any,
 ) -> Audit:
-    """Read every network, showing the progress, and return the audit."""
+    """Read every network while showing progress, and return the audit."""
     bp_gain, count = depth_gain_of_bp(networks), 0
     with show(len(networks), "reading", 0, list) as meter:
 

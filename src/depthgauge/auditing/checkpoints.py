@@ -38,7 +38,7 @@ def find_checkpoints(
 ) -> tuple[list[Path], list[Path]]:
     """Return the existing and the missing files `LABEL_sSEED.pt` for these labels and seeds.
 
-    By default the labels and seeds are those of all files in the folder.
+    None stands for the labels, or the seeds, of all checkpoint files in the folder.
     """
     if not folder.is_dir():
         raise UserError(f"there is no folder {folder}; give a folder with checkpoints")
@@ -49,14 +49,14 @@ def find_checkpoints(
     present = [path for path in wanted if path.is_file()]
     if not present:
         raise UserError(
-            f"{folder} has none of these checkpoints; name them LABEL_sSEED.pt, for example "
-            "dfa_s42.pt"
+            f"{folder} has no checkpoint with the chosen labels and seeds; name checkpoints "
+            "LABEL_sSEED.pt, for example dfa_s42.pt"
         )
     return present, [path for path in wanted if path not in present]
 
 
 def _parts(name: str) -> tuple[str, int] | None:
-    """Return label and seed of a file's name; None for other files."""
+    """Return label and seed of a checkpoint's file name; None for any other name."""
     match = re.fullmatch(r"(?P<label>.+)_s(?P<seed>\d+)\.pt", name)
     return (match["label"], int(match["seed"])) if match else None
 
@@ -71,7 +71,7 @@ def networks_in_files(
     """Load the networks in checkpoint files.
 
     `frozen` has the accuracies with frozen blocks, by label. Without a `factory` the networks are
-    ResidualMLPs, whose sizes are those of their weights.
+    ResidualMLPs, and the shapes of their weights tell their sizes.
     """
     named = {path: parts for path in files if (parts := _parts(path.name))}
     labels = {label for label, _ in named.values()}

@@ -1,4 +1,4 @@
-"""The conclusion of an audit: from readings to verdicts over seeds and decision utility."""
+"""The conclusion of an audit: verdicts over seeds and decision utility, made from readings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from depthgauge.results.audit_parts import AuditedNetwork, RuleVerdict, Selectio
 from depthgauge.results.network import gain_of_most_accurate
 from depthgauge.results.spread import Spread
 from depthgauge.store.provenance import Provenance
-from depthgauge.verdict.decision_utility import Evidence, count_walk_backs
+from depthgauge.verdict.decision_utility import RunEvidence, count_walk_backs
 from depthgauge.verdict.judge import judge
 from depthgauge.verdict.sensitivity import sensitivity
 from depthgauge.verdict.thresholds import Thresholds
@@ -35,7 +35,7 @@ def conclude(
     selection: Mapping[str, Selection] | None = None,
     earlier: Mapping[str, RuleVerdict] | None = None,
 ) -> Audit:
-    """Return the audit of networks from their reports; it keeps the `earlier` verdicts."""
+    """Return the audit of networks, from their reports; `earlier` verdicts are kept as history."""
     by_label: dict[str, list[NetworkReport]] = {}
     for entry in reports:
         by_label.setdefault(entry.network.label, []).append(entry)
@@ -60,9 +60,9 @@ def conclude(
 
 
 def depth_gain_of_bp(networks: Sequence[NetworkUnderAudit]) -> float | None:
-    """Return the mean gain of backpropagation from depth; None if it was not audited.
+    """Return backpropagation's mean gain from depth; None if backpropagation was not audited.
 
-    With several settings of backpropagation, return that of the most accurate one.
+    With several settings of backpropagation, the most accurate setting counts.
     """
     return gain_of_most_accurate(
         (network.label, network.accuracy, network.frozen)
@@ -90,7 +90,10 @@ def _verdict(
     bp_gain: float | None,
     used_depth: UsedDepth | None,
 ) -> RuleVerdict:
-    """Judge a rule by the reports of its seeds; a diverged seed has the readings of divergence."""
+    """Return the verdict on a rule, from the reports of its seeds.
+
+    A diverged seed has no report; it gets the readings that stand for divergence.
+    """
     networks = [entry.network for entry in reports]
     seeds = [
         diverged_readings() if entry.report is None else entry.report.seed_readings
@@ -119,7 +122,10 @@ def _utility(
     thresholds: Thresholds,
     bp_gain: float | None,
 ) -> dict[str, dict[str, tuple[int, int]]]:
-    """Return for each strategy and label how many networks it walks back, and can decide."""
+    """Return two counts of networks for each reporting strategy and label.
+
+    They are the networks that the strategy walks back, and those that it can decide about.
+    """
     utility: dict[str, dict[str, tuple[int, int]]] = {}
     for label, reports in by_label.items():
         evidence = [_evidence(entry, chance, bp_gain) for entry in reports]
@@ -128,11 +134,11 @@ def _utility(
     return utility
 
 
-def _evidence(entry: NetworkReport, chance: float, bp_gain: float | None) -> Evidence:
+def _evidence(entry: NetworkReport, chance: float, bp_gain: float | None) -> RunEvidence:
     report = entry.report
     if report is None:
-        return Evidence(None, chance, None, diverged_readings(), bp_gain)
-    return Evidence(
+        return RunEvidence(None, chance, None, diverged_readings(), bp_gain)
+    return RunEvidence(
         accuracy=entry.network.accuracy,
         chance=chance,
         alignment=report.alignment.over_all if report.alignment else None,

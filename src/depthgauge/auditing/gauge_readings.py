@@ -45,7 +45,7 @@ SMALL = 200_000
 class NetworkReport:
     """A network, its report, and the epoch at which each diagnostic first fired.
 
-    There is no report if training diverged.
+    The report is None if training diverged.
     """
 
     network: NetworkUnderAudit
@@ -62,10 +62,10 @@ def read_networks(
     *,
     as_published: bool = False,
 ) -> list[NetworkReport]:
-    """Measure every gauge on every network; call `on_read` with the name of each one.
+    """Return a report of every gauge on every network; after each network, call `on_read`.
 
-    With `as_published`, ρ is also measured by the published convention, to be compared with
-    published figures.
+    `on_read` gets the name of the network. With `as_published`, ρ is also measured by the published
+    convention, for comparisons with published figures.
     """
     reports = []
     for network in networks:
@@ -82,7 +82,7 @@ def read_networks(
 
 
 def reading_threads(net: nn.Module) -> int:
-    """Return the number of threads to read a network with: one if it is small, else all."""
+    """Return the number of threads for reading a network: one for a small network, else all."""
     is_small = sum(parameter.numel() for parameter in net.parameters()) < SMALL
     return 1 if is_small else torch.get_num_threads()
 
@@ -128,7 +128,7 @@ def _extend_if_possible(
     trained: TrainedNetwork,
     task: Task,
 ) -> Report:
-    """Return the report with more readings; unchanged if the rule's own code raises an error."""
+    """Return the report that `extend` makes; on an error in the rule's own code, the old report."""
     try:
         return extend(report, trained, task)
     except UserError:

@@ -1,4 +1,4 @@
-"""The distance of untrained networks from the identity, over seeds."""
+"""The distance of untrained networks from the identity map, over seeds."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ from depthgauge.tasks.inputs import as_inputs
 
 @dataclass(frozen=True)
 class IdentityResult:
-    """The change of the stream by untrained networks.
+    """The change that untrained networks make to the stream.
 
     Attributes:
-        task, checksum, split: the task and the split from which the first samples are taken.
+        task, checksum: the name of the task, and the checksum of its data.
+        split: the split whose first samples were read.
         samples: the number of samples.
         net: the configuration of the network.
         per_seed: the reading of each seed's network.
@@ -79,7 +80,7 @@ class IdentityResult:
 def measure_identity(
     task: Task, net: NetConfig, seeds: Sequence[int], samples: int
 ) -> IdentityResult:
-    """Read each seed's initial network on the first `samples` of the evaluation split."""
+    """Measure each seed's untrained network on the first `samples` of the evaluation split."""
     x = as_inputs(task.evaluation.x[:samples], task, torch.float32)
     readings = {seed: read_identity(initial_net(net, task, seed), x) for seed in seeds}
     return IdentityResult(task.name, task.checksum, task.evaluated_on, len(x), net, readings)

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from depthgauge.config import Intervention
 from depthgauge.diagnostics.used_depth import LEAST_SEEDS, UsedDepth
-from depthgauge.results.ladder_runs import ladder_scores, most_accurate
 from depthgauge.results.run import RunResult
 from depthgauge.results.study import StudyResult
+from depthgauge.results.used_depth_of_runs import ladder_scores, most_accurate
 from depthgauge.rules.choice import RuleChoice
 from depthgauge.scheduling.grid import Grid, PlannedRun, RunList
-from depthgauge.verdict.ladder_scores import LadderScores
+from depthgauge.verdict.rung_comparisons import LadderScores
 from depthgauge.verdict.used_depth import find_used_depth, twins_needed
 
 
@@ -20,10 +20,10 @@ def find_next_runs(study: StudyResult, grid: Grid) -> RunList | None:
 
     There are three stages, each for all rules together:
 
-    1. the swap twin of each rung that is above every lower rung;
+    1. the swap twin of each rung that is more accurate than every lower rung;
     2. confirming runs, which train the earning blocks alone;
-    3. where these do not show that the other blocks are idle, the whole network with noise for the
-       other blocks.
+    3. if the confirming runs do not show that the other blocks are idle: noise runs, which train
+       the whole network with noise as the credit of the other blocks.
 
     Runs that have ended are not returned again.
     """
@@ -61,7 +61,7 @@ def _reference(
 ) -> UsedDepth | None:
     """Return the used depth of backpropagation under the same control.
 
-    None for backpropagation itself, and if it has no ladder.
+    Return None for backpropagation itself, and if backpropagation has no ladder.
     """
     if choice.rule_class.name == "bp":
         return None
@@ -77,7 +77,7 @@ def _reference(
 def _twins(
     grid: Grid, choice: RuleChoice, ladder: LadderScores, bp: UsedDepth | None
 ) -> list[PlannedRun]:
-    """Return the swap twins of a rule that can change its used depth."""
+    """Return those swap twins of a rule's rungs that can change its used depth."""
     needed = twins_needed(ladder, bp.delta if bp else None)
     return [
         run
@@ -101,7 +101,7 @@ def _confirming(
 def _rest_on_noise(
     grid: Grid, choice: RuleChoice, ladder: LadderScores, bp: UsedDepth | None
 ) -> list[PlannedRun]:
-    """Return the runs with noise for the blocks that do not earn, unless these are idle."""
+    """Return the noise runs of a rule, unless its blocks that do not earn are shown to be idle."""
     depth = find_used_depth(ladder, bp)
     if depth.seeds < LEAST_SEEDS or depth.is_idle or len(depth.earning_blocks) == depth.blocks:
         return []
@@ -110,5 +110,5 @@ def _rest_on_noise(
 
 
 def _rest(depth: UsedDepth, blocks: Sequence[int]) -> tuple[int, ...]:
-    """Return the given blocks without those that earn."""
+    """Return the given blocks without the earning blocks."""
     return tuple(block for block in blocks if block not in depth.earning_blocks)

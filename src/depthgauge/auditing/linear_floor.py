@@ -19,9 +19,9 @@ from depthgauge.training.linear_classifier import (
 
 
 def add_linear_floor(study: StudyResult, task: Task, say: Callable[[str], None]) -> StudyResult:
-    """Return the study with its linear floor, which is fitted if the folder has none.
+    """Return the study with its linear floor; fit and store it if the folder has none.
 
-    `say` gets a message before a long fit.
+    Before a long fit, `say` gets a message.
     """
     if study.linear_floor is not None and study.linear_floor.task == task.config:
         return study

@@ -55,7 +55,7 @@ def networks_of_runs(
 ) -> list[NetworkUnderAudit]:
     """Return the network of every finished or diverged run that trains all blocks.
 
-    `rules` has the rule of each label. `done` has the runs that were read before, so that their
+    `rules` has the rule of each label. `done` has the runs that were read before, by id; their
     checkpoints are not read again. Networks without blocks are left out: see `shallow_rules`.
     """
     frozen = {(run.label, run.config.seed): run for run in runs if run.config.k == 0}
@@ -74,7 +74,7 @@ def networks_of_runs(
 def _trained(
     run: RunResult, task: Task, rules: Mapping[str, Rule], done: Mapping[str, DoneRun]
 ) -> TrainedNetwork:
-    """Load the network of a finished run, from `done` if it is there."""
+    """Load the network of a finished run: from `done` if the run is there, else from its files."""
     before, folder = done.get(run.identity), RunFolder(run.folder.parent, run.config)
     rule, state = rules[run.config.rule.label], before.network if before else None
     return load_run(folder, task, rule, state)
@@ -105,7 +105,7 @@ def _network(
 
 
 def shallow_rules(runs: Sequence[RunResult]) -> dict[str, ShallowRule]:
-    """Return the accuracies of each rule that trained networks without blocks, by label."""
+    """Return accuracies and runs of each rule that trained networks without blocks, by label."""
     by_label: dict[str, list[RunResult]] = {}
     for run in runs:
         if run.config.net.blocks == 0 and run.is_done:

@@ -1,4 +1,4 @@
-"""Null calibration of a trained network: compare its Γ with that of fresh feedback."""
+"""Null calibration of a trained network: compare its Γ with the Γ of fresh random feedback."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SAMPLES = 2048
 FIRST_SEED = 10_000
 """The seed of draw 0 by the protocol."""
 SAME = 1e-4
-"""The largest rounding difference between two computations of the same alignment."""
+"""Two computations of the same alignment may differ by less than this, by rounding."""
 
 Feedback = dict[str, Tensor]
 
@@ -50,9 +50,9 @@ def calibrate_null(
     on_draws: Callable[[int], None] = lambda draws: None,
     first_seed: int = FIRST_SEED,
 ) -> NullReading:
-    """Compare Γ with the training feedback with Γ of `draws` fresh feedbacks.
+    """Compare the Γ of the training feedback with the Γ of `draws` fresh random feedbacks.
 
-    The gradients are computed once. Draw i is the feedback after
+    The gradients are computed once. Draw i is the feedback that the rule draws after
     `torch.manual_seed(first_seed + i)`.
     """
     rule, feedback, net = trained.rule, trained.feedback, cast(ResidualMLP, trained.net)
@@ -74,7 +74,7 @@ def calibrate_null(
 def _fresh_feedback(
     rule: Rule, net: ResidualMLP, like: Feedback, seeds: Sequence[int]
 ) -> list[Feedback]:
-    """Draw feedback with each seed, in the precision of the training feedback.
+    """Draw feedback with each seed, in the precision of the training feedback `like`.
 
     The default generator is seeded directly. `torch.manual_seed` gives the same draw, but also
     prepares every GPU, which takes longer than the draw.
@@ -89,7 +89,7 @@ def _fresh_feedback(
 
 
 class _Alignment(Protocol):
-    """Computes Γ at every layer for several feedbacks at once: (feedbacks, layers)."""
+    """Computes Γ for several feedbacks at once; returns a tensor (feedbacks, layers)."""
 
     together: int
     """The number of feedbacks at once."""
@@ -100,7 +100,10 @@ class _Alignment(Protocol):
 def _alignment(
     rule: Rule, net: ResidualMLP, seen: BatchView, feedback: Feedback, convention: Convention
 ) -> _Alignment:
-    """Return the fast computation if the rule offers it and it agrees with the rule's credit."""
+    """Return a computation of Γ: the fast one if the rule offers it, else the general one.
+
+    The fast one is used only if both give the same Γ for the training feedback.
+    """
     formed = _Formed(rule, seen, convention)
     source = rule.projected(make_context(rule, seen, feedback))
     if source is None:
@@ -111,7 +114,7 @@ def _alignment(
 
 
 class _Projected:
-    """Computes Γ of credit s·B_lᵀ without forming the credit."""
+    """Computes Γ of credit `source` · B_lᵀ, without forming the credit."""
 
     together = 100
 

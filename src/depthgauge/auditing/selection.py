@@ -26,7 +26,7 @@ def default_validation(task: Task) -> int:
 
 
 def settings_to_try(rule: RuleChoice, variations: Variations) -> dict[str, RuleChoice]:
-    """Return settings by label: the rule as given, and with every combination of values."""
+    """Return a rule's settings by label: as given, and with every combination of option values."""
     return {choice.label: choice for choice in [rule, *settings_of(rule, variations)]}
 
 
@@ -69,7 +69,7 @@ def _candidate(runs: Sequence[RunResult], folder: str, seeds: int) -> Candidate:
 def best_setting(candidates: Mapping[str, Candidate]) -> str | None:
     """Return the label with the highest mean accuracy; None if no candidate has an accuracy.
 
-    A setting that diverged or failed with any seed comes after those that did not.
+    A setting that diverged or failed with any seed comes after all settings that did not.
     """
     scores = {
         label: (not candidate.lost, candidate.accuracy.mean)
@@ -87,7 +87,8 @@ def choose_settings(
 ) -> tuple[dict[str, Selection], list[RuleChoice]]:
     """Return for each rule the choice of its setting, and the settings to audit.
 
-    Each rule is also audited as given, so that the report can say whether its verdict survives.
+    Each rule is also audited as given, so that the report can say whether both settings have the
+    same verdict.
     """
     selections, audited = {}, []
     for rule in rules:

@@ -43,13 +43,12 @@ class TrainedNetwork:
     Attributes:
         net: the network; a ResidualMLP if the rule is known.
         rule: the rule; None if it is not known.
-        feedback: the feedback of the rule; None if it was not saved, because nothing can restore
-            it.
+        feedback: the rule's feedback from training; None if it was not saved.
         origin: the path of the run's folder or of the file.
         name: the name of the network in messages.
-        blocks: the dotted path to its blocks, if they are not its `blocks`.
-        in_bf16: whether it was trained with products in bfloat16.
-        drawn: the configuration and the seed of its initial weights, if known.
+        blocks: the dotted path to its blocks; None if they are its attribute `blocks`.
+        in_bf16: whether it was trained with matrix products in bfloat16.
+        drawn: the configuration and the seed from which its initial weights were drawn, if known.
     """
 
     net: nn.Module
@@ -67,10 +66,10 @@ class TrainedNetwork:
 
 
 def find_rule(config: RuleConfig, study: Path) -> Rule | None:
-    """Return the rule of a run; None if it is not available any more.
+    """Return the rule of a run; None if the rule is no longer available.
 
-    This happens to a rule from a user's file whose source is not saved in the study's folder, to an
-    installed rule whose package has another version now, and to a rule whose options have changed.
+    A rule from a user's file needs its source, saved in the study's folder. An installed rule needs
+    the same version of its package. Both must still accept the run's options.
     """
     checksum, _, name = config.source.rpartition(":")
     saved = study / SOURCES / f"{checksum[:16]}.py"
@@ -88,9 +87,10 @@ def find_rule(config: RuleConfig, study: Path) -> Rule | None:
 def load_run(
     folder: RunFolder, task: Task, rule: Rule | None = None, state: RunState | None = None
 ) -> TrainedNetwork:
-    """Load the newest checkpoint of a run; for a rule from a user's file, give the `rule`.
+    """Load the network of a run from its newest checkpoint.
 
-    `state` is the content of the checkpoint, if it was read before.
+    Without `rule`, look the rule up. `state` is the content of the checkpoint, if it was read
+    before.
     """
     state, config = state or _newest_state(folder), folder.config
     net = build_net(config.net, task).to(DTYPES[config.recipe.dtype])
@@ -104,7 +104,7 @@ def load_run(
 
 
 def _newest_state(folder: RunFolder) -> RunState:
-    """Return the newest undamaged checkpoint; change no file."""
+    """Return the content of the newest undamaged checkpoint; change no file."""
     damaged = ""
     for path in (folder.checkpoint_path, folder.previous_path):
         try:
@@ -116,7 +116,7 @@ def _newest_state(folder: RunFolder) -> RunState:
 
 
 def open_run(path: Path) -> RunFolder:
-    """Return the run of a run's folder, or of a checkpoint file in it."""
+    """Open a run, given its folder or a checkpoint file in its folder."""
     folder = path if path.is_dir() else path.parent
     if not (folder / "config.json").is_file():
         raise UserError(f"{path} is not the folder of a run: it has no config.json")
@@ -124,12 +124,12 @@ def open_run(path: Path) -> RunFolder:
 
 
 def is_run(path: Path) -> bool:
-    """Return whether `path` is a run's folder, or a file in one."""
+    """Return whether `path` is a run's folder, or a file in a run's folder."""
     return ((path if path.is_dir() else path.parent) / "config.json").is_file()
 
 
 def load_residual_mlp(path: Path, rule: Rule | None = None) -> TrainedNetwork:
-    """Load a ResidualMLP from a file that may have feedback `Bs`.
+    """Load a ResidualMLP from a file, with its feedback if the file has matrices `Bs`.
 
     Without `rule`, the shapes of `Bs` tell the rule: (d, classes) is dfa, (d, d) is fa.
     """
@@ -151,9 +151,9 @@ def load_residual_mlp(path: Path, rule: Rule | None = None) -> TrainedNetwork:
 
 
 def load_module(path: Path, factory: str, blocks: str | None, seed: int) -> TrainedNetwork:
-    """Make a network by the user's `factory`, and load its weights from a file.
+    """Make a network with the user's `factory`, and load its weights from a file.
 
-    The factory runs with the given seed, so that weights that the file lacks are always the same.
+    The factory runs with the given seed, so that weights missing in the file are reproducible.
     """
     weights = read_plain_checkpoint(path).state_dict
     with torch.random.fork_rng(devices=[]):
@@ -188,7 +188,7 @@ def _check(trained: TrainedNetwork) -> TrainedNetwork:
 
 
 def check_fits(trained: TrainedNetwork, task: Task) -> None:
-    """Refuse a task whose inputs or classes are not those of a ResidualMLP."""
+    """Refuse a task that has other numbers of inputs or classes than a ResidualMLP."""
     net = cast(ResidualMLP, trained.net)
     of_net = (net.embed.in_features, net.out_head.out_features)
     of_task = (task.input_dim, task.num_classes)
@@ -202,8 +202,8 @@ def check_fits(trained: TrainedNetwork, task: Task) -> None:
 def evaluation_batches(task: Task, batches: int) -> list[tuple[Tensor, Tensor]]:
     """Return the first `batches` batches of 128 samples of the evaluation split.
 
-    If the split is too small for ten of these, batches are smaller, because stability needs
-    several.
+    If the split is too small for ten such batches, the batches are smaller, because stability needs
+    several of them.
     """
     size = max(1, min(BATCH_READ, len(task.evaluation) // BATCHES_READ))
     x, y = first_samples(task, batches * size)

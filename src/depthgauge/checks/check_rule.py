@@ -39,7 +39,7 @@ STAGES: list[list[Check]] = [
 """The checks in their order. A stage makes sense only if all earlier stages have passed."""
 
 MOST_CHARACTERS = 600
-"""Of a sentence about a fault: some of torch's messages have pages."""
+"""Longer sentences about a fault are shortened, since some of torch's messages fill pages."""
 
 
 def check_rule(choice: RuleChoice) -> list[Outcome]:

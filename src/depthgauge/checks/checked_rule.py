@@ -32,7 +32,7 @@ Feedback = dict[str, Tensor]
 
 
 def tiny_task() -> Task:
-    """Make a task of random samples, one for each row of all batches, with every class."""
+    """Make a task of random samples: as many as all batches of all runs need, of every class."""
     samples = SAMPLES * BATCHES * len(SEEDS)
     x = torch.randn(samples, INPUTS, generator=torch.Generator().manual_seed(0))
     split = Split(x, torch.arange(samples) % CLASSES)
@@ -41,7 +41,7 @@ def tiny_task() -> Task:
 
 @dataclass(frozen=True)
 class CheckedRule:
-    """The rule that is checked, and the networks and batches that it is asked about.
+    """The rule that is checked, and the networks and batches on which it is checked.
 
     Attributes:
         choice: the rule with its options.
@@ -104,7 +104,7 @@ class CheckedRule:
     def observe(
         self, rule: Rule, feedback: Feedback, run: int = 0, progress: float = 0.5
     ) -> ObservedBatch:
-        """Return copies of one run's batch, which note what the rule asks for and changes."""
+        """Return a copy of one run's batch that notes what the rule asks for and what changes."""
         step, net = self.step(0, progress), deepcopy(self.nets[run]).to(self.dtype)
         states = [state[run].clone() for state in step.trace.states]
         gradients = self.stack.stream_backward(step.trace, step.error)
@@ -139,7 +139,7 @@ class CheckedRule:
         return LiftedRule(rule, self.stack, [feedback[run] for run in runs], runs, seeds)
 
     def ask(self, lifted: LiftedRule, batch: int = 0, progress: float = 0.5) -> dict[str, Tensor]:
-        """Return the credit of a batch and what was learned from it, by name, (runs, …)."""
+        """Return the credit of a batch and the learned feedback: (runs, …) tensors by name."""
         before: Mapping[str, Tensor] = dict(lifted.feedback)
         blocks, embed = lifted(self.step(batch, progress))
         credit = {f"the credit of block {i}": block for i, block in enumerate(blocks)}

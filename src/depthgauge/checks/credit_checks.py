@@ -32,9 +32,9 @@ def observe_first_batch(checked: CheckedRule, progress: float = 0.5) -> tuple[Ru
 def answer(
     checked: CheckedRule, progress: float = 0.5, feedback: Feedback | None = None
 ) -> dict[str, Tensor]:
-    """Return the credit of a new rule, and what it learns.
+    """Return the credit of a new rule, and the feedback that it learns.
 
-    If `feedback` is given, the rule gets this and draws none itself.
+    If `feedback` is given, the rule gets this feedback and draws none itself.
     """
     rule = checked.build()
     kept = checked.draw_feedback(rule, 0) if feedback is None else feedback
@@ -44,7 +44,7 @@ def answer(
 
 
 def declared(checked: CheckedRule) -> str | None:
-    """Find a use of what `needs` does not list; remark on needs that are not used."""
+    """Find anything that the rule uses but `needs` does not list; remark on unused needs."""
     asked: set[str] = set()
     for progress in PROGRESS:
         rule, shown = observe_first_batch(checked.in_precision(torch.float32), progress)
@@ -59,7 +59,7 @@ def declared(checked: CheckedRule) -> str | None:
 
 
 def _undeclared(rule: Rule, shown: ObservedBatch) -> str | None:
-    """Run the rule; return a sentence about what it used without declaring it."""
+    """Run the rule; return a sentence about anything that it used without declaring it, or None."""
     failed: Exception | None = None
     try:
         for method in (rule.credit, rule.learn, rule.projected):
@@ -74,14 +74,14 @@ def _undeclared(rule: Rule, shown: ObservedBatch) -> str | None:
             f"needs = frozenset({{{every}}}), or do not use context.{hidden[0]}"
         )
     if type(failed) is LookupError:
-        return f"{failed}; define noise_shape(self, states)"
+        return str(failed)
     if failed is not None:
         raise failed
     return None
 
 
 def shapes(checked: CheckedRule) -> str | None:
-    """Find credit that is not one tensor like the stream for each block and the embedding."""
+    """Find credit that lacks a tensor of the stream's shape for a block or for the embedding."""
     for progress in PROGRESS:
         rule, shown = observe_first_batch(checked.in_precision(torch.float32), progress)
         credit: object = rule.credit(shown.context)
@@ -115,7 +115,7 @@ def precision(checked: CheckedRule) -> str | None:
         try:
             credit = rule.credit(shown.context)
         except Exception as error:
-            return f"with a network in {dtype} it raises {one_line(error)}; {advice}"
+            return f"with a network in {dtype} the rule raises {one_line(error)}; {advice}"
         for name, tensor in credit_by_name(credit).items():
             if tensor.dtype != dtype:
                 return f"the states are {dtype}, but {name} is {tensor.dtype}; {advice}"

@@ -16,13 +16,13 @@ def _drawn(checked: CheckedRule, run: int = 0) -> dict[str, Tensor]:
 
 
 def named_tensors(checked: CheckedRule) -> str | None:
-    """Find feedback that is not a dict from texts to finite tensors."""
+    """Find feedback that is not a dict of finite tensors by name."""
     kept: object = _drawn(checked)
     if not isinstance(kept, dict):
         return f"`feedback` returned {type(kept).__name__}; return a dict of tensors, {{}} for none"
     for name, tensor in kept.items():
         if not isinstance(name, str):
-            return f"the key {name!r} of the feedback is no text; use a name such as 'B'"
+            return f"the key {name!r} of the feedback is not a string; use a name such as 'B'"
         if not isinstance(tensor, Tensor):
             return (
                 f"feedback[{name!r}] is {type(tensor).__name__}, not a tensor; write a number as "
@@ -48,7 +48,7 @@ def can_be_saved(checked: CheckedRule) -> str | None:
 
 
 def same_for_every_run(checked: CheckedRule) -> str | None:
-    """Find names, shapes or types that depend on the seed: such runs cannot be stacked."""
+    """Find feedback whose names, shapes or types depend on the seed: it cannot be stacked."""
     kinds = [
         {name: (tuple(t.shape), t.dtype) for name, t in _drawn(checked, run).items()}
         for run in RUNS
@@ -56,8 +56,8 @@ def same_for_every_run(checked: CheckedRule) -> str | None:
     if kinds[1:] != kinds[:-1]:
         return (
             f"two seeds have different feedback, {kinds[0]} and "
-            f"{next(kind for kind in kinds if kind != kinds[0])}; names, shapes and dtypes may "
-            "depend on the network's shape and the options alone"
+            f"{next(kind for kind in kinds if kind != kinds[0])}; make names, shapes and dtypes "
+            "depend only on the network's shape and the options"
         )
     return None
 

@@ -20,7 +20,7 @@ def save_and_load(feedback: Feedback) -> Feedback:
 
 
 def learns_its_feedback(checked: CheckedRule) -> str | None:
-    """Find learned tensors that the feedback does not have, or of another shape or dtype."""
+    """Find learned tensors that are not in the feedback, or have another shape or dtype there."""
     for dtype in PRECISIONS:
         for progress in PROGRESS:
             rule, shown = observe_first_batch(checked.in_precision(dtype), progress)
@@ -35,7 +35,7 @@ def learns_its_feedback(checked: CheckedRule) -> str | None:
 
 
 def _unfit(tensor: object, kept: Tensor | None) -> str | None:
-    """Return why a learned tensor cannot replace the tensor `kept`; None if it can."""
+    """Return why a learned tensor cannot replace the feedback tensor `kept`; None if it can."""
     if kept is None:
         return "which the feedback does not have; put its first value into `feedback`"
     if not isinstance(tensor, Tensor):
@@ -48,10 +48,10 @@ def _unfit(tensor: object, kept: Tensor | None) -> str | None:
 
 
 def restored(checked: CheckedRule) -> str | None:
-    """Find a new rule whose credit with saved feedback differs from that of the first rule."""
+    """Find a difference in credit between a rule and a new rule that gets its saved feedback."""
     advice = (
-        "something that the rule needs is not in the feedback; put every tensor that it keeps into "
-        "the dict that `feedback` returns, and read them from context.feedback"
+        "the rule needs something that is not in the feedback; put every tensor that it keeps into "
+        "the dict that `feedback` returns, and read the tensors from context.feedback"
     )
     for progress in PROGRESS:
         kept = checked.draw_feedback(checked.build(), 0)

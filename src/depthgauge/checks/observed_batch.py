@@ -10,11 +10,11 @@ from torch import Tensor
 from depthgauge.rules.contract import Context, Need
 
 ROUNDING = 1e-6
-"""Equal results computed in two ways differ by less, relative to the largest number."""
+"""Two results count as equal if they differ by less than this share of the largest number."""
 
 
 class ObservedNeeds(dict[Need, object]):
-    """What a rule declared in its `needs`; notes everything that the rule asks for.
+    """The tensors and functions in a rule's `needs`; notes every name that the rule asks for.
 
     Attributes:
         asked: the names that the rule asked for, declared or not.
@@ -26,7 +26,7 @@ class ObservedNeeds(dict[Need, object]):
 
     @property
     def hidden(self) -> list[str]:
-        """What the rule asked for without having declared it."""
+        """The names that the rule asked for without declaring them."""
         return sorted(self.asked - self.keys())
 
     def __contains__(self, need: object) -> bool:
@@ -67,7 +67,7 @@ class ObservedBatch:
         return self.context_with(self.feedback)
 
     def context_with(self, feedback: Mapping[str, Tensor]) -> Context:
-        """Return the context with other feedback."""
+        """Return the context with this feedback in place of the batch's own."""
         return Context(
             self.states,
             self.target,
@@ -96,5 +96,8 @@ def difference(first: Mapping[str, Tensor], second: Mapping[str, Tensor]) -> str
         if one.numel():
             apart, size = (one - other).abs().max(), other.abs().max()
             if not apart <= ROUNDING * size:
-                return f"{name} differs by up to {float(apart):.2g}, largest {float(size):.2g}"
+                return (
+                    f"{name} differs by up to {float(apart):.2g}, where its largest number is "
+                    f"{float(size):.2g}"
+                )
     return None

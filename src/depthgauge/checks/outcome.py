@@ -9,7 +9,7 @@ from depthgauge.checks.checked_rule import CheckedRule
 
 
 class Remark(str):
-    """A sentence that is no fault but worth saying."""
+    """A sentence about the rule that users should read, although it names no fault."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Find results that depend on random numbers which the seed of a run does not decide."""
+"""Find results that depend on random numbers other than those that follow from a run's seed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from depthgauge.checks.observed_batch import difference
 
 @contextmanager
 def global_seed(seed: int) -> Iterator[None]:
-    """Seed the global random numbers of torch, NumPy and Python, and restore them after."""
+    """Seed the global random numbers of torch, NumPy and Python; restore their state afterwards."""
     python, arrays = random.getstate(), np.random.get_state()
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -46,8 +46,8 @@ def depends_on_chance(ask: Callable[[], Mapping[str, Tensor]]) -> str | None:
     apart = difference(answers[0], answers[1])
     if apart is not None:
         return (
-            f"answers the same question differently the second time ({apart}): it keeps something "
-            "outside the feedback from call to call, or uses a generator without a seed"
+            f"returns another result for the same input the second time ({apart}): it keeps "
+            "something outside the feedback from call to call, or uses a generator without a seed"
         )
     apart = difference(answers[0], answers[2])
     if apart is not None:

@@ -1,4 +1,4 @@
-"""Check a rule on many runs at once, on a run among others, and on one batch after another."""
+"""Check a rule on many runs at once, on a run among other runs, and on one batch after another."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ LIFTING = (
 
 
 def _one_by_one(rule: Rule) -> Rule:
-    """Return a copy of the rule that is asked for one run at a time."""
+    """Return a copy of the rule that computes the credit of one run at a time."""
     single = type(rule.__class__.__name__, (rule.__class__,), {"batched": False})
     copy: Rule = single(rule.options)
     return copy
 
 
 def lifted(checked: CheckedRule) -> str | None:
-    """Find a difference between `vmap` over all runs and asking for one run after the other."""
+    """Find a difference in credit between `vmap` over all runs and one run at a time."""
     if not checked.build().batched:
-        return Remark("batched = False: the rule is asked run by run, which is slower")
+        return Remark("batched = False: credit is computed one run at a time, which is slower")
     feedback = checked.draw_all_feedback()
     for progress in PROGRESS:
         try:
@@ -49,7 +49,7 @@ def _of_run(answers: dict[str, Tensor], run: int) -> dict[str, Tensor]:
 
 
 def lifted_over_feedback(checked: CheckedRule) -> str | None:
-    """Find a difference between `vmap` over several feedbacks and one feedback after the other.
+    """Find a difference in credit between `vmap` over several feedbacks and one feedback at a time.
 
     The null calibration uses `vmap` over fresh feedback on one batch.
     """
@@ -124,7 +124,7 @@ def other_runs(checked: CheckedRule) -> str | None:
 
 
 def earlier_batches(checked: CheckedRule) -> str | None:
-    """Find a difference between an uninterrupted rule and a new one with the saved feedback."""
+    """Find a difference between an uninterrupted rule and a new rule with its saved feedback."""
     advice = (
         "the rule keeps something between batches that is not in the feedback; put it there, and "
         "return it from `learn` when it changes"
@@ -145,9 +145,9 @@ def earlier_batches(checked: CheckedRule) -> str | None:
 
 
 LIFTED = [
-    Check("many runs at once get the same credit as one by one", lifted),
-    Check("many feedbacks at once give the same credit as one by one", lifted_over_feedback),
-    Check("the credit is the projection that `projected` says", projects),
+    Check("many runs at once get the same credit as one run at a time", lifted),
+    Check("many feedbacks at once give the same credit as one at a time", lifted_over_feedback),
+    Check("the credit is a projection of what `projected` returns", projects),
 ]
 CHECKS = [
     Check("a run's credit does not depend on other runs", other_runs),

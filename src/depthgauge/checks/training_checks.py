@@ -20,7 +20,7 @@ PENALTY = 0.01
 
 
 def trains(checked: CheckedRule, penalty: float = 0.0) -> str | None:
-    """Train runs with all blocks and with none; find losses, weights or feedback not finite."""
+    """Train a few steps, with blocks trained and blocks frozen; find infinite or NaN numbers."""
     for dtype in ("float32", "float64"):
         recipe = Recipe(
             epochs=1,
@@ -38,7 +38,7 @@ def trains(checked: CheckedRule, penalty: float = 0.0) -> str | None:
 
 
 def _broken_after_training(checked: CheckedRule, recipe: Recipe) -> str | None:
-    """Return the name of something infinite or NaN after a few steps of training, or None."""
+    """Train a few steps; return which loss, weight or feedback is infinite or NaN, or None."""
     task, rule = checked.task.config, checked.choice.config
     configs = [
         RunConfig(task=task, net=NET, rule=rule, recipe=recipe, k=k, seed=seed)
@@ -73,6 +73,6 @@ def under_controls(checked: CheckedRule) -> str | None:
 
 CHECKS = [
     Check("a few steps of training stay finite, blocks frozen and trained", trains),
-    Check("the same with a penalty on the branches", partial(trains, penalty=PENALTY)),
+    Check("training stays finite with a penalty on the branches", partial(trains, penalty=PENALTY)),
     Check("the rule works on the networks of the controls", under_controls),
 ]

@@ -87,7 +87,7 @@ def _print(
     comparison: PublishedComparison | None,
 ) -> None:
     from depthgauge.report import terminal
-    from depthgauge.report.documents import ladder_document
+    from depthgauge.report.result_files import ladder_document
 
     if as_json:
         model = study.audit if kind == "audit" else ladder_document(study)

@@ -1,4 +1,4 @@
-"""The network that gauges read: the given one after a check of its gradient, or its plain twin."""
+"""The network that gauges read, after a check of its gradient: the given one or its plain twin."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from depthgauge.nets.plain_twin import make_plain_twin
 from depthgauge.nets.stream_reader import StreamReader
 
 SAME_ANSWER = 1e-3
-"""The largest difference of the twin's logits, as a share of their norm."""
+"""The largest allowed difference between the logits of the twin and of the network, as a share."""
 
 REMEDY = "pass plain=, a twin with the same parameter names and an ordinary backward pass"
 
@@ -25,11 +25,12 @@ class CheckedNetwork:
     """A network ready to be read, and whether its gradient is true.
 
     Attributes:
-        net: the network in the precision of reading; without gradients if these are not true.
+        net: the network to read, in float32 if it is in half precision; without gradients if
+            autograd's gradient is not the true one.
         native: the same network in its own precision.
         reference_check: the check of the given network's gradient.
         plain_check: the check of the plain twin's gradient, if a twin was given.
-        remarks: sentences for the report.
+        remarks: sentences for the report, about precision and gradient.
     """
 
     net: StreamReader
@@ -45,7 +46,7 @@ class CheckedNetwork:
 
 
 def check_network(native: StreamReader, plain: nn.Module | None, batch: Any) -> CheckedNetwork:
-    """Check the gradient on the first samples of a batch; if there is a plain twin, take it."""
+    """Return the network to read, or its plain twin, after a check of its gradient on a batch."""
     inputs, labels = split_batch(batch)
     net, remarks = in_float32(native)
     check = check_reference(net, inputs, len(labels))
@@ -73,7 +74,7 @@ def _check_answers(given: StreamReader, twin: StreamReader, inputs: Any) -> None
 
 
 def _remarks(check: ReferenceCheckReading, plain: ReferenceCheckReading | None) -> list[str]:
-    """Return what is wrong with the gradient, what was read instead, and what to do."""
+    """Return sentences: what is wrong with the gradient, what was read instead, what to do."""
     if check.is_true and (plain is None or plain.is_true):
         return []
     if plain is None:

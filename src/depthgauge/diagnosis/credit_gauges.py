@@ -1,4 +1,4 @@
-"""The gauges that examine credit."""
+"""The gauges of credit: Γ, ρ and nudging."""
 
 from __future__ import annotations
 

@@ -63,7 +63,8 @@ def diagnose(  # noqa: PLR0917 – the order is part of the interface
         model: a trained network. It is measured in eval mode and left exactly as it was.
         eval_batches: pairs (inputs, labels), or mappings with `labels`. Each batch is read once.
             The protocol uses 10 batches of 128 test samples; stability needs at least 8 batches.
-        headline_acc: its published accuracy, as a share; measured on the batches if left out.
+        headline_acc: the reported accuracy of the network, as a share; measured on the batches if
+            left out.
         frozen_baseline_acc: the accuracy of the same rule with blocks frozen at initialisation.
             Without it D3 is not measured, and depth stays untested.
         bp_depth_gain: the accuracy that backpropagation gains from depth on this task. D3 does not
@@ -81,10 +82,11 @@ def diagnose(  # noqa: PLR0917 – the order is part of the interface
         plain: a plain twin, for a network whose layers define their own backward pass: a module
             with the same parameter names that computes the same with an ordinary backward pass.
             It gets the network's weights and is read instead.
-        samples: the number of evaluation samples of the given accuracies, so that D3 counts the
-            noise of their choice. An accuracy that is measured here has the samples of the batches.
-        initial: the network before training, or a copy of its state dict from then; it gives
-            rewind.
+        samples: the number of evaluation samples on which the given accuracies were measured. With
+            it, D3 includes the noise of the evaluation set. It is not needed for an accuracy that
+            is measured on the batches.
+        initial: the network before training, or a copy of its state dict before training; without
+            it, rewind is not measured.
     """
     headline_acc = _share("headline_acc", headline_acc, 0)
     frozen_baseline_acc = _share("frozen_baseline_acc", frozen_baseline_acc, 0)
@@ -93,7 +95,7 @@ def diagnose(  # noqa: PLR0917 – the order is part of the interface
     weights = None if initial is None else InitialWeights(initial, native)
     first, batches = peek_first(eval_batches)
     checked = check_network(native, plain, first)
-    del first  # no batch is kept
+    del first  # do not keep a batch in memory
     accuracy = AccuracyGauge()
     gauges: dict[str, Gauge] = {
         "scale": ScaleGauge(),
@@ -142,7 +144,7 @@ def diagnose(  # noqa: PLR0917 – the order is part of the interface
 
 
 def _share(name: str, value: Any, lowest: float) -> float | None:
-    """Return an accuracy or a gain as a float, also from numpy or a tensor; refuse per cent."""
+    """Return an accuracy or a gain as a float, also from numpy or a tensor; refuse percentages."""
     if value is None:
         return None
     share = float(value)

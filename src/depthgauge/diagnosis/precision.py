@@ -11,7 +11,7 @@ HALF = (torch.float16, torch.bfloat16)
 
 
 def in_float32(native: StreamReader) -> tuple[StreamReader, tuple[str, ...]]:
-    """Return the network to measure, and a remark if it is not in the given precision.
+    """Return the network to measure, and a remark if the given network is in half precision.
 
     A network in half precision is measured on a float32 copy, because float16 gradients underflow
     at 6e-8.

@@ -16,7 +16,7 @@ from depthgauge.gauges.scale import ScaleReading
 from depthgauge.nets.batch_view import BatchView
 
 FAR = 0.05
-"""A headline accuracy that differs from the measured one by more, beyond noise, is remarked."""
+"""Headline and measured accuracy may differ by this, plus noise; beyond it, a remark says so."""
 
 
 def pinned_norm_remarks(scale: ScaleReading) -> list[str]:
@@ -25,12 +25,13 @@ def pinned_norm_remarks(scale: ScaleReading) -> list[str]:
         return []
     return [
         "No block can change the norm of the stream, as with a LayerNorm or a bounded activation "
-        f"after each: {SCALE.id} passes whatever the network has learned, and is no evidence here."
+        f"after each block: {SCALE.id} passes whatever the network has learned, and is no evidence "
+        "here."
     ]
 
 
 class LabelCheck:
-    """Detects labels that equal the input tokens: somebody forgot to shift them."""
+    """Detects labels that equal the input tokens, because somebody forgot to shift the labels."""
 
     def __init__(self) -> None:
         self._same, self._samples = False, 0
@@ -48,11 +49,12 @@ class LabelCheck:
         )
 
     def remarks(self, accuracy: Reading, depth: DepthReading) -> list[str]:
-        """Return sentences for the report."""
+        """Return sentences about the labels, the accuracies and the gain of backpropagation."""
         sentences = []
         if self._same:
             sentences.append(
-                "The labels are the inputs: if the network predicts the next token, shift them."
+                "The labels equal the inputs: if the network predicts the next token, shift the "
+                "labels."
             )
         headline, measured = depth.accuracy, accuracy.value
         noise = 3 * math.sqrt(0.25 / max(self._samples, 1))

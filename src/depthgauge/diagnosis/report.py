@@ -28,7 +28,7 @@ from depthgauge.verdict.thresholds import Thresholds
 class Report(NetworkReadings):
     """The readings of one network, and the verdict on it.
 
-    `str()` gives a page for an appendix. `to_dict()` and `to_json()` give everything.
+    `str()` gives a page for an appendix. `to_dict()` and `to_json()` give all its content.
     """
 
     method_name: str
@@ -46,7 +46,7 @@ class Report(NetworkReadings):
 
     @property
     def published_verdict(self) -> str:
-        """Return the word by the published protocol, which asks for no ladder."""
+        """Return the word by the published protocol, which needs no ladder."""
         return self.judgement.published.word
 
     @property
@@ -120,7 +120,7 @@ class Report(NetworkReadings):
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Self:
-        """Return the report that `to_dict` of this or an earlier version wrote."""
+        """Return the report in a document that `to_dict` of this or an earlier version wrote."""
         adapters = _reading_adapters()
         stored = {
             name.replace("_record", "_published"): reading

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from depthgauge import __version__
+from depthgauge.diagnostics.interval_text import THREE_DIGITS
 from depthgauge.gauges.reading import Reading
 from depthgauge.gauges.reference_check import ReferenceCheckReading
+from depthgauge.number_format import exact, in_form, signed, with_powers
 from depthgauge.verdict.judge import Verdict
 from depthgauge.verdict.sensitivity import StableRange
 
@@ -36,7 +37,7 @@ def diagnosis_text(report: Report) -> str:
 
 
 def _heading(report: Report) -> str:
-    """Write our verdict, and that of the published protocol if its word differs."""
+    """Write our verdict, and the verdict of the published protocol if its word differs."""
     ours, published = f"{report.method_name}: {report.judgement}", report.judgement.published
     if published.word == report.verdict:
         return ours
@@ -72,25 +73,26 @@ def _numbers(report: Report) -> Iterator[str]:
         yield (
             f"{'null of Γ, deep':{LABEL}}{deep.word}"
             if deep.observed is None or deep.mean is None or deep.spread is None
-            else f"{'null of Γ, deep':{LABEL}}{deep.word}: {deep.observed:+.4f} against "
-            f"{deep.mean:+.4f} ± {deep.spread:.4f} over {report.null.draws} fresh feedbacks, "
-            f"p = {deep.p_upper:.3g}"
+            else f"{'null of Γ, deep':{LABEL}}{deep.word}: {signed(deep.observed, 4)} against "
+            f"{signed(deep.mean, 4)} ± {deep.spread:.4f} over {report.null.draws} fresh feedbacks, "
+            f"p = {in_form(deep.p_upper, THREE_DIGITS)}"
         )
 
 
 def _check_result(check: ReferenceCheckReading) -> str:
     if check.value is None:
         return check.note
-    return f"{check.value:.1e}" + ("" if check.is_true else f", failed by {check.places}")
+    value = with_powers(f"{check.value:.1e}")
+    return value if check.is_true else f"{value}, failed by {check.places}"
 
 
 def _line(label: str, reading: Reading) -> str:
-    value = reading.note if reading.value is None else f"{reading.value:.4f}"
+    value = reading.note if reading.value is None else in_form(reading.value, "{:.4f}")
     return f"{label:{LABEL}}{value}"
 
 
 def _layers(report: Report) -> Iterator[str]:
-    """Write one column for each layer, as many side by side as fit."""
+    """Write a table with a column for each layer, at most nine columns side by side."""
     rows: dict[str, Sequence[float | None]] = {
         "‖h_l‖": report.residual_norms,
         "‖g_l‖ per sample": report.bp_grad_norms,
@@ -121,7 +123,7 @@ def _cells(values: Sequence[float | None]) -> str:
 
 
 def _cell(value: float | None) -> str:
-    return "–" if value is None or math.isnan(value) else f"{value:.3g}"
+    return in_form(value, THREE_DIGITS)
 
 
 def _robustness(report: Report) -> Iterator[str]:
@@ -132,14 +134,14 @@ def _robustness(report: Report) -> Iterator[str]:
 
 def write_range(stable: StableRange) -> str:
     """Write the stable range of a threshold."""
-    low = "0" if stable.low is None else f"{stable.low:.3g}"
-    high = "any value" if stable.high is None else f"{stable.high:.3g}"
-    return f"{low} to {high} (used: {stable.used:g})"
+    low = "0" if stable.low is None else in_form(stable.low, THREE_DIGITS)
+    high = "any value" if stable.high is None else in_form(stable.high, THREE_DIGITS)
+    return f"{low} to {high} (used: {exact(stable.used)})"
 
 
 def _conventions(report: Report) -> Iterator[str]:
     yield f"Measured by depthgauge {__version__}; thresholds: " + ", ".join(
-        f"{name} {value:g}" for name, value in report.thresholds.items()
+        f"{name} {exact(value)}" for name, value in report.thresholds.items()
     )
     readings = (
         report.scale,

@@ -13,16 +13,16 @@ from depthgauge.diagnostics.finding import Finding
 from depthgauge.diagnostics.intervals import Interval
 
 NUMERICALLY_WRONG = re.compile(r"numerically wrong in (\d+) of (\d+) seeds")
-"""The counts that version 1 stored in the sentence of D2 only."""
+"""Finds the two counts that version 1 stored only in the sentence of D2."""
 
 FINDING = TypeAdapter(Finding)
 
 UNBOUNDED = ("over_error", "error")
-"""The values in the reading of the reference that version 1 stored as null if infinite."""
+"""The values of the D2 reading that version 1 stored as null if they were infinite."""
 
 
 def lift_reading(reading: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a reading in today's form.
+    """Return a reading in the current form.
 
     Earlier versions wrote null for infinity, and called the published convention "record".
     """
@@ -35,7 +35,7 @@ def lift_reading(reading: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def lift_finding(finding: Mapping[str, Any]) -> Finding:
-    """Return a finding in today's form; id and outcome had other names in earlier versions."""
+    """Return a finding in the current form; earlier versions had other names for id and outcome."""
     lifted = dict(finding)
     for before, after in (("name", "id"), ("finding", "outcome")):
         if before in lifted:
@@ -50,7 +50,7 @@ def lift_finding(finding: Mapping[str, Any]) -> Finding:
 def _lift_interval(ends: Mapping[str, Any]) -> Interval:
     """Return an interval whose infinite ends were stored as null.
 
-    If the center is null too, the readings were +∞. Otherwise a null end reaches outwards.
+    If the center is null too, all were +∞. Otherwise a null `low` was −∞, a null `high` +∞.
     """
     low = ends["low"]
     if low is None:

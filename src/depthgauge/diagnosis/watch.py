@@ -38,7 +38,7 @@ class Watched:
     """The readings of one step.
 
     Attributes:
-        step: the number of the step, as counted or given.
+        step: the number of the step, given by the caller or counted from 0.
         readings: the readings of the diagnostics by name: growth, gradient, error_share.
         residual_norms: the medians of ‖h_l‖; empty if the weights are not finite.
         bp_grad_norms: the medians of ‖g_l‖; empty if the weights are not finite, or if autograd's
@@ -52,7 +52,7 @@ class Watched:
 
 
 class Watch:
-    """Reads a network whenever it is called; `history` keeps every reading.
+    """Reads the diagnostics of a network at every call; `history` keeps the readings.
 
     The first call checks whether autograd's gradient is the true one (`reference_check`). If it is
     not, gradients are not read.
@@ -65,7 +65,7 @@ class Watch:
         log_dir: str | Path | None,
         convention: Convention = "depthgauge",
     ) -> None:
-        open_net()  # a wrong path raises here, before training, and not after an epoch
+        open_net()  # a wrong path to the blocks raises now, before training starts
         self._open, self._thresholds, self._convention = open_net, thresholds, convention
         self.history: list[Watched] = []
         self.reference_check: ReferenceCheckReading | None = None
@@ -80,7 +80,7 @@ class Watch:
         return watched
 
     def _read(self, inputs: Any, labels: Tensor, step: int) -> Watched:
-        """Read what training records; weights that are not finite count as diverged."""
+        """Return the readings of one batch; weights that are not finite count as diverged."""
         line: EpochMetrics = {"epoch": step, "train_loss": None, "diverged": False}
         try:
             net, _ = in_float32(self._open())
@@ -103,7 +103,7 @@ class Watch:
         return Watched(step, epoch_readings(line), h.residual_norms, gradients)
 
     def _check(self, net: StreamReader, inputs: Any, labels: Tensor) -> None:
-        """Check the gradient once; a gradient of zero says nothing and is checked again."""
+        """Check the gradient once; after a gradient of zero, which shows nothing, check again."""
         if self.reference_check is not None and not self.reference_check.is_vacuous:
             return
         inputs, labels = split_batch((inputs, labels))
@@ -117,7 +117,7 @@ class Watch:
 
     @property
     def first_fired(self) -> dict[str, int | None]:
-        """Return the first step at which each diagnostic fired, or None; empty at first."""
+        """Return the first step at which each diagnostic fired; None if it has not fired yet."""
         readings = (EpochReadings(watched.step, watched.readings) for watched in self.history)
         return first_fired(readings, self._thresholds)
 
@@ -173,8 +173,8 @@ def watch(
         watching(inputs, labels)        # after each epoch, on a held-out batch
 
     The network is left as it was. `watching.history` keeps the readings. If TensorBoard is
-    installed, they are logged under `log_dir`; `None` turns this off. The other arguments are
-    those of `diagnose`.
+    installed, the readings are also logged under `log_dir`; `None` turns this off. The other
+    arguments are those of `diagnose`.
     """
 
     def open_net() -> StreamReader:

@@ -1,1 +1,1 @@
-"""Diagnostics: one file for each, and the contract that they keep."""
+"""The diagnostics, one file for each, and the contract by which they are declared."""

@@ -12,7 +12,7 @@ from depthgauge.diagnostics.intervals import Interval
 from depthgauge.number_format import TOO_FEW_SEEDS, in_form
 
 if TYPE_CHECKING:
-    from depthgauge.diagnostics.case import Case
+    from depthgauge.diagnostics.evidence import RuleEvidence
     from depthgauge.gauges.epoch_metrics import EpochMetrics
     from depthgauge.gauges.network_readings import NetworkReadings
 
@@ -34,10 +34,11 @@ class Quantity:
         from_epoch: takes the number from one line of a run's metrics; returns None where the line
             has none. Leave it out for a number that training does not record.
         if_diverged: the value for a network whose training diverged.
-        log: whether intervals are those of the logarithm, and axes are logarithmic.
-        widest: the width of the widest interval that still says something; a wider one means too
-            few seeds. With `log`, the factor between its ends.
-        form, factor, unit: a reader sees `form` of `factor` times the number, in `unit`.
+        log: whether intervals are computed from logarithms, and axes are logarithmic.
+        widest: the largest width of an informative interval; a wider interval means too few
+            seeds. With `log`, the width is the factor between the ends.
+        form, factor, unit: how the number is shown: multiplied by `factor`, formatted by `form`,
+            in this unit.
     """
 
     name: str
@@ -58,7 +59,7 @@ class Quantity:
     def is_too_wide(self, interval: Interval, limit: float | None = None) -> bool:
         """Return whether an interval is wider than `widest`, and contains the `limit` if given.
 
-        A wide interval that lies on one side of the limit still says on which side.
+        A wide interval on one side of the limit is not too wide: it still tells the side.
         """
         return interval.is_wider_than(self.widest, self.log) and (
             limit is None or interval.low <= limit <= interval.high
@@ -67,8 +68,8 @@ class Quantity:
     def show_interval(self, interval: Interval, settled: bool = False) -> str:
         """Write the mean over seeds, and the interval where there is more than one seed.
 
-        "[too few seeds]" replaces an interval that is too wide, unless the interval has `settled`
-        on which side of a threshold it lies.
+        "[too few seeds]" replaces an interval that is too wide. An interval that lies on one side
+        of its threshold is `settled`, and is never replaced.
         """
         center = self.show(interval.center)
         if interval.is_point:
@@ -108,7 +109,7 @@ class Chart:
     Attributes:
         axis: the title of the axis.
         threshold: the threshold that is drawn as a line; its bad side is shaded.
-        word: the first word at the line; "above" or "below" and the value follow.
+        word: the first word of the line's label, before "above" or "below" and the value.
     """
 
     axis: str
@@ -123,7 +124,7 @@ class Chart:
 
 @dataclass(frozen=True, kw_only=True)
 class Diagnostic:
-    """One question about the networks of a rule, and everything that reports show of the answer.
+    """One question about the networks of a rule, how it is decided, and how reports show it.
 
     Attributes:
         id, title: for example "D1" and "scale".
@@ -131,12 +132,12 @@ class Diagnostic:
         fires_when: the end of the sentence "It fires where …".
         quantities: the numbers that it takes from each network.
         thresholds: the thresholds of these numbers.
-        decide: returns the finding over seeds. The finding names its intervals as the quantities
-            are named, because threshold sensitivity looks up their ends.
+        decide: returns the finding over seeds. Its intervals have the names of the quantities,
+            because threshold sensitivity looks them up by name.
         in_words: returns the finding as a clause for a newcomer, whatever the outcome.
         columns: its columns in tables of networks.
         chart: the facts of its chart, if it has one.
-        counts: whether it has a part in the verdict. If not, reports show it beside the verdict.
+        counts: whether it has a part in the verdict. Otherwise reports show it beside the verdict.
     """
 
     id: str
@@ -145,7 +146,7 @@ class Diagnostic:
     fires_when: str
     quantities: tuple[Quantity, ...]
     thresholds: tuple[Threshold, ...]
-    decide: Callable[[Case], Finding]
+    decide: Callable[[RuleEvidence], Finding]
     in_words: Callable[[Finding], str]
     columns: tuple[Column, ...] = ()
     chart: Chart | None = None

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from statistics import fmean
 
-from depthgauge.diagnostics.case import Case
 from depthgauge.diagnostics.contract import Chart, Column, Diagnostic, Quantity, Threshold
+from depthgauge.diagnostics.evidence import RuleEvidence
 from depthgauge.diagnostics.finding import Finding
 from depthgauge.diagnostics.interval_text import write_points
 from depthgauge.diagnostics.intervals import WIDEST_SHARE, interval_with_noise
+from depthgauge.number_format import exact
 
 GAIN = Quantity(
     name="depth_gain",
@@ -40,44 +41,46 @@ LEAST = Threshold(
 )
 
 
-def _decide(case: Case) -> Finding:
-    """Compare the gain over the frozen baseline with its threshold, if BP itself gains that much.
+def _decide(evidence: RuleEvidence) -> Finding:
+    """Compare the gain over the frozen baseline with the threshold, unless BP itself gains less.
 
     The interval includes the spread over seeds and, where it is known, the noise of the evaluation
     set. The published protocol leaves the noise out.
     """
-    gain, least = case.interval(GAIN), case.limit(LEAST)
+    gain, least = evidence.interval(GAIN), evidence.limit(LEAST)
     if gain is None:
         return Finding("D3", "untested", {}, "depth utility: not measured (no frozen baseline)")
-    if case.bp_gain is not None and case.bp_gain < least:
+    if evidence.bp_gain is not None and evidence.bp_gain < least:
         sentence = (
             f"depth utility: not applicable, backpropagation itself gains only "
-            f"{100 * case.bp_gain:.1f} points on this task"
+            f"{100 * evidence.bp_gain:.1f} points on this task"
         )
         return Finding("D3", "untested", {"depth_gain": gain}, sentence)
-    published = case.outcome(gain, LEAST)
-    if noise := case.values(NOISE):
-        gain = interval_with_noise(case.values(GAIN), noise, case.error_rate)
-    outcome, shown = case.outcome(gain, LEAST), write_points(GAIN, gain, least)
+    published = evidence.outcome(gain, LEAST)
+    if noise := evidence.values(NOISE):
+        gain = interval_with_noise(evidence.values(GAIN), noise, evidence.error_rate)
+    outcome, shown = evidence.outcome(gain, LEAST), write_points(GAIN, gain, least)
     return Finding(
         "D3",
         outcome,
         {"depth_gain": gain},
         f"depth utility: training the blocks gains {shown} points over the frozen baseline "
-        f"(threshold {100 * least:g})",
-        _more_seeds(case) if outcome == "straddles" else None,
+        f"(threshold {exact(100 * least)})",
+        _more_seeds(evidence) if outcome == "straddles" else None,
         published=None if published == outcome else published,
     )
 
 
-def _more_seeds(case: Case) -> int | None:
-    """Estimate how many more seeds settle the finding; None where only more samples would."""
-    noise = case.values(NOISE)
+def _more_seeds(evidence: RuleEvidence) -> int | None:
+    """Estimate how many more seeds settle the finding; None if that needs more samples."""
+    noise = evidence.values(NOISE)
     if noise:
-        without_spread = interval_with_noise([fmean(case.values(GAIN))], noise, case.error_rate)
-        if case.outcome(without_spread, LEAST) == "straddles":
+        without_spread = interval_with_noise(
+            [fmean(evidence.values(GAIN))], noise, evidence.error_rate
+        )
+        if evidence.outcome(without_spread, LEAST) == "straddles":
             return None
-    return case.seeds_to_settle(LEAST)
+    return evidence.seeds_to_settle(LEAST)
 
 
 def _in_words(finding: Finding) -> str:

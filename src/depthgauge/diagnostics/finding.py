@@ -17,7 +17,8 @@ class Finding:
     Attributes:
         id: the id of the diagnostic.
         outcome: "fires" or "passes" if the whole interval is on one side of the threshold,
-            "straddles" if it is on both sides, "untested" if the readings are missing.
+            "straddles" if it is on both sides, "untested" if the readings are missing or the
+            diagnostic does not apply.
         intervals: the interval over seeds of each reading, by name.
         sentence: the readings and their thresholds in a sentence.
         more_seeds: about how many more seeds would settle an outcome that straddles; None if the
@@ -46,10 +47,10 @@ class Finding:
 
     @property
     def straddles(self) -> bool:
-        """Return whether the readings may be good or bad."""
+        """Return whether the interval is on both sides of the threshold."""
         return self.outcome == "straddles"
 
     @property
     def untested(self) -> bool:
-        """Return whether the readings are missing."""
+        """Return whether the readings are missing, or the diagnostic does not apply."""
         return self.outcome == "untested"

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from depthgauge.diagnostics.contract import Quantity
 from depthgauge.diagnostics.intervals import Interval
-from depthgauge.number_format import TOO_FEW_SEEDS
+from depthgauge.number_format import MISSING, Show, bounds, in_form, points
+
+THREE_DIGITS = "{:.3g}"
 
 
 def write_interval(quantity: Quantity, interval: Interval, limit: float) -> str:
     """Write the mean with three digits, and the interval where there is more than one seed."""
-    ends = f"[{interval.low:.3g}, {interval.high:.3g}]"
-    return f"{interval.center:.3g}" + _ends(quantity, interval, limit, ends)
+    return _write(quantity, interval, limit, lambda value: in_form(value, THREE_DIGITS))
 
 
 def write_points(quantity: Quantity, interval: Interval, limit: float) -> str:
     """Write an interval of accuracies, or of their differences, in percentage points."""
-    ends = f"[{100 * interval.low:+.1f}, {100 * interval.high:+.1f}]"
-    return f"{100 * interval.center:+.1f}" + _ends(quantity, interval, limit, ends)
+    return _write(quantity, interval, limit, points)
 
 
-def _ends(quantity: Quantity, interval: Interval, limit: float, ends: str) -> str:
-    """Return the ends with a space before them, or what replaces them."""
-    if interval.is_point:
-        return ""
-    return f" {TOO_FEW_SEEDS if quantity.is_too_wide(interval, limit) else ends}"
+def _write(quantity: Quantity, interval: Interval, limit: float, show: Show) -> str:
+    ends = bounds(quantity, interval, show, limit)
+    return show(interval.center) + ("" if ends == MISSING else f" {ends}")

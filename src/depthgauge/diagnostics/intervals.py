@@ -12,10 +12,10 @@ MOST_SEEDS = 200
 """The most additional seeds that `seeds_to_settle` tries."""
 
 WIDEST_FACTOR = 1e4
-"""The largest factor between the ends of an interval that says something (positive quantities)."""
+"""The largest factor between the ends of an informative interval, for positive quantities."""
 
 WIDEST_SHARE = 1.0
-"""The width of the widest interval that says something, of shares or cosines: 100 points."""
+"""The largest width of an informative interval, for shares and cosines: 100 points."""
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,11 @@ class Interval:
         return self.n == 1 and self.low == self.high
 
     def is_wider_than(self, widest: float, log: bool = False) -> bool:
-        """Return whether the ends differ by more than `widest`; with `log`, by a larger factor.
+        """Return whether the ends differ by more than `widest`; with `log`, by more than a factor.
 
-        An end at zero or infinity comes from dead or diverged seeds. If the center is finite and
-        positive, only the other end counts. A single reading is never too wide, nor are seeds
-        that are all dead.
+        With `log`, an end at zero or infinity comes from dead or diverged seeds, and only the
+        other end counts. A single reading is never too wide. Nor is an interval whose center is
+        zero or infinite.
         """
         if self.is_point:
             return False
@@ -53,8 +53,8 @@ def interval(values: Sequence[float], error_rate: float, log: bool = False) -> I
     """Return mean ± t(1 − error_rate/2, n − 1)·s/√n; with `log`, of the logarithms.
 
     Readings of zero or infinity have no logarithm. The interval is then that of the other readings,
-    extended to zero or infinity: a dead seed does not hide what the others agree on, does not count
-    as healthy, and adds no confidence. With one other reading the spread is unknown, and the
+    extended to zero or infinity: a dead seed does not hide what the other seeds agree on, does not
+    count as healthy, and adds no confidence. With one other reading the spread is unknown, and the
     interval reaches from zero to infinity.
     """
     if not log or len(values) == 1:
@@ -84,7 +84,7 @@ def interval_with_noise(
     `noise` is the standard error of each reading that comes from the choice of samples. The
     variance is s²/n plus the mean square of the noise: all seeds share the samples, so that more
     seeds do not reduce the noise. The degrees of freedom are Satterthwaite's. The interval is never
-    narrower than the one over seeds alone.
+    narrower than the interval over seeds alone.
     """
     center, n = statistics.fmean(values), len(values)
     over_seeds = statistics.variance(values) / n if n > 1 else 0.0
@@ -102,7 +102,7 @@ def _half_width(spread: float, n: int, error_rate: float) -> float:
 
 @cache
 def quantile(error_rate: float, freedom: float) -> float:
-    """Return the two-sided quantile of Student's t; with infinite freedom, of the normal.
+    """Return the two-sided quantile of Student's t; with infinite freedom, of the normal law.
 
     scipy is imported here, and not at the top, because its import takes half a second and `--help`
     imports this module. (`scipy.stats` would take a second.)
@@ -125,7 +125,7 @@ def seeds_to_settle(
 ) -> int | None:
     """Estimate how many more seeds like these move the interval to one side of the threshold.
 
-    None with fewer than two seeds, or if more than `MOST_SEEDS` are needed.
+    Return None with fewer than two seeds, or if more than `MOST_SEEDS` are needed.
     """
     if log:
         if not all(0 < value < math.inf for value in values):

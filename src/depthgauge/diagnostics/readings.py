@@ -1,4 +1,4 @@
-"""The readings that the diagnostics need of one network."""
+"""The readings of one network that the diagnostics need."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def seed_readings(network: NetworkReadings) -> dict[str, float | None]:
 
 
 def diverged_readings() -> dict[str, float | None]:
-    """Return the readings of a network whose training diverged; the gauges cannot read it."""
+    """Return the readings that stand for a diverged network, which the gauges cannot read."""
     return {name: quantity.if_diverged for name, quantity in quantities().items()}
 
 

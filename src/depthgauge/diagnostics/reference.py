@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from depthgauge.diagnostics.case import Case
 from depthgauge.diagnostics.contract import Chart, Column, Diagnostic, Quantity, Threshold
+from depthgauge.diagnostics.evidence import RuleEvidence
 from depthgauge.diagnostics.finding import Finding, Outcome
 from depthgauge.diagnostics.interval_text import write_interval
 from depthgauge.diagnostics.intervals import WIDEST_FACTOR, Interval
+from depthgauge.number_format import exact
 
 GRADIENT = Quantity(
     name="gradient",
@@ -39,36 +40,41 @@ FLOOR = Threshold(
     1.28e-5,
     GRADIENT,
     "below",
-    "D2 needs the median ‖g_L‖, per sample, below this: 1e-7 for the mean loss of a batch of 128. "
-    "Published: healthy at least 1.0e-4, degenerate at most 4.2e-9 (both for a batch of 128).",
+    "D2 fires only if the median ‖g_L‖, per sample, is below this: 1e-7 for the mean loss of a "
+    "batch of 128. Published: healthy at least 1.0e-4, degenerate at most 4.2e-9 (both for a batch "
+    "of 128).",
 )
 SHARE_FLOOR = Threshold(
     "error_share",
     1.4e-5,
     SHARE,
     "below",
-    "D2 also needs the median ‖g_L‖/‖e‖ below this: the error is there but does not come through. "
-    "Without it a confident, healthy network would be flagged.",
+    "D2 fires only if the median ‖g_L‖/‖e‖ is below this too: there is an error, but it does not "
+    "come through. Without this condition D2 would flag confident, healthy networks.",
 )
 LEAST_COSINE = Threshold(
     "numerics",
     0.99,
     NUMERICS,
     "below",
-    "D2 fires alone where the cosine of the measured gradient with the float64 one is below this.",
+    "D2 fires by this threshold alone if the cosine of the measured gradient with the float64 "
+    "gradient is below it in every seed.",
 )
 
 
-def _decide(case: Case) -> Finding:
+def _decide(evidence: RuleEvidence) -> Finding:
     """Fire if both readings are low, or if the gradient is numerically wrong in every seed."""
-    gradient, share = case.interval(GRADIENT), case.interval(SHARE)
+    gradient, share = evidence.interval(GRADIENT), evidence.interval(SHARE)
     if gradient is None:
         return Finding("D2", "untested", {}, "reference: not measured")
-    if share is None or len(case.values(SHARE)) < len(case.seeds):
-        return _without_shares(gradient, case)
-    wrong, seeds = sum(v < case.limit(LEAST_COSINE) for v in case.values(NUMERICS)), len(case.seeds)
-    floor, share_floor = case.limit(FLOOR), case.limit(SHARE_FLOOR)
-    sides = case.outcome(gradient, FLOOR), case.outcome(share, SHARE_FLOOR)
+    if share is None or len(evidence.values(SHARE)) < len(evidence.seeds):
+        return _without_shares(gradient, evidence)
+    wrong, seeds = (
+        sum(v < evidence.limit(LEAST_COSINE) for v in evidence.values(NUMERICS)),
+        len(evidence.seeds),
+    )
+    floor, share_floor = evidence.limit(FLOOR), evidence.limit(SHARE_FLOOR)
+    sides = evidence.outcome(gradient, FLOOR), evidence.outcome(share, SHARE_FLOOR)
     outcome: Outcome = "straddles"
     if wrong == seeds or sides == ("fires", "fires"):
         outcome = "fires"
@@ -76,43 +82,43 @@ def _decide(case: Case) -> Finding:
         outcome = "passes"
     sentence = (
         f"reference: the last gradient is {write_interval(GRADIENT, gradient, floor)} "
-        f"(floor {floor:g}), {write_interval(SHARE, share, share_floor)} of the error "
-        f"(floor {share_floor:g})"
+        f"(floor {exact(floor)}), {write_interval(SHARE, share, share_floor)} of the error "
+        f"(floor {exact(share_floor)})"
     )
     if wrong:
         sentence += f"; numerically wrong in {wrong} of {seeds} seeds (cosine with the "
-        sentence += f"float64 gradient below {case.limit(LEAST_COSINE):g})"
+        sentence += f"float64 gradient below {exact(evidence.limit(LEAST_COSINE))})"
     return Finding(
         "D2",
         outcome,
         {"gradient": gradient, "error_share": share},
         sentence,
-        None if outcome != "straddles" or wrong else _seeds_to_settle(case, gradient, share),
+        None if outcome != "straddles" or wrong else _seeds_to_settle(evidence, gradient, share),
         {"numerically_wrong": wrong, "seeds": seeds},
     )
 
 
-def _without_shares(gradient: Interval, case: Case) -> Finding:
+def _without_shares(gradient: Interval, evidence: RuleEvidence) -> Finding:
     """Decide where ‖g_L‖/‖e‖ is unknown: a gradient that is not low passes, a low one is untested.
 
     A confident network that is right has a low gradient too.
     """
-    floor = case.limit(FLOOR)
+    floor = evidence.limit(FLOOR)
     last = write_interval(GRADIENT, gradient, floor)
-    sentence = f"reference: the last gradient is {last} (floor {floor:g})"
-    if case.outcome(gradient, FLOOR) == "passes":
+    sentence = f"reference: the last gradient is {last} (floor {exact(floor)})"
+    if evidence.outcome(gradient, FLOOR) == "passes":
         return Finding("D2", "passes", {"gradient": gradient}, sentence)
     sentence += "; its share of the error was not recorded, so D2 cannot say whether that is bad"
     return Finding("D2", "untested", {"gradient": gradient}, sentence)
 
 
-def _seeds_to_settle(case: Case, gradient: Interval, share: Interval) -> int | None:
-    """Estimate how many more seeds put one reading above its floor, or both below theirs."""
+def _seeds_to_settle(evidence: RuleEvidence, gradient: Interval, share: Interval) -> int | None:
+    """Estimate how many more seeds put one reading above its floor, or both below their floors."""
     counts, passing = [], []
     for interval, floor in ((gradient, FLOOR), (share, SHARE_FLOOR)):
-        more = case.seeds_to_settle(floor)
+        more = evidence.seeds_to_settle(floor)
         counts.append(more)
-        if more is not None and interval.center >= case.limit(floor):
+        if more is not None and interval.center >= evidence.limit(floor):
             passing.append(more)
     if passing:
         return min(passing)

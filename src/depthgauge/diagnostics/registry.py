@@ -54,7 +54,7 @@ def register(new: Diagnostic) -> None:
         if known.get(quantity.name, quantity) is not quantity:
             raise UserError(
                 f"{new.id} defines a quantity {quantity.name}, which an earlier diagnostic "
-                "defines in another way; rename yours, or use the earlier one"
+                "defines in another way; rename your quantity, or use the earlier quantity"
             )
     _registered[new.id] = new
 
@@ -62,5 +62,6 @@ def register(new: Diagnostic) -> None:
 def unregister(name: str) -> None:
     """Remove the diagnostic with this id."""
     if name not in _registered:
-        raise UserError(f"there is no diagnostic {name}; there are: {', '.join(_registered)}")
+        known = ", ".join(_registered)
+        raise UserError(f"there is no diagnostic {name}; the diagnostics are: {known}")
     del _registered[name]

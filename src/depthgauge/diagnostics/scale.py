@@ -6,11 +6,12 @@ import math
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from depthgauge.diagnostics.case import Case
 from depthgauge.diagnostics.contract import Chart, Column, Diagnostic, Quantity, Threshold
+from depthgauge.diagnostics.evidence import RuleEvidence
 from depthgauge.diagnostics.finding import Finding
 from depthgauge.diagnostics.interval_text import write_interval
 from depthgauge.diagnostics.intervals import WIDEST_FACTOR
+from depthgauge.number_format import exact
 
 if TYPE_CHECKING:
     from depthgauge.gauges.epoch_metrics import EpochMetrics
@@ -53,22 +54,22 @@ LIMIT = Threshold(
     50.0,
     GROWTH,
     "above",
-    "D1 fires above this largest ratio of neighbouring medians of ‖h‖. Published networks: healthy "
-    "at most 11, degenerate at least 694.",
+    "D1 fires if the largest ratio of neighbouring medians of ‖h‖ is above this. Published "
+    "networks: healthy at most 11, degenerate at least 694.",
 )
 
 
-def _decide(case: Case) -> Finding:
-    growth = case.interval(GROWTH)
+def _decide(evidence: RuleEvidence) -> Finding:
+    growth = evidence.interval(GROWTH)
     if growth is None:
         return Finding("D1", "untested", {}, "scale: not measured")
-    outcome = case.outcome(growth, LIMIT)
-    limit = case.limit(LIMIT)
+    outcome = evidence.outcome(growth, LIMIT)
+    limit = evidence.limit(LIMIT)
     sentence = (
         f"scale: the stream grows {write_interval(GROWTH, growth, limit)} times at its steepest "
-        f"block (threshold {limit:g})"
+        f"block (threshold {exact(limit)})"
     )
-    pinned, seeds = int(sum(case.values(PINNED))), len(case.seeds)
+    pinned, seeds = int(sum(evidence.values(PINNED))), len(evidence.seeds)
     if pinned:
         sentence += "; the network pins its own norm after every block"
         sentence += "" if pinned == seeds else f" in {pinned} of {seeds} seeds"
@@ -78,7 +79,7 @@ def _decide(case: Case) -> Finding:
         outcome,
         {"growth": growth},
         sentence,
-        case.seeds_to_settle(LIMIT) if outcome == "straddles" else None,
+        evidence.seeds_to_settle(LIMIT) if outcome == "straddles" else None,
         {"norm_pinned": pinned, "seeds": seeds} if pinned else {},
     )
 

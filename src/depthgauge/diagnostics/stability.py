@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from depthgauge.diagnostics.case import Case
 from depthgauge.diagnostics.contract import Chart, Column, Diagnostic, Quantity, Threshold
+from depthgauge.diagnostics.evidence import RuleEvidence
 from depthgauge.diagnostics.finding import Finding
 from depthgauge.diagnostics.interval_text import write_interval
 from depthgauge.diagnostics.intervals import WIDEST_SHARE
+from depthgauge.number_format import exact
 
 COSINE = Quantity(
     name="stability",
@@ -21,22 +22,22 @@ LIMIT = Threshold(
     0.30,
     COSINE,
     "above",
-    "D2s calls a larger cosine drift; it is never a verdict by itself.",
+    "D2s reports drift rather than noise above this cosine; it is never a verdict by itself.",
 )
 
 
-def _decide(case: Case) -> Finding:
-    cosine = case.interval(COSINE)
+def _decide(evidence: RuleEvidence) -> Finding:
+    cosine = evidence.interval(COSINE)
     if cosine is None:
         return Finding("D2s", "untested", {}, "stability: not measured")
-    outcome, limit = case.outcome(cosine, LIMIT), case.limit(LIMIT)
+    outcome, limit = evidence.outcome(cosine, LIMIT), evidence.limit(LIMIT)
     return Finding(
         "D2s",
         outcome,
         {"stability": cosine},
         f"stability: the cosine between batches is {write_interval(COSINE, cosine, limit)} "
-        f"(drift rather than noise above {limit:g})",
-        case.seeds_to_settle(LIMIT) if outcome == "straddles" else None,
+        f"(drift rather than noise above {exact(limit)})",
+        evidence.seeds_to_settle(LIMIT) if outcome == "straddles" else None,
     )
 
 
@@ -54,7 +55,8 @@ STABILITY = Diagnostic(
     id="D2s",
     title="stability",
     meaning="the cosine between the mean gradients of different batches in the middle of the "
-    "network: above its threshold drift rather than noise. It is never a verdict by itself.",
+    "network. Above its threshold it means drift rather than noise. It is never a verdict by "
+    "itself.",
     fires_when="the gradients of different batches agree by more than the threshold",
     quantities=(COSINE,),
     thresholds=(LIMIT,),

@@ -17,11 +17,11 @@ MEANING = (
 )
 
 LEAST_SEEDS = 3
-"""The seeds that are needed to say anything with confidence."""
+"""The number of seeds that are needed to say anything with confidence."""
 LEAST_RUNGS = 3
-"""The rungs above k = 0 that a ladder needs, unless the network has fewer blocks."""
+"""The number of rungs above k = 0 that a ladder needs, unless the network has fewer blocks."""
 LEAST_OF_BP = 2
-"""The rungs that backpropagation must be shown to use; otherwise the task cannot tell depth."""
+"""The number of rungs that BP must be shown to use; otherwise the task cannot tell depth."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class UsedDepth:
 
     @property
     def has_estimate(self) -> bool:
-        """Return whether a number of blocks can be given: with three seeds, or with just one."""
+        """Return whether a number of blocks can be given: with three seeds or more, or with one."""
         return self.seeds >= LEAST_SEEDS or (self.seeds == 1 and self.value is not None)
 
     @property
@@ -159,7 +159,7 @@ class UsedDepth:
 
 
 def in_words(depth: UsedDepth) -> str:
-    """Return used depth as a clause for a newcomer."""
+    """Return the used depth as a clause for a newcomer."""
     if 1 < depth.seeds < LEAST_SEEDS:
         return "two seeds are too few to say how many blocks it trains"
     text = f"trains {depth} blocks"

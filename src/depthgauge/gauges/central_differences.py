@@ -28,7 +28,7 @@ A smaller change crosses fewer kinks of the network; a larger one suffers less f
 TOLERANCE = 1e-7
 """The largest disagreement that counts as agreement, as a share of the larger side.
 
-With the best step, true gradients disagreed by at most 3e-9, false ones by at least 7e-6.
+With the best step, true gradients disagreed by at most 3e-9, wrong gradients by at least 7e-6.
 """
 
 ROUNDING = 8 * torch.finfo(torch.float64).eps
@@ -37,18 +37,18 @@ ROUNDING = 8 * torch.finfo(torch.float64).eps
 SEED = 1
 
 RESOLVED = 1e-3
-"""Two numbers are compared only if rounding is less than this share of them."""
+"""Two numbers are compared only if their rounding error is less than this share of the larger."""
 
 
 @dataclass(frozen=True)
 class PartCheck:
-    """The result of the comparison at a block or at the readout.
+    """The comparison of ⟨g_{l+1}, dh_{l+1}⟩ with ⟨g_l, dh_l⟩ at one part: a block or the readout.
 
     Attributes:
-        disagreement: by which share the two sides differ, at the step where they differ least.
-        agrees: whether that difference is rounding alone.
-        is_constant: whether the two sides disagree and the part's output does not change at all
-            for the smallest step.
+        disagreement: the relative difference of the two, at the step where it is smallest.
+        agrees: whether this difference is rounding alone.
+        is_constant: whether the two disagree, and the part's output does not change at all at the
+            smallest step.
     """
 
     disagreement: float
@@ -57,7 +57,7 @@ class PartCheck:
 
 
 class CentralDifferences:
-    """Compare a backward pass with forward passes whose stream is shifted up and down.
+    """A comparison of a backward pass with forward passes whose stream is shifted up and down.
 
     Args:
         net: the network in float64.
@@ -75,7 +75,7 @@ class CentralDifferences:
         ]
 
     def compare(self) -> list[PartCheck]:
-        """Compare at each block, then at the readout; try smaller steps until all agree."""
+        """Check each block, then the readout; try smaller steps until all parts agree."""
         tried = [self._compare_parts(STEPS[0])]
         while len(tried) < len(STEPS) and not all(map(_any_agrees, zip(*tried, strict=True))):
             tried.append(self._compare_parts(STEPS[len(tried)]))

@@ -18,7 +18,7 @@ from depthgauge.nets.stacked.network import StackedResidualMLP
 from depthgauge.tasks.base import Split
 
 CHUNK = 250
-"""Samples in one forward pass: few, so that all runs' activations fit into the CPU's cache."""
+"""Samples in one forward pass; so few that all runs' activations fit into the CPU's cache."""
 
 
 @torch.no_grad()
@@ -44,9 +44,9 @@ def read_norms(
 ) -> list[RunReadings]:
     """Return each run's medians of ‖h_l‖, ‖g_l‖ (l = 0 … L) and ‖g_L‖/‖e‖.
 
-    The medians are over the samples of the first `batches`. g_l is the gradient of each sample's
-    own loss, so it does not depend on the batch size. The backward pass starts from the unit error
-    e/‖e‖, so the gradient of a confident sample does not underflow.
+    The medians are over the samples of the first `batches` batches. g_l is the gradient of each
+    sample's own loss, so it does not depend on the batch size. The backward pass starts from the
+    unit error e/‖e‖, so the gradient of a confident sample does not underflow.
     """
     stream_norms, unit_norms, error_norms = [], [], []
     samples = batches * batch_size

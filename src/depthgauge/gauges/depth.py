@@ -16,11 +16,11 @@ class DepthReading(Reading):
     """The gain of training the blocks: `value` is accuracy − frozen accuracy, same rule and seed.
 
     Attributes:
-        accuracy: with all blocks trained.
-        frozen: with all blocks frozen at initialisation.
-        bp_gain: the same gain of backpropagation on the same task; None if unknown.
-        noise: the standard error of `value` due to the choice of evaluation samples, as for two
-            independent accuracies; None if the number of samples is unknown.
+        accuracy: the accuracy with all blocks trained.
+        frozen: the accuracy with all blocks frozen at initialisation.
+        bp_gain: the gain of backpropagation on the same task; None if unknown.
+        noise: the standard error of `value` due to the choice of evaluation samples, computed as
+            for two independent accuracies; None if the number of samples is unknown.
     """
 
     accuracy: float | None = None
@@ -30,7 +30,7 @@ class DepthReading(Reading):
 
 
 def noise_of_gain(accuracy: float, frozen: float, samples: int) -> float:
-    """Return the standard error of a difference of accuracies on so many evaluation samples."""
+    """Return the standard error of accuracy − frozen on this number of evaluation samples."""
     return math.sqrt((accuracy * (1 - accuracy) + frozen * (1 - frozen)) / samples)
 
 

@@ -28,7 +28,7 @@ class IdentityReading:
 
 @torch.no_grad()
 def read_identity(net: ResidualNet, x: Tensor) -> IdentityReading:
-    """Measure `net` on the samples `x`."""
+    """Return how close `net` is to the identity on the samples `x`."""
     trace = net.trace(x)
     first, last = trace.states[0], trace.states[-1]
     branches, streams = sample_norms(trace.branches), sample_norms(trace.states)

@@ -15,7 +15,7 @@ class LesionGauge:
         self._labels, self._count = 0, SampleCount()
 
     def see(self, batch: BatchView) -> None:
-        """Run the batch again without each block in turn."""
+        """Run the batch again for each block, with this block skipped."""
         self._count.add(batch)
         if batch.labels.is_floating_point() or batch.labels.shape != batch.logits.shape[:-1]:
             return

@@ -41,7 +41,8 @@ def stream_norms(layers: Sequence[Tensor], layout: Layout) -> Tensor:
 def summed_norms(layers: Sequence[Tensor], layout: Layout) -> Tensor:
     """Return the norms over features, summed over positions, as (layers, samples).
 
-    The sum of a gradient that the readout spreads over positions does not depend on their number.
+    If the readout spreads a gradient over positions, the sum does not depend on the number of
+    positions.
     """
     return torch.stack([sample_norms([layout.arrange(h)])[:, 0].sum(-1) for h in layers])
 

@@ -21,7 +21,7 @@ STEP = 1e-2
 
 @dataclass(frozen=True)
 class NudgingReading(Reading):
-    """The mean change of the loss at each layer, and `fell`, the share of samples that improved."""
+    """The mean change of the loss at each layer; `fell` is the share of samples whose loss fell."""
 
     fell: tuple[float | None, ...] = ()
 
@@ -44,7 +44,7 @@ class NudgingGauge:
         self._count, self._copy = SampleCount(), Float64Copy()
 
     def see(self, batch: BatchView) -> None:
-        """Nudge the batch at every boundary, unless enough samples have been nudged."""
+        """Measure how a nudge at each boundary changes the loss; skip it after enough samples."""
         exact = self._copy.of(batch)
         if exact is None or self._count.samples >= self._samples:
             return

@@ -12,7 +12,7 @@ NullWord = Literal["specific", "generic", "mixed", "absent", "n/a"]
 
 LEVEL = 0.05
 ROUNDING = 1e-12
-"""A difference below this is rounding; if all are, the credit does not depend on feedback."""
+"""A difference of alignments below this counts as rounding."""
 
 
 @dataclass(frozen=True)
@@ -25,10 +25,9 @@ class CalibratedAlignment:
         p_upper: share of draws at least as large as `observed`, (1 + count)/(1 + draws).
         p_two_sided: the same share for the distance from `mean`.
         z: (observed − mean)/spread; None if the draws do not vary.
-        word: *specific*: the training feedback is better aligned than fresh feedback; *generic*:
-            fresh feedback is aligned too, and the training feedback no better; *mixed*: fresh
-            feedback is aligned, and the training feedback better; *absent*: neither; *n/a*: there
-            are too few draws to tell.
+        word: *specific*: the training feedback is aligned, fresh feedback is not; *generic*: both
+            are aligned, the training feedback no better; *mixed*: both are aligned, the training
+            feedback better; *absent*: the training feedback is not aligned; *n/a*: too few draws.
     """
 
     observed: float | None
@@ -50,8 +49,8 @@ class NullReading:
         deep: the mean over the blocks.
         draws: how many times fresh feedback was drawn.
         convention: how alignment was measured.
-        measured_on: on which samples.
-        fresh_deep: the mean over the blocks with each draw of fresh feedback.
+        measured_on: the samples on which it was measured.
+        fresh_deep: for each draw of fresh feedback, the mean over the blocks.
         unit: the unit of the alignments.
     """
 
@@ -66,7 +65,7 @@ class NullReading:
 
 
 def calibrate(observed: Tensor, fresh: Tensor, convention: str, measured_on: str) -> NullReading:
-    """Compare the alignments `observed`, (layers,), with those of `fresh`, (draws, layers)."""
+    """Compare alignments `observed`, (layers,), with those of fresh feedback, (draws, layers)."""
     layers = [calibrate_one(float(o), f) for o, f in zip(observed, fresh.T, strict=True)]
     deep = fresh[:, 1:].mean(1)
     return NullReading(
@@ -81,7 +80,7 @@ def calibrate(observed: Tensor, fresh: Tensor, convention: str, measured_on: str
 
 
 def calibrate_one(observed: float, draws: Tensor) -> CalibratedAlignment:
-    """Compare one alignment with its draws; all numbers are None if one of the inputs is NaN."""
+    """Compare one alignment with its fresh draws; return NO_CALIBRATION if any of them is NaN."""
     if not bool(draws.isfinite().all()) or observed != observed:  # noqa: PLR0124 – NaN
         return NO_CALIBRATION
     mean, spread = float(draws.mean()), float(draws.std()) if len(draws) > 1 else 0.0

@@ -21,14 +21,15 @@ class NumericsReading(Reading):
 
     Attributes:
         per_layer: the median over samples at each layer; `value` is the smallest of them.
-        of_native: by the name of a precision below float32 (the network's own): its `per_layer`.
+        of_native: if the network's own precision is below float32, the precision's name and the
+            medians in this precision.
     """
 
     of_native: dict[str, Cosines] = field(default_factory=dict)
 
 
 class NumericsGauge:
-    """Compare the gradient of the first batch with that of a float64 copy of the network.
+    """Compares the gradient of the first batch with the gradient of a float64 copy of the network.
 
     Args:
         native: the network in its own precision, if it is measured in another one.

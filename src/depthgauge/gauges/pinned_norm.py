@@ -21,12 +21,12 @@ NOT_PINNED = math.sqrt(TIMES)
 
 
 def is_norm_pinned(batch: BatchView) -> bool:
-    """Return whether no block can change the norm of the stream (as with a LayerNorm after each).
+    """Return whether no block can change the stream's norm (as with a LayerNorm after each block).
 
     Each block is run twice at the state that it was given: with an input 100 times as large, and
-    with matrices 100 times as large. A block that adds its input to its output shows the larger
-    input; a block that normalises its input alone shows the larger matrices. The norm is pinned if
-    neither changes the norm of any block's output.
+    with matrices 100 times as large. The larger input changes the output's norm if the block adds
+    its input to its output. The larger matrices change the norm if the block normalises its input
+    alone. The stream is pinned if neither changes the norm of any block's output.
     """
     net = batch.net
     if net.adds:
@@ -49,7 +49,7 @@ def _medians(streams: list[Tensor] | tuple[Tensor, ...], net: StreamReader) -> T
 def _outputs(
     net: StreamReader, batch: BatchView, inputs: list[Tensor] | tuple[Tensor, ...]
 ) -> list[Tensor]:
-    """Return every block's output for the given `inputs`, which replace the stream before it."""
+    """Return every block's output if the blocks get these `inputs` instead of the stream."""
     outputs: list[Tensor] = []
 
     def after(_: int, output: Tensor) -> None:
@@ -71,6 +71,6 @@ def _with_stronger_blocks(net: StreamReader) -> StreamReader:
 
 
 def _are_equal(norms: Tensor, before: Tensor) -> bool:
-    """Return whether all norms are about what they were; False if one is zero or not finite."""
+    """Return whether all norms changed by less than NOT_PINNED; False if any is 0 or not finite."""
     change = (norms / before).log().abs()
     return bool((change < math.log(NOT_PINNED)).all())

@@ -19,7 +19,8 @@ class ProjectedAlignment:
     Args:
         source: s, (samples, c).
         gradients: g at each layer, (samples, d). Samples where s or g is zero have no cosine.
-        dtype: of the products; both sides are unit vectors, so float32 does not underflow.
+        dtype: the precision of the products; s and g are made unit vectors, so float32 does not
+            underflow.
     """
 
     def __init__(

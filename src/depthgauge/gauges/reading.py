@@ -18,8 +18,8 @@ class Reading:
         value: the number for the whole network; None where it is undefined (`note` says why).
         per_layer: the number at each layer; None where it is undefined.
         unit: the unit of `value` and `per_layer`.
-        convention: how it was measured, where there is more than one way.
-        measured_on: on which samples, and how many.
+        convention: how the number was measured, if there is more than one way.
+        measured_on: the samples it was measured on, and their number.
         note: a remark or a warning; "" if there is none.
     """
 
@@ -33,7 +33,7 @@ class Reading:
 
 
 class BatchConsumer(Protocol):
-    """An object that is shown one batch after the other and keeps only what it needs of each."""
+    """An object that reads one batch after the other and keeps only what it needs of each batch."""
 
     def see(self, batch: BatchView) -> None:
         """Take what is needed from a batch."""
@@ -41,7 +41,7 @@ class BatchConsumer(Protocol):
 
 
 class Gauge(BatchConsumer, Protocol):
-    """An object that is shown batches and makes one reading of all of them."""
+    """An object that reads batches and makes one reading of all of them."""
 
     def reading(self) -> Reading:
         """Return the reading over all batches seen so far."""

@@ -24,12 +24,12 @@ Fault = Literal["own backward", "no gradient", "steps"]
 
 @dataclass(frozen=True)
 class ReferenceCheckReading(Reading):
-    """How far the backward pass disagrees with the forward pass; `value` is the largest.
+    """The disagreement between backward and forward pass; `value` is the largest over all parts.
 
     Attributes:
         per_layer: the disagreement of each block, then of the readout.
-        faults: what is wrong at each part whose backward pass is not the derivative of its forward
-            pass, by the part's name: "block 3" or "readout".
+        faults: the fault of each part whose backward pass is not the derivative of its forward
+            pass. The key is the part's name, such as "block 3" or "readout".
     """
 
     faults: dict[str, Fault] = field(default_factory=dict)
@@ -51,7 +51,7 @@ class ReferenceCheckReading(Reading):
 
     @property
     def complaint(self) -> str:
-        """What is wrong at which parts, as a sentence without its full stop."""
+        """A sentence that names the parts with a fault and says what is wrong; no full stop."""
         sentences = []
         for fault, one, several in FAULT_WORDS:
             names = [name for name, own in self.faults.items() if own == fault]
@@ -88,9 +88,9 @@ def check_reference(net: StreamReader, inputs: Any, count: int) -> ReferenceChec
 
     A float64 copy of the network runs with h_l shifted by ±ε·v_l at every boundary. A true gradient
     has ⟨g_{l+1}, change of h_{l+1}⟩ = ⟨g_l, change of h_l⟩. Here g is the gradient of a random
-    combination of the logits, not of the loss, so confident samples have one too. Forward-mode
-    differentiation cannot replace the shifts: it obeys `detach` and custom derivatives, so it would
-    confirm a false gradient.
+    combination of the logits, not of the loss, so confident samples have a gradient too.
+    Forward-mode differentiation cannot replace the shifts: it obeys `detach` and custom
+    derivatives, so it would confirm a wrong gradient.
     """
     unit, how = "relative disagreement", "central differences in float64"
     name = "reference check"

@@ -23,7 +23,7 @@ class RewindGauge:
         self._labels, self._count = 0, SampleCount()
 
     def see(self, batch: BatchView) -> None:
-        """Run the batch again with each block in turn at its initial weights."""
+        """Run the batch again for each block, with this block at its initial weights."""
         self._count.add(batch)
         are_classes = not batch.labels.is_floating_point()
         fits = batch.labels.shape == batch.logits.shape[:-1]

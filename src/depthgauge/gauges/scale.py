@@ -1,4 +1,4 @@
-"""D1, scale: measure by what factor the stream grows from one block to the next."""
+"""D1, scale: measure the factor by which the stream grows from one block to the next."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ PINNED = "the network pins its own norm after every block, so growth could not s
 
 
 class ScaleGauge:
-    """Medians over samples of ‖h_l‖, and the largest growth from one to the next."""
+    """Medians over samples of ‖h_l‖, and the largest growth from one state to the next."""
 
     def __init__(self) -> None:
         self._norms: list[torch.Tensor] = []

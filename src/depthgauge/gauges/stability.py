@@ -16,7 +16,7 @@ FEWEST_BATCHES = 8
 class StabilityGauge:
     """The mean cosine between the batch-mean gradients of two batches, at layer ⌊L/2⌋.
 
-    Near zero, the batches' gradients differ like noise; near one, all batches push the same way.
+    Near zero, gradients differ between batches like noise; near one, they all point the same way.
     Gradients are averaged over positions too, so batches may have different numbers of tokens.
     Every sample counts the same, whatever the number of its labels.
     """

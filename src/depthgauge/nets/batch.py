@@ -56,7 +56,10 @@ def copy_inputs(inputs: Any, device: torch.device, dtype: torch.dtype) -> Any:
 
 
 def call_network(model: nn.Module, inputs: Any) -> Tensor:
-    """Return the logits; a mapping is passed as keyword arguments, a tuple as arguments."""
+    """Call a network and return its logits.
+
+    A mapping is passed as keyword arguments, a tuple as positional arguments.
+    """
     try:
         if isinstance(inputs, Mapping):
             output = model(**inputs)

@@ -1,4 +1,4 @@
-"""What gauges see of one batch: the network's states, logits, losses and gradients."""
+"""The data of one batch that gauges read: the network's states, logits, losses and gradients."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class BatchView:
         logits: the network's output.
         losses: each sample's own loss, float64.
         error: e = ∂loss_i/∂logits, float64.
-        unit_gradients: g_l/‖e‖ for l = 0 … L, the gradients of a loss whose error is a unit
-            vector. Unlike g_l they do not underflow for a confident sample. Empty if autograd's
-            gradients are not true (see the reference check).
+        unit_gradients: g_l/‖e‖ for l = 0 … L: the gradients for the error scaled to norm 1. They
+            do not underflow for a confident sample, whose g_l would. Empty if autograd's
+            gradients are wrong (see the reference check).
     """
 
     net: StreamReader
@@ -46,7 +46,7 @@ class BatchView:
 
     @property
     def counted(self) -> Tensor:
-        """Which samples have a loss: those with at least one label that is not −100."""
+        """True for each sample that has a loss: at least one of its labels is not −100."""
         return has_label(self.labels)
 
     @property

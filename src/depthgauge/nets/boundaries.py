@@ -1,4 +1,4 @@
-"""Hook into the block boundaries: record the stream and its gradients, shift it, skip a block."""
+"""Hooks at block boundaries that record the stream and its gradients, shift it, or skip a block."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class Tape:
 
     Values are copied, and a graph edge is taken when the tensor passes the boundary, so the tape
     stays right if the network changes the tensor in place afterwards. The stream may itself be a
-    parameter or a buffer; at the end of `with tape:` its `requires_grad` is what it was.
+    parameter or a buffer; the end of `with tape:` restores its `requires_grad`.
 
     Attributes:
         blocks: the blocks in their order.
-        inputs, outputs: of each block.
-        edges: the graph edges of h_0 … h_{L−1} and of the last block's output; None if that output
-            has no gradient.
+        inputs, outputs: the input and the output of each block.
+        edges: the graph edges of h_0 … h_{L−1}, then of the last block's output. The last edge is
+            None if that output has no gradient.
     """
 
     def __init__(self, blocks: Sequence[nn.Module]) -> None:
@@ -53,7 +53,7 @@ class Tape:
             )
 
     def gradients(self, logits: Tensor, unit: Tensor) -> list[Tensor | None]:
-        """Return the gradients of ⟨unit, logits⟩ at every edge; None where none arrives."""
+        """Return the gradient of ⟨unit, logits⟩ at every edge; None at edges it does not reach."""
         gradients: list[Tensor | None] = [None] * len(self.edges)
         known = [(index, edge) for index, edge in enumerate(self.edges) if edge is not None]
         if logits.requires_grad:
@@ -202,12 +202,11 @@ def overwriting(model: nn.Module) -> Iterator[Callable[[Tensor, Tensor], None]]:
 def shifted(
     blocks: Sequence[nn.Module], boundary: int, shift: Tensor, adds: bool
 ) -> Iterator[None]:
-    """Add `shift` to the stream at a boundary, in every forward pass inside.
+    """Add `shift` to the stream at a boundary, in every forward pass inside the `with` block.
 
-    The output of the block before the boundary is shifted: that shifts the stream by the same
-    amount if the output is a branch. At boundary 0 there is no such block, so the first block's
-    input is shifted; if the network `adds` the block's branch to h_0, which stays, the branch is
-    shifted too.
+    The shift is added to the output of the block before the boundary, whether that output is the
+    stream or a branch. At boundary 0 it is added to the first block's input. If the network `adds`
+    the first block's branch to h_0, its own h_0 is not shifted, so the branch is shifted too.
     """
 
     def before(index: int, stream: Tensor) -> Tensor | None:
@@ -223,7 +222,10 @@ def shifted(
 
 @contextmanager
 def skipped(blocks: Sequence[nn.Module], index: int, adds: bool) -> Iterator[None]:
-    """Skip block `index` in every forward pass inside: return its input, or zero as its branch."""
+    """Skip block `index` in every forward pass inside the `with` block.
+
+    The block returns its input; if the network `adds` what a block returns, it returns zeros.
+    """
     kept: list[Tensor] = []
 
     def before(number: int, stream: Tensor) -> None:

@@ -24,7 +24,7 @@ class Trace:
 
 
 class ResidualNet(Protocol):
-    """A network whose blocks return their branch; the network adds it to the stream.
+    """A network whose blocks return branches, which the network adds to the stream.
 
     h_0 = embed(x),   f_l = blocks[l](h_l),   h_{l+1} = h_l + f_l,   logits = readout(h_L)
 

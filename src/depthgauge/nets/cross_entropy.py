@@ -18,8 +18,8 @@ def cross_entropy_and_error(logits: Tensor, labels: Tensor) -> tuple[Tensor, Ten
 def exact_error(logits: Tensor, labels: Tensor) -> Tensor:
     """Return the error e = softmax(logits) − onehot(labels) in float64, without cancellation.
 
-    The entry of the sample's own class, p − 1, would round to zero for a confident sample. It is
-    computed as minus the sum of the other entries.
+    The entry of the sample's own class, p − 1, would round to zero for a confident sample. So it
+    is computed as minus the sum of the other entries.
     """
     index = labels.unsqueeze(-1)
     others = torch.softmax(logits.double(), -1).scatter(-1, index, 0.0)

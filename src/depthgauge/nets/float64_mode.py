@@ -15,9 +15,9 @@ SMALLER = (torch.float16, torch.bfloat16, torch.float32)
 class Float64Mode(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Inside this mode every operation uses float64 instead of a smaller floating-point type.
 
-    Its arguments, its results and the types that it asks for are replaced. Language models cast to
-    float32 inside; the digits lost there would look like a false derivative to the reference
-    check. Only a tensor that an operation writes into keeps its type.
+    The operation's arguments, its results and the types that it asks for are converted. Language
+    models cast to float32 in their own code; to the reference check, the digits lost there would
+    look like a wrong derivative. Only a tensor that an operation writes into keeps its type.
     """
 
     @classmethod

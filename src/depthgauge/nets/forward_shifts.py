@@ -27,7 +27,7 @@ class BackwardPass:
 
     Attributes:
         states: h_0 … h_L.
-        gradients: the gradients of ⟨cotangent, logits⟩ at h_0 … h_L; zero where none arrives.
+        gradients: the gradients of ⟨cotangent, logits⟩ at h_0 … h_L; zero if none reaches a state.
         cotangent: the random vector, with zeros where a logit is not finite.
         at_outputs: the boundaries where a block's output is the next block's input, and the last
             boundary.
@@ -67,9 +67,9 @@ def run_with_states(
 ) -> tuple[Tensor, ...]:
     """Run a forward pass and set each h_l to `states[l]` as soon as the network has computed it.
 
-    Returns the h_0 … h_L that the network computed before they were replaced, and the logits. A
-    boundary in `at_outputs` is replaced when a block returns, so that a skip connection past the
-    next block reads the new values; another boundary is replaced when the next block is called.
+    Returns the h_0 … h_L that the network computed before they were replaced, and the logits. At a
+    boundary in `at_outputs`, h_l is replaced when the block before it returns, so a skip connection
+    past the next block reads the new values. Elsewhere h_l is replaced when the next block starts.
     """
     found: list[Tensor] = []
     below = torch.empty(0)
@@ -102,7 +102,7 @@ def run_with_states(
 
 @contextmanager
 def _uncompiled_float64(net: StreamReader) -> Iterator[None]:
-    """Let the network run in float64 and without torch's compiler, and restore its state after."""
+    """Let the network run in float64 and without torch's compiler; restore its state afterwards."""
     with ExitStack() as stack:
         stack.enter_context(preserve_state(net.model))
         if "torch._dynamo" in sys.modules:

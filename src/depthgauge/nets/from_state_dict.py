@@ -1,4 +1,4 @@
-"""Build a ResidualMLP from a state dict alone, whose shapes give the network's sizes."""
+"""Build a ResidualMLP from a state dict alone; the shapes of its tensors give the sizes."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class InitialWeights:
     def in_block(self, net: StreamReader, index: int) -> Iterator[None]:
         """Give one block its initial parameters and buffers inside the `with` block.
 
-        The trained values are not overwritten: the block's tensors point to other memory inside.
+        Inside, the block's tensors point to other memory, so no trained value is overwritten.
         """
         with torch.inference_mode(False), torch.no_grad():
             found = self._of_block(net, index)
@@ -52,7 +52,7 @@ class InitialWeights:
                     tensor.data = values
 
     def _of_block(self, net: StreamReader, index: int) -> list[tuple[str, Tensor, Tensor]]:
-        """List name, tensor and initial value of a block's tensors that have an initial value."""
+        """List a block's tensors that have an initial value, as (name, tensor, initial value)."""
         own = {id(tensor) for _, tensor in _tensors(net.blocks[index])}
         names = ((_strip_wrappers(name), tensor) for name, tensor in _tensors(net.model))
         return [
@@ -75,13 +75,13 @@ class InitialWeights:
         for name, tensor, initial in found:
             if tensor.shape != initial.shape:
                 raise UserError(
-                    f"the initial {name} has the shape {tuple(initial.shape)}, the trained one "
-                    f"{tuple(tensor.shape)}; give the same network as it was before training"
+                    f"the initial {name} has the shape {tuple(initial.shape)}, but the trained "
+                    f"{name} has {tuple(tensor.shape)}; give the initial weights of this network"
                 )
             if tensor.numel() and tensor.data_ptr() == initial.data_ptr():
                 raise UserError(
-                    f"the initial {name} shares its memory with the trained one, since a state "
-                    "dict is no copy; keep copy.deepcopy(net.state_dict()) before training"
+                    f"the initial {name} and the trained {name} are the same tensor in memory (a "
+                    "state dict is no copy); save copy.deepcopy(net.state_dict()) before training"
                 )
 
 

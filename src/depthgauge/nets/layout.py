@@ -20,7 +20,8 @@ class Layout:
 
     Attributes:
         sample_axis: the axis of the samples; 1 for (tokens, samples, d).
-        feature_axis: the axis of the features; by default the second of four axes, else the last.
+        feature_axis: the axis of the features; by default the second of four or more axes, else
+            the last.
         token: the only position to read; by default all positions are read.
     """
 

@@ -1,4 +1,4 @@
-"""Leave a module exactly as it was after measuring it."""
+"""Restore a module exactly after a measurement."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def preserve_state(model: nn.Module) -> Iterator[None]:
 
     Inside the `with` block: eval mode, gradients on, autocast off, and no fused attention (it
     passes nested tensors to the blocks). Afterwards, also after an exception, modes, buffers,
-    `requires_grad` and random states are what they were. Measurements do not write to parameters
-    or to `.grad`.
+    `requires_grad` and random states are restored. Measurements do not write to parameters or to
+    `.grad`, so these are not saved.
     """
     modes = [(module, module.training) for module in model.modules()]
     required = [(parameter, parameter.requires_grad) for parameter in model.parameters()]
@@ -66,6 +66,6 @@ def device_of(model: nn.Module) -> torch.device:
 
 
 def dtype_of(model: nn.Module) -> torch.dtype:
-    """Return the least precise floating-point type of the parameters; float32 without any."""
+    """Return the least precise floating-point type of the parameters; float32 if there is none."""
     types = {p.dtype for p in model.parameters() if p.is_floating_point()}
     return max(types, key=lambda dtype: torch.finfo(dtype).eps, default=torch.float32)

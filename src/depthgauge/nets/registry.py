@@ -12,12 +12,11 @@ from depthgauge.tasks.base import Task
 
 
 def validate_net(candidate: object, reference: str) -> type[ResidualMLP]:
-    """Return the candidate if it can be trained; `reference` is how the user named it."""
+    """Return the network class if it can be trained; `reference` is the name the user gave."""
     if candidate is not ResidualMLP:
         raise UserError(
-            f"the net {reference} cannot be trained: only residual_mlp can; to measure a network "
-            "that is trained, give --net to `depthgauge diagnose` or `depthgauge audit "
-            "--checkpoints`"
+            f"the net {reference} cannot be trained: only residual_mlp can; to measure a trained "
+            "network, give --net to `depthgauge diagnose` or `depthgauge audit --checkpoints`"
         )
     return ResidualMLP
 
@@ -38,7 +37,7 @@ def build_net(config: NetConfig, task: Task) -> ResidualMLP:
 
 
 def initial_net(config: NetConfig, task: Task, seed: int) -> ResidualMLP:
-    """Build the network of a seed, and restore torch's global random state."""
+    """Build the network that this seed gives, and restore torch's global random state."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return build_net(config, task)

@@ -42,7 +42,7 @@ class ResidualMLP(nn.Module):
         num_classes: the number of logits.
         num_blocks: the number of blocks L, which may be 0.
         residual_add: if False, there is no skip connection: h_{l+1} = block_l(h_l).
-        w2_std: the standard deviation of each block's second Linear at the start.
+        w2_std: the standard deviation of the initial weights of each block's second Linear.
         terminal_norm: if False, there is no LayerNorm before the readout.
         hidden: the width between a block's two Linears; by default d.
     """

@@ -31,7 +31,8 @@ def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
 
         loss = softplus(logsumexp over the other classes c of z_c − z_own)
 
-    The gradient of this form is exact for confident samples too, where p − 1 would round to zero.
+    The gradient of this form is exact for confident samples too; the usual p_own − 1 would round
+    to zero.
     """
     _check(logits, labels)
     counted = labels != IGNORED
@@ -83,7 +84,7 @@ class SampleLoss:
 
 
 def make_sample_loss(loss: Loss) -> SampleLoss:
-    """Return a loss that returns one number for each sample.
+    """Turn a loss into a loss that returns one number for each sample.
 
     A loss with a `reduction` (all of torch's have one) is applied to every sample alone, as a
     batch of one, so "mean" and "sum" are over the sample's labels. With "none" the sample's numbers
@@ -101,14 +102,15 @@ def make_sample_loss(loss: Loss) -> SampleLoss:
 def class_axis(logits: Tensor, labels: Tensor) -> int:
     """Return the axis of the classes: the last, or the second if only that fits the labels.
 
-    torch's own losses want the second. An output without classes has its features on this axis.
+    torch's own losses expect the classes on the second axis. If the output has no classes, return
+    the axis of its features.
     """
     second = logits.dim() > 2 and labels.shape == logits.shape[:1] + logits.shape[2:]  # noqa: PLR2004
     return 1 if second and labels.shape != logits.shape[:-1] else -1
 
 
 def _checked_losses(loss: Loss, logits: Tensor, labels: Tensor) -> Tensor:
-    """Return a loss's numbers, one for each sample; refuse one number for the whole batch."""
+    """Return the loss of each sample; refuse a loss that returns one number for the whole batch."""
     losses = loss(logits, labels)
     shape = tuple(losses.shape) if isinstance(losses, Tensor) else ()
     if not shape or shape[0] != len(labels):
@@ -124,7 +126,7 @@ def _losses_one_by_one(
 ) -> Tensor:
     """Apply a loss to every sample alone; a sample without a label that counts has the loss 0.
 
-    torch's cross-entropy wants classes on the second axis, so logits per token are transposed.
+    torch's cross-entropy expects classes on the second axis, so logits per token are transposed.
     """
     if labels.is_floating_point():
         labels = labels.to(logits.dtype)
@@ -144,8 +146,8 @@ def _losses_one_by_one(
     )
     if bool(losses.isnan().any()) and bool(logits.isfinite().all()):
         raise UserError(
-            f"the loss of sample {int(losses.isnan().nonzero()[0])} alone is NaN; give the label "
-            "−100 to samples that must not count"
+            f"the loss of sample {int(losses.isnan().nonzero()[0])} is NaN; give the label −100 to "
+            "samples that must not count"
         )
     return losses
 

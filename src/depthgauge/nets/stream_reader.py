@@ -74,14 +74,17 @@ class StreamReader:
     def without_gradients(self) -> StreamReader:
         """Return a reader of the same network whose `see` takes no gradients.
 
-        It is for networks whose autograd gradients are not true (see the reference check).
+        Such a reader is for networks whose autograd gradients are wrong (see the reference check).
         """
         reader = copy.copy(self)
         reader.has_gradients = False
         return reader
 
     def see(self, inputs: Any, labels: Tensor) -> BatchView:
-        """Run one forward pass, and one backward pass from every sample's unit error."""
+        """Run the network forward and backward on a batch, and return a view of both passes.
+
+        The backward pass starts at the logits from each sample's error, scaled to norm 1.
+        """
         tape = Tape(self.blocks)
         with preserve_state(self.model), tape:
             inputs, labels = self._copy_batch(inputs, labels)
@@ -117,7 +120,7 @@ class StreamReader:
         return tuple(arrived)
 
     def detect_block_output(self, tape: Tape, inputs: Any, logits: Tensor) -> None:
-        """Set `adds` from the first forward pass: whether the network adds what blocks return."""
+        """Set `adds` if it is None: True if the network adds the blocks' outputs to the stream."""
         if self.adds is None:
             inputs = copy_inputs(inputs, self.device, self.dtype)
             self.adds = do_blocks_return_branch(
@@ -135,8 +138,8 @@ class StreamReader:
 
         Args:
             inputs: the network's inputs.
-            shift: (l, shift) adds a tensor to h_l.
-            skip: skips the block of this number.
+            shift: a pair (l, tensor); the tensor is added to h_l.
+            skip: the index of a block to skip.
         """
         with preserve_state(self.model), torch.no_grad():
             inputs = copy_inputs(inputs, self.device, self.dtype)
@@ -150,7 +153,8 @@ class StreamReader:
             return nullcontext()
         if self.adds is None:
             raise UserError(
-                "it is unknown whether the blocks return the stream; show the network a batch first"
+                "it is unknown whether the blocks return the stream or a branch; call see() with a "
+                "batch first, or give returns='stream' or returns='branch'"
             )
         if shift is not None:
             return shifted(self.blocks, *shift, adds=self.adds)

@@ -17,7 +17,7 @@ from depthgauge.errors import UserError, one_line
 from depthgauge.user_code.python_file import import_file
 
 MOST_CHARACTERS = 200
-"""Of torch's message about weights that do not fit, which can list every parameter."""
+"""The most that is quoted of torch's message about weights that do not fit."""
 
 
 def build_network(reference: str, option: str = "--net", seed: int | None = None) -> nn.Module:
@@ -94,7 +94,7 @@ def load_weights(net: nn.Module, state_dict: Mapping[str, Tensor], name: str) ->
 
 
 def first_misfit(error: RuntimeError) -> str:
-    """Return the first line of torch's message about weights that do not fit."""
+    """Return the first misfit that torch's message about weights names, shortened if long."""
     lines = [line.strip() for line in str(error).splitlines()[1:] if line.strip()]
     first = lines[0].rstrip(".") if lines else str(error)
     return first if len(first) <= MOST_CHARACTERS else f"{first[:MOST_CHARACTERS]} …"

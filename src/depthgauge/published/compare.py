@@ -33,7 +33,7 @@ class FigureComparison:
         published, published_std: the published mean and its standard deviation.
         difference: the measured mean minus the published one.
         half_width: half the width of the 95 % prediction interval of the measured mean around the
-            published one; None if the two were not measured alike.
+            published mean; None if the recipes differ.
         inside: whether the measured mean is inside that interval; None without an interval.
     """
 
@@ -59,7 +59,7 @@ class ReadingComparison:
 
 @dataclass(frozen=True)
 class VerdictComparison:
-    """A verdict, and the published one if there is one."""
+    """A measured verdict, and the published verdict if there is one."""
 
     what: str
     measured: str
@@ -72,7 +72,7 @@ class PublishedComparison:
 
     Attributes:
         experiment: the name of the experiment.
-        unlike: the differences from the published recipe, as clauses.
+        unlike: the differences of the study's recipe from the published recipe, as clauses.
         figures: the comparisons of means, by kind.
         one_seed: the comparisons of readings that were published for one seed.
         verdicts: the comparisons of verdicts.
@@ -98,7 +98,7 @@ class PublishedComparison:
 def compare_figure(
     what: str, values: Sequence[float], figure: Figure, alike: bool = True
 ) -> FigureComparison:
-    """Compare measured values with a published figure.
+    """Compare measured values with a published figure; without interval if not measured `alike`.
 
     The prediction interval of the mean of n new runs around the mean of m published runs is
 
@@ -129,7 +129,7 @@ def compare_figure(
 
 
 def unlike_published(config: SharedConfig, epochs: int) -> tuple[str, ...]:
-    """Return the differences of a study's recipe from the published one, as clauses."""
+    """Return the differences of a study's recipe from the published recipe, as clauses."""
     recipe = config.recipe.model_dump(mode="json") if config.recipe else {}
     measured = recipe | {"evaluated_on": config.task.evaluated_on}
     expected = Recipe(epochs=epochs).model_dump(mode="json") | {"evaluated_on": "test"}
@@ -141,7 +141,7 @@ def unlike_published(config: SharedConfig, epochs: int) -> tuple[str, ...]:
 
 
 def check_network(net: NetConfig, config: PublishedConfig, what: str) -> None:
-    """Refuse a network that is not the published one; `what` names the publication."""
+    """Refuse a network of another size than the network for which `what` was published."""
     if (net.width, net.blocks) != (config.width, config.blocks):
         raise UserError(
             f"no {what} was published for --width {net.width} --depth {net.blocks}; use "

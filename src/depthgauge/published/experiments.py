@@ -1,4 +1,4 @@
-"""The list of published experiments, and the comparison of a study with those that it repeats."""
+"""The published experiments, and the comparison of a study with the experiments that it repeats."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class Experiment:
     Attributes:
         name: its name for `reproduce`.
         title: its name in tables.
-        summary: a line of help.
+        summary: its line in the help of `reproduce`.
         check: refuses a network for which nothing was published.
         compare: compares a study with the published figures.
         audits: whether it is an audit with frozen baselines, and not a whole ladder.
-        rules: the rules that it trains by default; None for those of `audit`.
-        epochs: the epochs of training; None for those of the task.
+        rules: the rules that it trains by default; None for the default rules of `audit`.
+        epochs: the number of epochs of training; None for the task's default.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Experiment:
                 )
 
     def configure(self, config: StudyConfig) -> StudyConfig:
-        """Return the configuration of the experiment; options that the user gave stay."""
+        """Return `config` with the options of the experiment, except those that the user gave."""
         if self.audits and config.k:
             raise OptionError(
                 "k",
@@ -130,7 +130,10 @@ def comparisons_with_published(study: StudyResult) -> list[PublishedComparison]:
 
 
 def _repeats(study: StudyResult, net: NetConfig, experiment: Experiment) -> bool:
-    """Return whether a study has the network, the kind and the epochs of an experiment."""
+    """Return whether a study is an audit or a ladder like an experiment, on the same network.
+
+    An audit is like the experiment of thirty epochs if it has as many epochs.
+    """
     if experiment.audits:
         is_thirty = study.config.recipe is not None and (
             study.config.recipe.epochs == published().thirty_epochs.config.epochs

@@ -19,7 +19,7 @@ class Figure(NamedTuple):
 
 
 class PublishedConfig(BaseModel):
-    """The network and the epochs of an experiment."""
+    """The network of an experiment, and its number of epochs."""
 
     width: int
     blocks: int

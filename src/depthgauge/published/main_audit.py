@@ -26,7 +26,10 @@ SEED = 42
 """The only seed for which norms, stability and Γ were published."""
 
 PUBLISHED_AS = {"ep": None, "ep[credit=displacement]": "ep"}
-"""The published names of rules: the published ep uses the displacement as credit, ours does not."""
+"""The published name of our label, where it differs; None if the rule was not published.
+
+The published ep uses the displacement as credit. Our ep does not, unless its option says so.
+"""
 
 
 Value = TypeVar("Value")
@@ -44,7 +47,7 @@ def check_main_audit(net: NetConfig) -> None:
 
 
 def compare_main_audit(study: StudyResult) -> PublishedComparison:
-    """Compare accuracies, verdicts, and the norms, stability and Γ of seed 42.
+    """Compare accuracies, verdicts, and the norms, stability and Γ of seed 42 with the audit's.
 
     Gradient norms are those of the mean loss of a batch of 128. Γ has the published convention.
     """
@@ -85,7 +88,7 @@ def report_of(rule: RuleResult, seed: int) -> Report | None:
 
 
 def _one_seed(rule: RuleResult, figures: PublishedAudit) -> Iterator[ReadingComparison]:
-    """Yield each published list of numbers of one seed, with the same numbers measured."""
+    """Yield each list of numbers that was published for one seed, with the measured numbers."""
     report = report_of(rule, SEED)
     if report is None:
         return

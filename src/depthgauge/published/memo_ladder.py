@@ -47,7 +47,7 @@ def compare_ladder(study: StudyResult) -> PublishedComparison:
 
 
 def compare_rungs(ladder: Ladder) -> PublishedComparison:
-    """Compare every rung with its published figure, and some rungs with the main audit."""
+    """Compare every rung with its published figure, and k = 0 and k = L with the main audit."""
     if ladder.config.net is None:
         raise UserError("this ladder does not name its network, so nothing can be compared")
     figures = published_ladder(ladder.config.net)

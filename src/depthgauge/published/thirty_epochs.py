@@ -27,7 +27,7 @@ RULES = [
     *(rule + PENALISED for rule in ("bp", "dfa", "state_bridge", "credit_bridge")),
     *(f"{rule}[{control}]" for rule in ("bp", "dfa") for control in ("shallow", "wide_block")),
 ]
-"""The rules of the experiment: also both forms of Equilibrium Propagation, and the baselines."""
+"""The rules of the experiment, with both forms of Equilibrium Propagation, and the controls."""
 
 SEED = 42
 """The only seed for which plain State Bridge, and Γ layer by layer, were published."""
@@ -41,7 +41,7 @@ def check_thirty_epochs(net: NetConfig) -> None:
 
 
 def compare_thirty_epochs(study: StudyResult) -> PublishedComparison:
-    """Compare accuracies, deep Γ and deep ρ by the published conventions."""
+    """Compare accuracies, and deep Γ and ρ by the published conventions, with the figures."""
     figures = published().thirty_epochs
     unlike = unlike_published(study.config, figures.config.epochs)
     accuracies = {"bp": figures.bp, "dfa": figures.dfa} | _with_penalty(figures.penalised)
@@ -69,14 +69,14 @@ def _value(reading: Reading | None) -> float | None:
 
 
 def _with_penalty(figures: Mapping[str, Figure]) -> dict[str, Figure]:
-    """Return figures by the labels of penalised rules."""
+    """Return the figures under the labels of the penalised rules."""
     return {rule + PENALISED: figure for rule, figure in figures.items()}
 
 
 def _compare(
     study: StudyResult, figures: Mapping[str, Figure], value: Value, alike: bool
 ) -> list[FigureComparison]:
-    """Compare a value of each rule's reports with its figure, for the rules that have one."""
+    """Compare `value` of each rule's reports with the rule's published figure."""
     comparisons = []
     for label, figure in figures.items():
         networks = study.rules[label].networks if label in study.rules else ()
@@ -88,7 +88,7 @@ def _compare(
 
 
 def _one_seed(study: StudyResult, figures: ThirtyEpochs) -> Iterator[ReadingComparison]:
-    """Yield the figures that were published for one seed, with the measured ones."""
+    """Yield the figures that were published for one seed, with the measured figures."""
     null = published().null_calibration
     bridge, penalised = (_report(study, name) for name in ("state_bridge", f"dfa{PENALISED}"))
     if bridge is not None:

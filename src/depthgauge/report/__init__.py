@@ -1,1 +1,1 @@
-"""What people look at: terminal, figures, page, paper."""
+"""The output for people: terminal, notebook, charts, page and paper."""

@@ -1,4 +1,4 @@
-"""A study in a notebook: the verdicts, and the ladder."""
+"""The display of a study in a notebook: table of verdicts and ladder chart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A figure of a study that a notebook shows and that can be saved."""
+"""A figure of a study, to show in a notebook or to save as a file."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from depthgauge.store.files import write_bytes
 
 @dataclass(frozen=True)
 class Plot:
-    """A figure.
+    """A figure that a notebook displays and `save` writes.
 
     Attributes:
-        figure: its panels, with their data.
+        figure: the panels with their data.
     """
 
     figure: Figure
 
     @property
     def specification(self) -> dict[str, Any]:
-        """The figure in the language of Vega-Lite, with its data."""
+        """The Vega-Lite specification of the figure, with its data."""
         return self.figure.drawing
 
     def save(self, path: str | Path) -> Path:
-        """Write the figure; the path ends in .png, .svg or .pdf."""
+        """Write the figure to a path that ends in .png, .svg or .pdf; return the path."""
         file = Path(path)
         kind = file.suffix[1:].lower()
         if kind not in KINDS:

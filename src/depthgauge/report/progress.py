@@ -1,4 +1,4 @@
-"""Progress on standard error: one line that moves, or in a log one line now and then."""
+"""Progress on standard error: one updated line in a terminal, one line per minute in a log."""
 
 from __future__ import annotations
 
@@ -22,20 +22,19 @@ LOG_FIRST = 10.0
 """Seconds until the first line in a log."""
 MOVE_EVERY = 0.5
 """Seconds between two changes of a line that moves."""
-NOTEBOOK_EVERY = 1.0
 
 PATIENCE = 250
 """Reading the status took t seconds: wait 250 t before the next time, so training stays fast."""
 
 Clock = Callable[[], float]
 Status = Callable[[], Sequence[LiveRule]]
-"""Returns what each rule has reached; asked only when it will be shown."""
+"""Returns what each rule has reached. Called only when the line is about to be shown."""
 
 
 class ProgressLine:
-    """A line that says what is done, how much of it, the time left, and what each rule reached.
+    """A line with the current step, the share done, the time left, and what each rule reached.
 
-    The line is handed to `show` after `first` seconds, then every so many seconds.
+    `show` gets the line after `first` seconds, then once in `every` seconds.
     """
 
     def __init__(
@@ -58,7 +57,7 @@ class ProgressLine:
         self._words, self._next_words = "", self._began
 
     def at(self, label: str, done: int) -> None:
-        """Note that so much is done and what is being worked on; show the line when it is time."""
+        """Note the step `label` and the number of steps `done`; show the line if it is due."""
         self._label, self._done = label, done
         now = self._clock()
         if now >= self._next:
@@ -97,39 +96,40 @@ class ProgressLine:
 def show_progress(
     total: int, doing: str, done: int = 0, status: Status = list, clock: Clock = time.monotonic
 ) -> Iterator[ProgressLine]:
-    """Show progress over `total` steps of what is being done, such as training or reading."""
+    """Show progress over `total` steps; `doing` names the work, such as training or reading."""
     console = Console(stderr=True)
     arguments = (total, doing, done, status)
-    if console.is_jupyter:
-        yield ProgressLine(*arguments, _notebook_line(doing), clock=clock, every=NOTEBOOK_EVERY)
-    elif not console.is_terminal:
+    if not console.is_terminal and not console.is_jupyter:
         yield ProgressLine(*arguments, _log, clock=clock, every=LOG_EVERY, first=LOG_FIRST)
-    else:
-        with Live(console=console, auto_refresh=False) as live:
-            move = _moving_line(live)
-            line = ProgressLine(*arguments, move, clock=clock, every=MOVE_EVERY)
-            line.show()
-            try:
-                yield line
-            finally:
-                line.end()
+        return
+    with _moving_line(console, doing) as move:
+        line = ProgressLine(*arguments, move, clock=clock, every=MOVE_EVERY)
+        line.show()
+        try:
+            yield line
+        finally:
+            line.end()
 
 
 def _log(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-def _moving_line(live: Live) -> Callable[[str], None]:
-    """Return what replaces the line in a terminal; a line that is too long is cut."""
+@contextmanager
+def _moving_line(console: Console, doing: str) -> Iterator[Callable[[str], None]]:
+    """Yield a function that replaces the line in a terminal or below a notebook's cell.
 
-    def show(line: str) -> None:
-        live.update(Text(line, no_wrap=True, overflow="ellipsis"), refresh=True)
-
-    return show
+    A terminal cuts a line that is too long for it.
+    """
+    if console.is_jupyter:
+        yield _notebook_line(doing)
+        return
+    with Live(console=console, auto_refresh=False) as live:
+        yield lambda line: live.update(Text(line, no_wrap=True, overflow="ellipsis"), refresh=True)
 
 
 def _notebook_line(doing: str) -> Callable[[str], None]:
-    """Return what replaces the line below the cell."""
+    """Return a function that replaces the line below a notebook's cell."""
     from IPython.display import display  # noqa: PLC0415
 
     show_first: Any = display

@@ -1,4 +1,4 @@
-"""What a terminal shows of a study when it ends."""
+"""Print an audit, a ladder or a comparison of studies: tables, sentences and paths of files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from depthgauge.published.compare import PublishedComparison
-from depthgauge.report.documents import audit_tables, comparison_name
+from depthgauge.report.result_files import audit_tables, comparison_name
 from depthgauge.report.sparkline import BLOCKS, DIGITS
 from depthgauge.report.tables import comparison as compared_tables
 from depthgauge.report.tables.ladder import ladder_table, with_curves
@@ -27,11 +27,11 @@ from depthgauge.results.comparison import Comparison
 from depthgauge.results.study import StudyResult
 
 MOST_LINES = 24
-"""An audit ends with so many lines at most, and the path of its page."""
+"""Most lines that a brief audit prints; the path of its page follows."""
 
 
 def print_audit(study: StudyResult, *, verbose: bool = False) -> None:
-    """Print the verdicts and why each rule got its verdict; with `verbose`, all that is known."""
+    """Print each verdict with its reason; with `verbose`, also all readings and sentences."""
     console = output()
     if verbose:
         _print_evidence(console, study)
@@ -57,8 +57,9 @@ def print_audit(study: StudyResult, *, verbose: bool = False) -> None:
 
 
 def _print_evidence(console: Console, study: StudyResult) -> None:
-    """Print the readings of each network, and every reason."""
+    """Print the tables of readings, and every sentence of the audit."""
     for table in audit_tables(study)[1:]:
+        console.print(table.caption, markup=False)
         console.print(_shown(console, table))
     for sentence in audit_sentences(study):
         console.print(sentence, markup=False)
@@ -78,7 +79,7 @@ def print_ladder(study: StudyResult) -> None:
 
 
 def print_published(study: StudyResult, comparison: PublishedComparison) -> None:
-    """Print measured beside published figures."""
+    """Print the comparison of measured with published figures."""
     console = output()
     console.print("measured beside published")
     for table in published_tables(comparison):
@@ -110,7 +111,10 @@ def print_comparison(compared: Comparison) -> None:
 def _print_parts(
     console: Console, table: Table, sentences: Mapping[str, Sequence[str]], otherwise: str
 ) -> None:
-    """Print a table in parts, one for each value of its first column, below its sentences."""
+    """Print the sentences and the rows for each value of the table's first column.
+
+    Without any sentence or row, print `otherwise`.
+    """
     parts = compared_tables.by_first_column(table)
     headings = list(dict.fromkeys([*sentences, *parts]))
     console.print(f"{table.caption}\n", markup=False, style="bold")

@@ -41,15 +41,15 @@ class Audit(BaseModel):
     config: SharedConfig
     chance: float
     bp_gain: float | None
-    """The accuracy that backpropagation gains from depth, as a mean over seeds; None if it was
-    not audited."""
+    """The accuracy that backpropagation gains from depth, as a mean over seeds; None if
+    backpropagation was not audited."""
     thresholds: StoredThresholds
     provenance: Provenance
     verdicts: dict[str, RuleVerdict]
     networks: tuple[AuditedNetwork, ...]
     decision_utility: dict[str, dict[str, tuple[int, int]]]
-    """For each reporting strategy and label: the networks that the strategy walks back, and those
-    that it can decide."""
+    """For each reporting strategy and label: the number of networks that the strategy walks back,
+    and the number of networks that it can decide about."""
     untrained: dict[str, StoredReport]
     """Reports on networks at initialisation, by seed: a control that must raise no alarm."""
     shallow: dict[str, ShallowRule] = {}
@@ -60,13 +60,13 @@ class Audit(BaseModel):
     @model_validator(mode="wrap")
     @classmethod
     def _lift(cls, document: Any, validate: ModelWrapValidatorHandler[Audit]) -> Audit:
-        """Accept documents of version 1, which have other names and null for infinity."""
+        """Accept documents of version 1, which have other field names and null for infinity."""
         is_old = isinstance(document, Mapping) and document.get("schema_version") == 1
         return _lift_version_1(document) if is_old else validate(document)
 
     @property
     def settings(self) -> dict[str, Settings]:
-        """Return for each rule with several settings their words, and whether they agree."""
+        """Return the words of each rule that has several settings, and whether the words agree."""
         rules: dict[str, dict[str, Word]] = {}
         for label, entry in self.verdicts.items():
             if entry.rule is not None and entry.control is None:
@@ -78,14 +78,13 @@ class Audit(BaseModel):
         }
 
     def of_label(self, label: str) -> tuple[AuditedNetwork, ...]:
-        """Return the networks of a rule."""
+        """Return the networks of the rule with this label."""
         return tuple(network for network in self.networks if network.label == label)
 
     def with_labels_of(self, runs: Sequence[RunResult]) -> Audit:
-        """Return the audit with the labels that the rules have in the study now.
+        """Return the audit with each rule renamed to the label that its runs have in `runs`.
 
-        A rule is found by its runs, because a newer version of the rule may have taken its label
-        since the audit.
+        Labels can change after an audit: a newer version of a rule takes over the rule's label.
         """
         label_of = {run.identity: run.label for run in runs}
         now: dict[str, str] = {}
@@ -133,7 +132,7 @@ def _rename(by_label: Mapping[str, Value], now: Mapping[str, str]) -> dict[str, 
 
 
 def _survives(words: set[Word]) -> bool | None:
-    """Return whether all settings have the same word; None if an inconclusive one leaves it open.
+    """Return whether all words are the same; None if an inconclusive setting leaves it open.
 
     Settings that are all inconclusive have the same word.
     """

@@ -22,7 +22,7 @@ def _read_report(given: Any) -> Report:
 
 
 def _read_thresholds(given: Any) -> Thresholds:
-    """Return thresholds, without those of diagnostics that are not registered here."""
+    """Return the stored thresholds; leave out thresholds of diagnostics that are not registered."""
     if isinstance(given, Thresholds):
         return given
     known = Thresholds()
@@ -34,7 +34,7 @@ StoredReport = Annotated[Report, PlainValidator(_read_report), PlainSerializer(R
 
 
 STORED = ConfigDict(frozen=True, ser_json_inf_nan="strings")
-"""Infinity and NaN are written as texts, which are read back as numbers."""
+"""Settings of stored models: infinity and NaN are written as texts and read back as numbers."""
 
 
 class _Part(BaseModel):
@@ -49,7 +49,7 @@ class Source(_Part):
     frozen_run: str | None = None
     """The id of the run with frozen blocks, of the same rule and seed."""
     checkpoint: str | None = None
-    """The name of the file, for a network from elsewhere."""
+    """The name of the checkpoint file, for a network from elsewhere."""
     commit: str | None = None
     """The commit of the software that trained the network."""
     diverged_epoch: int | None = None
@@ -66,7 +66,8 @@ class AuditedNetwork(_Part):
     frozen: float | None
     """The accuracy of the same rule and seed with frozen blocks."""
     first_fired: dict[str, int | None]
-    """The epoch at which each diagnostic first fired during training, where that is known."""
+    """The epoch at which each diagnostic first fired during training; None if it never fired. A
+    diagnostic without recorded readings is left out."""
     source: Source
     report: StoredReport | None
     """All readings; None if training diverged."""
@@ -93,7 +94,7 @@ class RuleVerdict(_Part):
     word: Word
     findings: tuple[Finding, ...]
     besides: tuple[Finding, ...] = ()
-    """The findings of the diagnostics that do not count."""
+    """The findings of the diagnostics that have no part in the verdict."""
     sensitivity: tuple[StableRange, ...]
     used_depth: UsedDepth | None = None
     """How many blocks earn accuracy; None without a ladder, and in audits of earlier versions."""
@@ -103,7 +104,7 @@ class RuleVerdict(_Part):
     """The verdicts of earlier audits of the same study with other seeds, oldest first."""
 
     def with_history(self, before: RuleVerdict | None) -> RuleVerdict:
-        """Return this verdict with the verdict that it replaces added to `earlier`."""
+        """Return this verdict with `before`, the verdict that it replaces, added to `earlier`."""
         if before is None:
             return self
         earlier = list(before.earlier)
@@ -121,13 +122,13 @@ class RuleVerdict(_Part):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def in_words(self) -> str:
-        """Return the word with its details: what fired, what is open, single seed."""
+        """Return the word with its details: fired and undecided diagnostics, a single seed."""
         return str(self.verdict)
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def published_word(self) -> Word:
-        """Return the word by the published protocol, which asks for no ladder."""
+        """Return the word by the published protocol, which needs no ladder."""
         return self.verdict.published.word
 
     @computed_field  # type: ignore[prop-decorator]
@@ -144,7 +145,7 @@ class RuleVerdict(_Part):
 
 
 class ShallowRule(_Part):
-    """A rule trained without any blocks: accuracies and runs by seed."""
+    """A rule trained on networks without blocks: its accuracies and runs, by seed."""
 
     accuracy: Spread
     accuracies: dict[int, float | None]
@@ -152,10 +153,11 @@ class ShallowRule(_Part):
 
 
 class Candidate(_Part):
-    """A setting that was tried: its accuracy on held-out samples, lost runs, and runs."""
+    """A setting that was tried: its accuracy on held-out samples, and its runs."""
 
     accuracy: Spread
     lost: int
+    """The number of seeds without an accuracy: their runs diverged or failed."""
     runs: tuple[str, ...]
 
 
@@ -168,8 +170,8 @@ class Selection(_Part):
 
 
 class Settings(_Part):
-    """The words of a rule at its several settings, by label."""
+    """The verdict's word at each setting of one rule, by label."""
 
     words: dict[str, Word]
     survives: bool | None
-    """Whether all settings have the same word; None if an inconclusive one leaves it open."""
+    """Whether all settings have the same word; None if an inconclusive setting leaves it open."""

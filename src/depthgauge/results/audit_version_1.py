@@ -1,4 +1,4 @@
-"""Conversion of audits of schema version 1: each function returns a part in today's form."""
+"""Conversion of audits of schema version 1: each function returns a part in the current form."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from depthgauge.results.audit_parts import AuditedNetwork, RuleVerdict, Selectio
 
 
 def lift_verdict(entry: Mapping[str, Any]) -> RuleVerdict:
-    """Return a verdict; version 1 had other names for accuracies and word."""
+    """Return a verdict; version 1 had other names for the accuracies and the word."""
     return RuleVerdict.model_validate(
         {
             "rule": entry.get("rule"),
@@ -27,7 +27,7 @@ def lift_verdict(entry: Mapping[str, Any]) -> RuleVerdict:
 
 
 def lift_network(row: Mapping[str, Any], reports: Mapping[str, Any]) -> AuditedNetwork:
-    """Return a network with its report; version 1 stored reports apart, by label and seed."""
+    """Return a network with its report; version 1 stored `reports` apart, by label and seed."""
     runs = {name: _identity(row["source"].get(name)) for name in ("run", "frozen_run")}
     return AuditedNetwork.model_validate(
         {

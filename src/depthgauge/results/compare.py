@@ -1,4 +1,4 @@
-"""Compare studies: a rule that several studies have, and each rule with a reference rule."""
+"""Compare studies: the same rule in several studies, and each rule with a reference rule."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def distinct_names(folders: Sequence[Path]) -> list[str]:
 
 
 def _name(path: Path, namesakes: Sequence[Path]) -> str:
-    """Return as many last parts of a path as distinguish it from all folders of the same name."""
+    """Return the shortest end of a path that distinguishes it from its namesakes."""
     needed = next(
         parts
         for parts in count(1)
@@ -93,7 +93,10 @@ def _study(named: _NamedStudy) -> ComparedStudy:
 
 
 def _origin(study: StudyResult) -> dict[str, list[str | int]]:
-    """Return each distinct value of provenance among the runs; of an audit alone, its own."""
+    """Return the distinct values of each field of provenance.
+
+    They come from the runs; if the study has no runs, from its audit.
+    """
     known = study.provenances
     if study.runs:
         known = [run.provenance for run in study.runs if run.provenance]
@@ -146,7 +149,8 @@ def _against(
 ) -> AgainstRule:
     """Compare a rule with the reference rule of its own study.
 
-    If its study lacks the reference rule, take the first study with the same configuration.
+    If its own study lacks the reference rule, use that of the first study with the same
+    configuration.
     """
     candidates = [study for study in (own, *studies) if reference in study.result.rules]
     for candidate in candidates:

@@ -53,9 +53,9 @@ class ComparedRule:
         accuracy, frozen, gain: the accuracy with all blocks trained, with frozen blocks, and the
             difference.
         used_depth: how many blocks earn accuracy, in words; empty without a ladder.
-        verdict: the word.
-        verdict_in_words: the word with its details.
-        basis: the basis of the verdict.
+        verdict: the verdict's word.
+        verdict_in_words: the verdict's word with its details.
+        basis: what the verdict rests on: an audit, the metrics of training, or nothing yet.
         diverged_seeds: the seeds with which training of the whole network diverged.
         values: accuracy, frozen, gain and rungs, by name and seed.
     """
@@ -76,14 +76,15 @@ class ComparedRule:
 
 @dataclass(frozen=True)
 class SameRule:
-    """A rule in another study compared with the first study that has it: other minus first.
+    """One rule in two studies: the other study minus the first study that has the rule.
 
     Attributes:
         label: the label of the rule in tables.
         first, other: the names of the two studies.
         same_runs: whether both studies trained the same runs, for example on two machines or with
             two versions.
-        differ_in, not_known: the difference between the configurations.
+        differ_in: the options with different values.
+        not_known: the sections that one of the configurations lacks.
         agreement: how many runs of equal k and seed agree.
         differences: the difference of each quantity.
     """
@@ -100,14 +101,15 @@ class SameRule:
 
 @dataclass(frozen=True)
 class AgainstRule:
-    """A rule compared with the reference rule, of its own study if possible: rule minus reference.
+    """A rule minus the reference rule, which is taken from the rule's own study if possible.
 
     Attributes:
         study, label: the study and the label of the rule.
         reference, reference_study: the reference rule and its study; None if no study with the
             reference rule is comparable.
         not_comparable_with: the first study with the reference rule, if none is comparable.
-        differ_in, not_known: the difference from the configuration of that study.
+        differ_in: the options in which that study differs.
+        not_known: the sections that one of the configurations lacks.
         differences: the difference of each quantity; empty without a reference.
     """
 
@@ -126,12 +128,12 @@ class Comparison:
     """The comparison of several studies.
 
     Attributes:
-        to: the reference rule, with which the others are compared.
-        studies: the studies by name.
+        to: the label of the reference rule, with which the other rules are compared.
+        studies: the name and the facts of each study.
         rules: the rules of all studies.
         same_rules: the rules that several studies have.
         against: each rule compared with the reference rule.
-        results: the studies themselves, in the order of `studies`.
+        results: the complete result of each study, in the order of `studies`.
     """
 
     to: str
@@ -142,7 +144,7 @@ class Comparison:
     results: Sequence[StudyResult]
 
     def to_dict(self) -> dict[str, JsonValue]:
-        """Return the comparison as one JSON document, without the studies themselves."""
+        """Return the comparison as one JSON document, without `results`."""
         return plain_object(
             {
                 "schema_version": SCHEMA_VERSION,

@@ -16,7 +16,7 @@ SECTIONS = ("task", "net", "recipe")
 
 @dataclass(frozen=True)
 class OptionDifference:
-    """An option by its dotted name, and its two values; None where the option is missing."""
+    """An option that differs: its dotted name, and both values; a missing option has None."""
 
     name: str
     first: JsonValue
@@ -43,12 +43,12 @@ class ConfigDifference:
 
 @dataclass(frozen=True)
 class Agreement:
-    """The number of runs of the same k and seed that are done in both studies.
+    """How many runs of a rule agree in two studies, paired by k and seed.
 
     Attributes:
-        common: all of them.
-        same_accuracy: those with the same state and accuracy.
-        same_epochs: those whose metrics are equal in every epoch too.
+        common: the number of pairs in which both runs are done.
+        same_accuracy: the number of these pairs with the same state and accuracy.
+        same_epochs: the number of these pairs whose metrics are also equal in every epoch.
     """
 
     common: int
@@ -59,7 +59,10 @@ class Agreement:
 def config_difference(
     first: StudyResult, other: StudyResult, rule: str | None = None
 ) -> ConfigDifference:
-    """Return the difference between two studies, or between their runs of one rule."""
+    """Return the difference between the configurations of two studies.
+
+    With a `rule`, compare the configurations of its runs.
+    """
     ours, theirs = (_sections(study, rule) for study in (first, other))
     known = ours.keys() & theirs.keys()
     different = differences(

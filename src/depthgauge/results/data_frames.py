@@ -32,7 +32,7 @@ class LadderRow(NamedTuple):
 
 
 class LayerRow(NamedTuple):
-    """The readings at one layer: 0 is the embedding, and l the stream after block l − 1."""
+    """The readings at one layer: layer 0 is the embedding, layer l the stream after block l − 1."""
 
     label: str
     seed: int
@@ -56,7 +56,7 @@ WHOLE = ("diverged_epoch", "epoch", "n")
 
 
 def frame_of(study: StudyResult, name: FrameName = "runs") -> pd.DataFrame:
-    """Return one of a study's tables as a data frame.
+    """Return the table of this name as a data frame.
 
     "runs" has a row for each run. "epochs" has a row for each run and epoch, and one row for a run
     without metrics. "ladder" has a row for each rule, k and seed. "layers" has a row for each
@@ -200,4 +200,4 @@ FRAMES: dict[str, tuple[Callable[[StudyResult], Iterator[Any]], Sequence[str] | 
     "ladder": (_ladder, LadderRow._fields),
     "layers": (_layers, LayerRow._fields),
 }
-"""For each table the function that yields its rows, and its columns if these are fixed."""
+"""For each table: the function that yields its rows, and its columns if these are fixed."""

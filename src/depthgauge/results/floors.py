@@ -20,13 +20,13 @@ from depthgauge.store.result_file import RightAnswers, unpack_answers
 from depthgauge.verdict.paired_test import Right, Scores, compare
 
 FLOORS = "floors.json"
-"""The file of the linear floor, in the study's folder."""
+"""The name of the linear floor's file in the study's folder."""
 
 LINEAR = "linear classifier"
 """The name of the linear floor in tables, charts and sentences."""
 
 MARGIN = 0.02
-"""The share by which a rule must beat the linear floor."""
+"""The accuracy, as a share, by which a rule must exceed the linear floor."""
 
 ERROR_RATE = 0.05
 
@@ -47,7 +47,7 @@ class LinearFloor(_Part):
     samples: int = 0
     """The number of training samples to which it was fitted."""
     right: RightAnswers | None = None
-    """For each evaluation sample whether it is right."""
+    """For each evaluation sample whether the classifier is right."""
     reason: str = ""
     """The reason why there is no linear classifier; empty if there is one."""
 
@@ -59,11 +59,11 @@ class AboveLinear(_Part):
     """The mean over seeds; a diverged run counts with the accuracy of chance."""
     seeds: int
     p: float | None
-    """The p-value of "the rule is more than 2 points above": one-sided t, over seeds and
-    evaluation samples; None with one seed."""
+    """The p-value of "the rule is more than 2 points above the linear floor", by a one-sided
+    t test over seeds and evaluation samples; None with one seed."""
     is_shown: bool
-    """Whether the rule is shown to be more than 2 points above, at 5 %. With one seed, whether
-    its accuracy is."""
+    """Whether p is at most 5 %. With one seed: whether the accuracy is more than 2 points above
+    the linear floor."""
 
 
 class Floors(_Part):
@@ -73,7 +73,7 @@ class Floors(_Part):
     shallow: ShallowRule | None = None
     """The network without blocks, trained by backpropagation with the study's recipe."""
     above_linear: dict[str, AboveLinear] = {}
-    """The comparison of each rule with the linear floor, by label, without controls."""
+    """The comparison of each rule with the linear floor, by label; controls are left out."""
 
     @property
     def lines(self) -> dict[str, float]:
@@ -88,7 +88,7 @@ def read_linear_floor(path: Path) -> LinearFloor | None:
     """Return the stored linear floor; None if there is no file.
 
     Raises:
-        UserError: the file is not a floor of this version.
+        UserError: the file does not contain a floor of this version.
     """
     if not path.is_file():
         return None
@@ -96,7 +96,7 @@ def read_linear_floor(path: Path) -> LinearFloor | None:
         return LinearFloor.model_validate(read_json(path))
     except (ValidationError, UserError) as error:
         raise UserError(
-            f"{path} is not a floor of this version; the next audit or ladder fits it again"
+            f"{path} is not a floor of this version; the next audit or ladder replaces it"
         ) from error
 
 
@@ -142,9 +142,9 @@ def _above(
 
 
 def _right_answers(runs: Sequence[RunResult], like: Right | None) -> Mapping[int, Right]:
-    """Return the right answers of each run by seed, where they are known.
+    """Return which samples each run gets right, by seed, for the runs where that is known.
 
-    Answers have the shape of `like`. A diverged run is always wrong.
+    The arrays have the shape of `like`. A diverged run gets every sample wrong.
     """
     answers = {
         run.config.seed: np.zeros_like(like) if run.accuracy is None else run.right_answers

@@ -26,7 +26,7 @@ from depthgauge.results.run import RunResult
 from depthgauge.results.spread import Spread
 from depthgauge.store.files import read_json
 from depthgauge.store.provenance import Provenance
-from depthgauge.verdict.ladder_scores import blocks_added
+from depthgauge.verdict.rung_comparisons import blocks_added
 
 LADDER_VERSION: Literal[2] = 2
 
@@ -34,7 +34,7 @@ ERROR_RATE = 0.05
 
 
 class Rung(BaseModel):
-    """The accuracies with the last k blocks trained, over seeds."""
+    """One rung of a ladder: the accuracies with the last k blocks trained, over seeds."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -81,7 +81,7 @@ class Rung(BaseModel):
 
     @property
     def ends(self) -> tuple[float, float] | None:
-        """Return the ends of the interval for charts; None without one, or if it is too wide."""
+        """Return the ends of `interval` for charts; None if there is none, or it is too wide."""
         interval = self.interval
         if interval is None or interval.is_wider_than(WIDEST_SHARE):
             return None
@@ -89,12 +89,12 @@ class Rung(BaseModel):
 
 
 def rungs_of(runs: Sequence[RunResult]) -> tuple[Rung, ...]:
-    """Return the ladder of a rule, k rising, from its runs."""
+    """Return the rungs of a rule's ladder, k rising, from the runs of the rule."""
     return _by_k([run for run in runs if run.config.is_rung])
 
 
 def swap_twins_of(runs: Sequence[RunResult]) -> tuple[Rung, ...]:
-    """Return the swap twins of a rule's rungs, k rising, from its runs.
+    """Return the swap twins of a rule's rungs, k rising, from the runs of the rule.
 
     In a swap twin, the blocks that the rung adds are trained on noise.
     """
@@ -155,7 +155,7 @@ class Ladder(BaseModel):
 
     @property
     def ks(self) -> list[int]:
-        """Return every k that some rule has."""
+        """Return every k of the ladders, rising."""
         return sorted({rung.k for rungs in self.rules.values() for rung in rungs})
 
     @property
@@ -195,4 +195,6 @@ def read_ladder(path: Path) -> Ladder:
     try:
         return Ladder.model_validate(read_json(path))
     except (ValidationError, KeyError, TypeError, ValueError, AttributeError) as error:
-        raise UserError(f"{path} is not a ladder, or a part of it is missing") from error
+        raise UserError(
+            f"{path} is not a ladder, or a part of it is missing; run the ladder again"
+        ) from error

@@ -44,10 +44,10 @@ def load_opened(
     audited: bool = True,
     before: StudyResult | None = None,
 ) -> StudyResult:
-    """Return the study in a folder whose study file and `done` runs were read before.
+    """Return the study in a folder, given its study file and its `done` runs.
 
-    Without `audited`, the study's audit is not read, because a new one will replace it. If the
-    study was loaded `before`, its ended runs, its audit and its problems are kept.
+    Without `audited`, the study's audit is not read, because a new audit will replace it. If
+    `before` has the study as loaded earlier, its ended runs, its audit and its problems are kept.
     """
     if before is None:
         return _Loader(study, done).load(file, audited=audited)
@@ -57,7 +57,7 @@ def load_opened(
 
 
 def load_earlier_audit(folder: Path) -> Audit | None:
-    """Return the audit that a new one will replace; None if there is none, or it is unreadable."""
+    """Return the audit that a new audit will replace; None if it is missing or unreadable."""
     path = folder / "audit.json"
     try:
         return _read_audit(path) if path.is_file() else None
@@ -66,7 +66,7 @@ def load_earlier_audit(folder: Path) -> Audit | None:
 
 
 def _load_audit(folder: Path) -> StudyResult:
-    """Return the networks of an audit without a study."""
+    """Return the study in a folder that has an audit only, without runs."""
     path, name = folder / "audit.json", folder.resolve().name
     if not path.is_file():
         raise UserError(
@@ -87,7 +87,7 @@ def _read_audit(path: Path) -> Audit:
 
 
 class _Loader:
-    """Reads one folder, and collects its problems."""
+    """Reads the folder of one study, and collects a sentence for each file with a problem."""
 
     def __init__(
         self,
@@ -141,7 +141,7 @@ class _Loader:
             return Plan([])
 
     def _chance(self, plan: Plan, audit: Audit | None) -> float | None:
-        """Return the accuracy of chance from the plan; older studies have it in their documents."""
+        """Return the accuracy of chance, from the plan or, in older studies, another document."""
         planned = [file.chance for file in plan.files if file.chance is not None]
         if planned:
             return planned[-1]
@@ -177,7 +177,7 @@ class _Loader:
             yield self._run(config, labels[config.rule.as_text], running)
 
     def _unplanned(self, planned: set[str]) -> Iterator[RunConfig]:
-        """Yield the runs that no plan names: of old versions, or copied into the folder."""
+        """Yield the runs that no plan names: runs of old versions, or copied into the folder."""
         runs = self._study.runs
         for path in sorted(runs.iterdir()) if runs.is_dir() else ():
             has_begun = (path / CONFIG).exists() or (path / RESULT).exists()
@@ -226,7 +226,7 @@ class _Loader:
         return begun if begun.epochs else RunResult(config, label, "waiting", folder)
 
     def _result(self, identity: str) -> ResultFile | None:
-        """Return the result of a run; None without one, or if it cannot be used."""
+        """Return the result of a run; None if it is missing or unusable."""
         if identity in self._done:
             return self._done[identity].result
         path = f"{self._study.runs}/{identity}/{RESULT}"
@@ -237,7 +237,7 @@ class _Loader:
         return result
 
     def _read(self, path: str) -> Any:
-        """Return the object in a JSON file; None without a file, or if it cannot be read."""
+        """Return the object in a JSON file; None if the file is missing or unreadable."""
         try:
             content = from_json(read_small(path))
         except FileNotFoundError:
@@ -246,6 +246,6 @@ class _Loader:
             self._problems.append(f"{path} cannot be read ({error}); nothing was changed")
             return None
         if not isinstance(content, dict):
-            self._problems.append(f"{path} cannot be read (it is not an object)")
+            self._problems.append(f"{path} cannot be read (it is not a JSON object)")
             return None
         return content

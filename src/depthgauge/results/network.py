@@ -24,11 +24,13 @@ class NetworkResult:
         label, seed: the label of its rule, and its seed.
         run, frozen_run: the ids of the runs that trained the network and its frozen baseline; None
             for a network from elsewhere, or without a baseline.
-        accuracy, frozen: the accuracies of both on the whole evaluation split.
+        accuracy, frozen: the accuracies of the network and of its frozen baseline, on the whole
+            evaluation split.
         readings: the readings of the diagnostics by name; for a diverged network, the values that
             stand for divergence.
-        first_fired: the epoch at which each diagnostic first fired during training.
-        report: the audit's report on the network; None if only the metrics of training are there.
+        first_fired: the epoch at which each diagnostic first fired during training; None if it
+            never fired.
+        report: the audit's report on the network; None if it diverged or was not audited.
         diverged: whether its training diverged.
     """
 
@@ -52,7 +54,7 @@ class NetworkResult:
 
 
 def audited_network(network: AuditedNetwork, known: Collection[str]) -> NetworkResult:
-    """Return a network from an audit, with the ids of its runs if these are `known`."""
+    """Return the result of an audited network; only ids of runs that are `known` are kept."""
     source, report = network.source, network.report
     return NetworkResult(
         label=network.label,
@@ -71,7 +73,7 @@ def audited_network(network: AuditedNetwork, known: Collection[str]) -> NetworkR
 def trained_network(
     run: RunResult, frozen: RunResult | None, thresholds: Thresholds
 ) -> NetworkResult:
-    """Return the network of a run that is done, with the readings of its last epoch."""
+    """Return the network that a done run trained, with the readings of the last epoch."""
     epochs = readings_from_metrics(run.epochs)
     readings = dict(epochs[-1].values) if epochs else {}
     if run.state == "diverged":
@@ -101,7 +103,8 @@ def gain_of_most_accurate(
 ) -> float | None:
     """Return the mean gain from depth of the setting with the highest mean accuracy.
 
-    Each network is given as label, accuracy and frozen accuracy. None if no network has both.
+    Each network is given as label, accuracy and frozen accuracy. If no network has both
+    accuracies, return None.
     """
     settings: dict[str, list[tuple[float, float]]] = {}
     for label, accuracy, frozen in networks:

@@ -11,12 +11,12 @@ from depthgauge.diagnostics.intervals import interval
 ERROR_RATE = 0.05
 
 DIGITS = 12
-"""The digits to which differences are rounded; rounding errors would pass for differences."""
+"""Differences are rounded to this many decimals, so that rounding errors do not count."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """The second minus the first, for one measured quantity.
+    """The difference of one measured quantity, `other` minus `first`, paired by seed.
 
     Attributes:
         of: the quantity: accuracy, frozen, gain, or a rung of the ladder such as `k = 2`.
@@ -47,7 +47,7 @@ class Difference:
 def paired_difference(
     of: str, first: Mapping[int, float], other: Mapping[int, float]
 ) -> Difference:
-    """Return the difference of a quantity, given its values by seed; neither may be empty."""
+    """Return the difference of a quantity, given its values by seed; neither mapping is empty."""
     common = sorted(first.keys() & other.keys())
     by_seed = {seed: round(other[seed] - first[seed], DIGITS) for seed in common}
     values = list(by_seed.values())

@@ -13,7 +13,6 @@ from depthgauge.diagnostics.registry import verdict_diagnostics
 from depthgauge.diagnostics.used_depth import UsedDepth
 from depthgauge.results.audit import Audit
 from depthgauge.results.ladder import Rung, rungs_of, swap_twins_of
-from depthgauge.results.ladder_runs import used_depths
 from depthgauge.results.network import (
     NetworkResult,
     audited_network,
@@ -22,6 +21,7 @@ from depthgauge.results.network import (
 )
 from depthgauge.results.run import RunResult
 from depthgauge.results.spread import Spread
+from depthgauge.results.used_depth_of_runs import used_depths
 from depthgauge.rules.access import Access
 from depthgauge.verdict.judge import Verdict, judge
 from depthgauge.verdict.sensitivity import StableRange
@@ -41,16 +41,16 @@ class RuleResult:
         label: the label of the rule in tables.
         control: the control under which it was trained, if any.
         verdict: the word and the reasons; "not judged" or "no blocks" if there is nothing to judge.
-        basis: the basis of the verdict.
+        basis: what the verdict rests on: an audit, the metrics of training, or nothing yet.
         accuracy, frozen: the accuracy with all blocks trained, and with frozen blocks, over seeds.
         networks: the networks with all blocks trained, one for each seed.
         ladder: the rungs of its ladder, k rising.
-        twins: the swap twins of its rungs, k rising; there the blocks that the rung adds are
+        twins: the swap twins of its rungs, k rising. In a twin, the blocks that the rung adds are
             trained on noise.
         used_depth: how many blocks earn accuracy; None without a ladder.
-        sensitivity: the range of each threshold in which the audit's word stays the same.
+        sensitivity: the range of each threshold in which the audit's verdict keeps its word.
         access: what the rule sees, and whether it transports weights; None without an audit.
-        unread: the number of networks that were trained since the audit.
+        unread: the number of networks trained after the audit, which the audit has not read.
     """
 
     label: str
@@ -69,7 +69,7 @@ class RuleResult:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Return the findings of the diagnostics that count."""
+        """Return the findings of the diagnostics that have a part in the verdict."""
         return self.verdict.findings
 
     def finding(self, name: str) -> Finding | None:
@@ -78,7 +78,7 @@ class RuleResult:
 
     @property
     def blocks(self) -> int | None:
-        """Return the number of blocks of its network; None if no run tells."""
+        """Return the number of blocks of its network; None if no rung has an accuracy."""
         return next((rung.blocks for rung in self.ladder if rung.accuracies), None)
 
     @property
@@ -88,7 +88,7 @@ class RuleResult:
 
     @cached_property
     def values(self) -> Mapping[str, Mapping[int, float]]:
-        """Return accuracy, frozen, gain, and each rung as `k = 0` and so on, by name and seed."""
+        """Return each quantity by name and seed: accuracy, frozen, gain, and rungs as `k = 0`."""
         values: dict[str, dict[int, float]] = {
             name: {
                 network.seed: value
@@ -115,9 +115,9 @@ def rule_results(
     bp_gain: float | None,
     chance: float | None,
 ) -> dict[str, RuleResult]:
-    """Return every rule by label, judged by the audit, or by training's metrics without one.
+    """Return every rule by label, judged by the audit, or else by the metrics of training.
 
-    The order is that of the audit, then that of the runs; controls come last.
+    The rules of the audit come first, then those of the other runs. Controls come last.
     """
     audited = audit.verdicts if audit else {}
     by_label: dict[str, list[RunResult]] = {label: [] for label in audited}
@@ -176,7 +176,7 @@ def _rule(
 
 
 def networks_of(runs: Sequence[RunResult], thresholds: Thresholds) -> tuple[NetworkResult, ...]:
-    """Return the networks of the runs that are done, with the readings of the last epoch."""
+    """Return the networks with all blocks trained, with their readings of the last epoch."""
     frozen = {(run.label, run.config.seed): run for run in runs if run.config.k == 0}
     return tuple(
         trained_network(run, frozen.get((run.label, run.config.seed)), thresholds)
@@ -191,9 +191,10 @@ def judge_by_training(
     bp_gain: float | None,
     depth: UsedDepth | None = None,
 ) -> Verdict:
-    """Judge by the metrics that training recorded.
+    """Return the verdict by the metrics that training recorded.
 
-    If a diagnostic that training records has no reading, only "walk back" is a verdict.
+    If readings that training should have recorded are missing, the only possible verdict is "walk
+    back"; otherwise the rule is not judged.
     """
     if not networks:
         return Verdict("not judged", (), 0, reason="no run with all blocks trained is done")

@@ -85,7 +85,7 @@ class RunResult:
     def epochs(self) -> Sequence[EpochMetrics]:
         """Return the metrics of every epoch, read from the run's folder on first use.
 
-        If the file of metrics is lost, return the last epoch, which the result holds too.
+        If the file of metrics is lost, return the last epoch, which the result also stores.
         """
         lines = MetricsFile(RunPaths(self.folder).metrics_path).lines()
         return lines or ([self.last] if self.last is not None else [])
@@ -101,7 +101,7 @@ class RunResult:
         return [line["epoch"] for line in self.epochs] == list(range(len(self.epochs)))
 
     def first_fired(self, thresholds: Thresholds) -> dict[str, int | None]:
-        """Return the epoch at which each diagnostic first fired; nothing if epochs are missing."""
+        """Return the epoch at which each diagnostic first fired; empty if epochs are missing."""
         if not self.has_all_epochs:
             return {}
         return first_fired(readings_from_metrics(self.epochs), thresholds)

@@ -15,7 +15,7 @@ from depthgauge.store.run_paths import RunPaths
 
 
 def run_document(folder: Path) -> dict[str, JsonValue]:
-    """Return configuration, state, result or failure, provenance, and files put aside."""
+    """Return configuration, state, result or failure, provenance, and why files were put aside."""
     paths = RunPaths(folder)
     if not folder.is_dir():
         raise UserError(f"there is no folder {folder}; the runs of a study are in STUDY/runs")

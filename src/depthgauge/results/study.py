@@ -91,7 +91,7 @@ class StudyResult:
 
     @cached_property
     def floors(self) -> Floors | None:
-        """Return the accuracies that need no depth: a linear classifier, and no blocks."""
+        """Return the accuracies of a linear classifier and of a network without blocks."""
         if not self.runs and self.audit is not None:
             return self.audit.floors
         return floors_of(self.runs, self.linear_floor, self.chance)
@@ -125,7 +125,7 @@ class StudyResult:
 
     @property
     def has_documents(self) -> bool:
-        """Return whether the folder holds the documents of this study."""
+        """Return whether the folder holds `study.json` or `audit.json`."""
         return any((self.folder / name).is_file() for name in ("study.json", "audit.json"))
 
     @property
@@ -152,7 +152,7 @@ class StudyResult:
         )
 
     def with_audit(self, audit: Audit) -> StudyResult:
-        """Return the study with this audit."""
+        """Return the study with `audit` as its audit, under the labels of the study's runs."""
         return replace(self, audit=audit.with_labels_of(self.runs))
 
     def to_dataframe(self, name: FrameName = "runs") -> pd.DataFrame:

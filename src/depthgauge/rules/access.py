@@ -18,21 +18,21 @@ SEEN_BY_NEED = {
     "blocks": "the Jacobians of the blocks",
     "gradient": "the true gradient",
 }
-"""What each need lets a rule see. A rule can differentiate a function, so it sees its Jacobian."""
+"""For each need, what the rule sees: if the need is a function, a rule can differentiate it."""
 
 TRANSPORTED_BY_NEED = {
     "gradient": ("blocks", "readout"),
     "blocks": ("blocks",),
     "readout": ("readout",),
 }
-"""The parts whose transposed weights a rule with this need can use: their Jacobian holds them."""
+"""For each need, the parts of the network whose Jacobian gives the rule transposed weights."""
 
 
 @dataclass(frozen=True)
 class Access:
-    """What a rule declares: its `needs`, and whether its feedback is made from the weights.
+    """The declarations of a rule: its `needs`, and whether its feedback is made from the weights.
 
-    This is what the rule could do, not what it does: a rule that needs the readout counts as
+    They say what the rule could do, not what it does: a rule that needs the readout counts as
     transporting the readout's weights, even if it never differentiates the readout.
     """
 
@@ -47,7 +47,7 @@ class Access:
 
     @property
     def transports(self) -> tuple[str, ...]:
-        """The parts whose transposed weights the rule can use; "feedback" if that copies them."""
+        """The parts whose transposed weights the rule can use; "feedback" if it copies weights."""
         parts = {part for need in self.needs for part in TRANSPORTED_BY_NEED.get(need, ())}
         parts |= {"feedback"} if self.copies_weights else set()
         return tuple(part for part in ("blocks", "readout", "feedback") if part in parts)
@@ -68,7 +68,7 @@ class Access:
 
 
 def access_of(rule: type[Rule] | Rule) -> Access:
-    """Return what a rule may see, from its declarations."""
+    """Return the access that a rule declares."""
     return Access(tuple(sorted(rule.needs)), rule.copies_weights)
 
 

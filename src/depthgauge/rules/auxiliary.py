@@ -1,4 +1,4 @@
-"""Small networks that a rule trains beside the network; its feedback holds their weights."""
+"""Small networks that a rule trains for itself; the rule's feedback holds their weights."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ class Features(NamedTuple):
     """The input of an auxiliary network in two parts.
 
     Attributes:
-        direction: h/RMS(h), which the readout sees too. The stream h itself may grow by orders of
-            magnitude.
-        beside: the other features: t, waves of t, and the signal. Several streams can share them.
+        direction: h/RMS(h), which the readout sees too. The stream h is not used itself, because it
+            may grow by orders of magnitude.
+        beside: the other features: the time t, sines and cosines of t, and the signal. Several
+            streams can share them.
     """
 
     direction: Tensor
@@ -37,9 +38,9 @@ def features(stream: Tensor, time: float | Tensor, signal: Tensor, frequencies: 
 
     Args:
         stream: the stream; it may have leading axes that the signal does not have.
-        time: t, one number or one for each leading axis.
-        signal: the error, for instance.
-        frequencies: how many pairs of sin and cos of 2ⁱπt there are, i = 0, 1, ….
+        time: the time t: one number, or a tensor with a number for each index of the leading axes.
+        signal: another input of the auxiliary network, for instance the error.
+        frequencies: the number of pairs sin(2ⁱπt), cos(2ⁱπt), i = 0, 1, ….
     """
     clock = torch.ones_like(signal[..., :1]) * time
     waves = [
@@ -54,7 +55,7 @@ def features(stream: Tensor, time: float | Tensor, signal: Tensor, frequencies: 
 def clocks(times: Sequence[float], signal: Tensor) -> Tensor:
     """Return times as a tensor (times, samples, 1) on the signal's device.
 
-    `full_like` makes them on a GPU without a copy from the CPU.
+    `full_like` makes the tensor on a GPU without a copy from the CPU.
     """
     return torch.stack([torch.full_like(signal[:, :1], time) for time in times])
 
@@ -130,7 +131,7 @@ class Auxiliary:
         return parameters[f"{own}.weight"], parameters[f"{own}.bias"]
 
     def adam(self, feedback: Tensors, gradients: Tensors, rate: float) -> dict[str, Tensor]:
-        """Make one step of Adam (Kingma & Ba, 2015); return the feedback that it changes."""
+        """Make one step of Adam (Kingma & Ba, 2015); return the tensors of feedback that change."""
         steps = feedback[f"steps.{self.name}"] + 1
         changed = {f"steps.{self.name}": steps}
         for name, gradient in gradients.items():

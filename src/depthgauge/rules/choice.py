@@ -1,4 +1,4 @@
-"""Parse a rule as users write it: its name and, in brackets, what is chosen about it.
+"""Parse a rule as users write it: its name and, in brackets, its options.
 
 Examples: `dfa`, `dfa[normalise=batch,penalty=0.01]`, `my_rule.py:MyRule[width=8,wide_block]`. The
 brackets hold options of the rule, options of training, and at most one control.
@@ -69,11 +69,11 @@ class RuleChoice:
         return self.rule_class(self.options)
 
     def net(self, base: NetConfig) -> NetConfig:
-        """Return the network for this rule: the study's, or the control's version of it."""
+        """Return the network for this rule: the study's, changed by the control if there is one."""
         return CONTROLS[self.control].net(base) if self.control else base
 
     def recipe(self, base: Recipe) -> Recipe:
-        """Return the study's recipe with the options of training of this rule."""
+        """Return the study's recipe, changed by this rule's options of training and its control."""
         changes = dict(self.training)
         if self.control:
             changes |= CONTROLS[self.control].training
@@ -84,7 +84,7 @@ class _Parts(NamedTuple):
     """The parts of a rule's text.
 
     Attributes:
-        reference: what stands before the brackets.
+        reference: the text before the brackets.
         options: the texts of options with a value, by name.
         words: the words without a value.
     """

@@ -1,4 +1,4 @@
-"""The contract of a learning rule, which turns a forward trace of one network into credit."""
+"""The contract of a learning rule: a rule turns one network's forward pass into credit."""
 
 from __future__ import annotations
 
@@ -38,13 +38,14 @@ class Context:
     Attributes:
         states: h_0 … h_L, each (samples, d).
         target: the labels, (samples,).
-        feedback: what the rule's `feedback` returned for this run, with what it has learned since.
+        feedback: the tensors that the rule's `feedback` returned for this run, as `learn` has
+            changed them since.
         progress: the fraction of training that is over, in [0, 1); 1 when a trained network is
             measured.
         residual: whether blocks add a branch to the stream; if not, they replace the stream.
 
     Only for a rule that has a `noise_shape`:
-        noise: standard normal numbers of that shape, new ones for every batch. They depend on the
+        noise: standard normal numbers of that shape, drawn for every batch. They depend on the
             run's seed and the batch alone.
 
     Only for a rule that lists them in `needs`:
@@ -84,7 +85,10 @@ class Context:
     def noise(self) -> Tensor:
         """The run's noise for this batch."""
         if self._noise is None:
-            raise LookupError("the rule uses noise, but has no `noise_shape` that says how much")
+            raise LookupError(
+                "the rule uses noise, but its `noise_shape` returns None; define noise_shape(self, "
+                "states)"
+            )
         return self._noise
 
     @property
@@ -124,7 +128,10 @@ class RuleOptions(BaseModel):
         description="divide the credit by its RMS over each sample, over the batch, or not at all",
     )
     epsilon: float = Field(
-        default=1e-6, ge=0, allow_inf_nan=False, description="added to that RMS before dividing"
+        default=1e-6,
+        ge=0,
+        allow_inf_nan=False,
+        description="added to the RMS of the credit before dividing",
     )
 
 
@@ -168,7 +175,7 @@ class Rule(ABC):
         """Return one credit tensor for each block, and one for the embedding."""
 
     def learn(self, context: Context) -> Mapping[str, Tensor]:
-        """Return the feedback that this batch changes, for rules that learn feedback.
+        """Return new values of the feedback that this batch changes, for rules that learn feedback.
 
         The engine calls `learn` after `credit` on the same batch, so the credit of a batch never
         comes from feedback that has learned from this batch.

@@ -16,13 +16,13 @@ from depthgauge.rules.contract import Context, Credit, NormalisedOptions
 from depthgauge.rules.dfa import DFA
 
 SMALLEST = 1e-12
-"""The least mean over samples of ‖RMS(h_L)·g_L‖² that the matching loss divides by."""
+"""The matching loss divides by the mean of ‖RMS(h_L)·g_L‖² over samples, but at least by this."""
 
 
 class CreditBridgeOptions(NormalisedOptions):
     """Options of Credit Bridge.
 
-    Defaults are those of the published toy experiment where it has them; the others were measured
+    Defaults come from the published toy experiment; defaults that it does not give were measured
     (docs/rules/credit_bridge.md).
     """
 
@@ -32,7 +32,7 @@ class CreditBridgeOptions(NormalisedOptions):
         default=1e-3, gt=0, allow_inf_nan=False, description="constant learning rate of Adam"
     )
     frequencies: int = Field(default=0, ge=0, description="pairs of sin and cos of the time t")
-    copies: int = Field(default=8, ge=1, description="K noisy copies of each next state")
+    copies: int = Field(default=8, ge=1, description="number K of noisy copies of each next state")
     sigma: float = Field(
         default=0.1,
         ge=0,
@@ -47,7 +47,7 @@ class CreditBridgeOptions(NormalisedOptions):
         default=1000.0, ge=0, allow_inf_nan=False, description="weight of matching ∇V to g_L at h_L"
     )
     warm_up: float = Field(
-        default=0.2, ge=0, lt=1, description="share of training that uses DFA's credit"
+        default=0.2, ge=0, lt=1, description="first share of training, which uses DFA's credit"
     )
 
 
@@ -91,7 +91,8 @@ class CreditBridge(DFA):
     ) -> Tensor:
         """Return V(h, t, e) of each sample.
 
-        The stream may have leading axes; `time` is then one number for all or one for each.
+        The stream may have leading axes. `time` is then one number for all of them, or a tensor
+        with a number for each index.
         """
         seen = features(stream, time, error, self.options.frequencies)
         return network.of_features(parameters, seen).squeeze(-1)
@@ -109,7 +110,7 @@ class CreditBridge(DFA):
         return slope, values
 
     def credit(self, context: Context) -> Credit:
-        """Return ∇V at every block's input; DFA's credit at the start of training."""
+        """Return ∇V at every block's input, or DFA's credit at the start of training."""
         if context.progress < self.options.warm_up:
             return super().credit(context)
         value = self.value.parameters(context.feedback)

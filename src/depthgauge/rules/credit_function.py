@@ -1,4 +1,4 @@
-"""Make a function that returns a rule's credit for a trained network that is being measured."""
+"""Turn a rule into a function that returns its credit, to measure a trained network."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ block's output.
 
 
 def rule_credit(rule: Rule, feedback: Mapping[str, Tensor]) -> CreditFunction:
-    """Return a function that returns the credit which training with `rule` applies."""
+    """Return a function that computes the normalised credit, as training with `rule` applies it."""
     return _credit_function(rule, feedback, compute_credit)
 
 
 def formed_credit(rule: Rule, feedback: Mapping[str, Tensor]) -> CreditFunction:
-    """Return a function that returns the credit of `rule` before normalisation."""
+    """Return a function that computes the credit of `rule` before normalisation."""
     return _credit_function(rule, feedback, lambda rule, context: rule.credit(context))
 
 

@@ -28,7 +28,7 @@ class DFA(Rule):
         return {"B": matrices / math.sqrt(classes)}
 
     def source(self, context: Context) -> Tensor:
-        """Return what the matrices project: the error."""
+        """Return the tensor that the matrices project: the error."""
         return context.error
 
     def credit(self, context: Context) -> Credit:
@@ -39,5 +39,5 @@ class DFA(Rule):
         return Credit(blocks=projected[:blocks], embed=projected[0])
 
     def projected(self, context: Context) -> Tensor | None:
-        """Return the source: all of this credit is a projection."""
+        """Return the source, since the credit is always its projection."""
         return self.source(context)

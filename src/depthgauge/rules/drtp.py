@@ -21,6 +21,6 @@ class DRTP(DFA):
     needs = frozenset()
 
     def source(self, context: Context) -> Tensor:
-        """Return what the matrices project: minus the one-hot target."""
+        """Return the tensor that the matrices project: minus the one-hot target."""
         matrices = context.feedback["B"]
         return -one_hot(context.target, matrices.shape[-1]).to(matrices.dtype)

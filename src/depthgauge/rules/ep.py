@@ -48,13 +48,13 @@ class EP(Rule):
     """
 
     name = "ep"
-    summary = "Equilibrium Propagation: what states nudged towards the target leave unexplained"
+    summary = "Equilibrium Propagation: prediction errors of states nudged towards the target"
     needs = frozenset({"readout", "blocks"})
     Options = EPOptions
     options: EPOptions
 
     def credit(self, context: Context) -> Credit:
-        """Run the nudged phase; return the errors or the displacements that it leaves."""
+        """Run the nudged phase; return credit from the errors or the displacements at its end."""
         states = list(context.states)
         beta = self.options.nudge * rms(states[-1]).square()
         for _ in range(self.options.steps):

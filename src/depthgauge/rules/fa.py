@@ -16,8 +16,8 @@ class FA(Rule):
     """a_{L−1} = ∂(batch-mean CE)/∂h_L, a_{l−1} = a_l·B_lᵀ, a_emb = a_0·B_0ᵀ.
 
     B_l = randn(d, d)/√d, fixed. Credit is normalised after the whole chain is computed. The loss is
-    the batch mean, as in the published study: as the stream grows, its gradient falls below the ε
-    of the normalisation, and FA's accuracy depends on that.
+    the batch mean, as in the published study. The gradient of this loss falls below the ε of the
+    normalisation as the stream grows, and FA's accuracy depends on that.
     """
 
     name = "fa"

@@ -1,4 +1,4 @@
-"""Noise as credit: shows what a network gains from trained blocks that get no information."""
+"""Noise as credit: a control for how much accuracy blocks add without any information."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from depthgauge.rules.contract import Context, Credit, Rule
 class Noise(Rule):
     """a_l = ‖g_{l+1}‖·n_l/‖n_l‖ with fresh normal n_l for each sample; a_emb = g_0.
 
-    This rule is a floor for other rules. Random features that grow are better features, so a
-    ladder climbs a little even with meaningless credit.
+    Other rules are compared with this rule. Random features become better as they grow, so
+    accuracy rises a little with the number of trained blocks even if their credit is meaningless.
     """
 
     name = "noise"

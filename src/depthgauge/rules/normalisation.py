@@ -8,7 +8,7 @@ from depthgauge.rules.contract import Context, Credit, Normalise, Rule
 
 
 def normalise(credit: Tensor, how: Normalise, epsilon: float) -> Tensor:
-    """Divide credit (…, samples, d) by RMS + ε: the RMS of each sample, of the batch, or not."""
+    """Divide credit (…, samples, d) by RMS + ε of each sample or of the batch; "none" keeps it."""
     if how == "none":
         return credit
     over = (-1,) if how == "sample" else (-2, -1)
@@ -17,7 +17,7 @@ def normalise(credit: Tensor, how: Normalise, epsilon: float) -> Tensor:
 
 
 def compute_credit(rule: Rule, context: Context) -> Credit:
-    """Return the rule's credit for one network and one batch, normalised by its options."""
+    """Return the rule's credit for one network and one batch, normalised as its options say."""
     credit, options = rule.credit(context), rule.options
     _check(rule, credit, context)
     return Credit(
@@ -27,7 +27,7 @@ def compute_credit(rule: Rule, context: Context) -> Credit:
 
 
 def _check(rule: Rule, credit: Credit, context: Context) -> None:
-    """Refuse credit that is not one tensor like the stream for the embedding and each block."""
+    """Refuse credit unless the embedding and each block get one tensor of the stream's shape."""
     shapes = [tuple(tensor.shape) for tensor in (credit.embed, *credit.blocks)]
     if shapes != [tuple(state.shape) for state in context.states]:
         raise ValueError(

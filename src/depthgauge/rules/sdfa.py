@@ -21,5 +21,5 @@ class SignDFA(DFA):
     needs = frozenset({"error"})
 
     def source(self, context: Context) -> Tensor:
-        """Return what the matrices project: the sign of the error."""
+        """Return the tensor that the matrices project: the sign of the error."""
         return context.error.sign()

@@ -1,4 +1,4 @@
-"""State Bridge: a network learns to predict the last state; credit is the gradient through it."""
+"""State Bridge: a small network learns to predict h_L; its gradient of the loss is the credit."""
 
 from __future__ import annotations
 

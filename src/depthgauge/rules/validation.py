@@ -32,7 +32,7 @@ def validate_rule(candidate: object, reference: str) -> type[Rule]:
 def _texts(rule: type[Rule]) -> str | None:
     for attribute in ("name", "summary"):
         if not isinstance(getattr(rule, attribute, None), str):
-            return f"has no `{attribute}`; set it to a text"
+            return f"has no `{attribute}`; set it to a string"
     if NAME.fullmatch(rule.name) is None:
         return f"is called {rule.name!r}; a name is letters, digits, underscores, dots and hyphens"
     return None
@@ -55,13 +55,13 @@ def _options(rule: type[Rule]) -> str | None:
     try:
         rule.Options()
     except Exception as error:
-        return f"cannot be built without options ({one_line(error)}); give each one a default"
+        return f"cannot be built without options ({one_line(error)}); give each option a default"
     return None
 
 
 def _needs(rule: type[Rule]) -> str | None:
     if not isinstance(rule.needs, set | frozenset):
-        return "has `needs` that are no set; write them as frozenset({'error'})"
+        return "has `needs` that are not a set; write them as frozenset({'error'})"
     unknown = sorted(map(repr, rule.needs - set(get_args(Need))))
     if unknown:
         return (

@@ -62,8 +62,9 @@ def save_task(task: Task, folder: Path) -> Path:
     """
     if task.pixels is not None or task.num_classes != int(task.train.y.max()) + 1:
         raise UserError(
-            f"the task {task.name} cannot be saved as arrays; write a function that returns the "
-            "task, and name the function as file.py:function"
+            f"the task {task.name} cannot be saved as arrays: they do not hold augmented images, "
+            "or classes without training samples; write a function that returns the task, and "
+            "name the function as file.py:function"
         )
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{task.name}.npz"
@@ -169,7 +170,7 @@ def _labels(path: str, name: str, y: _Array) -> _Array:
 
 
 def _check_agreement(path: str, train: Split, test: Split) -> None:
-    """Refuse splits with different features, and classes that training cannot teach."""
+    """Refuse splits with different numbers of features, and labels that training cannot teach."""
     if train.x.shape[1] != test.x.shape[1]:
         raise UserError(
             f"{path}: x_train has {train.x.shape[1]} features but x_test has {test.x.shape[1]}; "

@@ -1,4 +1,4 @@
-"""Keep fetched data sets in a cache: one safetensors file each, never a partial one.
+"""Keep fetched data sets in a cache: one safetensors file for each, which is always complete.
 
 A fetch takes a lock, works in a scratch folder next to the file, and renames its result into
 place. A killed fetch therefore leaves only a scratch folder; the next fetch deletes that folder.
@@ -105,7 +105,7 @@ def _delete_scratch_folders(name: str) -> None:
 
 @contextmanager
 def writing_to_cache() -> Iterator[None]:
-    """Turn a failure to write into a UserError that says how to choose another folder."""
+    """Turn an OSError inside the `with` block into a UserError that says what to do."""
     try:
         yield
     except OSError as error:

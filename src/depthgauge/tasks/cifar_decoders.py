@@ -26,7 +26,8 @@ def split_from_binary(
 ) -> tuple[Array, Array]:
     """Decode the authors' binary files, a sequence of records.
 
-    A record is `label_bytes` labels, of which the last one is used, then 3072 bytes of pixels.
+    A record is `label_bytes` bytes with one label each, then 3072 bytes of pixels. Only the last
+    label is used.
     """
     share = images // len(files)
     record = label_bytes + IMAGE_BYTES
@@ -34,7 +35,7 @@ def split_from_binary(
         if len(content) != share * record:
             raise UserError(
                 f"{name} has {len(content)} bytes, but {share} images take {share * record}: "
-                "the file is truncated or is not the original one"
+                "the file is truncated or is not the original file"
             )
     records = np.concatenate(
         [np.frombuffer(content, np.uint8).reshape(share, record) for content in files.values()]
@@ -67,7 +68,7 @@ def split_from_pickle(
 
 
 def split_from_png(files: Mapping[str, bytes], images: int) -> tuple[Array, Array]:
-    """Decode PNG files, each row of which is one image; the last file is a JSON list of labels."""
+    """Decode PNG files, in which each row is one image; the last file is a JSON list of labels."""
     *pictures, (label_name, label_content) = files.items()
     share = images // len(pictures)
     pixels = np.concatenate([_images_of_png(content, name, share) for name, content in pictures])

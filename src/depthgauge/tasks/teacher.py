@@ -26,7 +26,7 @@ _BALANCING_ROUNDS = 50
 
 
 def load_teacher() -> Task:
-    """Make the task, the same one on every call; do not touch torch's global random state.
+    """Make the same task on every call; do not touch torch's global random state.
 
     The task's checksum is the same on every processor: uniform float32 inputs are exact, and
     labels are computed in float64, where rounding is too small to change a label.
@@ -77,9 +77,9 @@ def _draw_inputs(count: int, generator: torch.Generator) -> Tensor:
 
 
 def _balancing_offset(scores: Tensor) -> Tensor:
-    """Return one offset for each class with which all classes win about equally often.
+    """Return an offset for each class that makes all classes about equally frequent.
 
-    Each round lowers a class's offset by its share of the wins less 1/classes.
+    Each round lowers a class's offset by (share of samples that the class wins) − 1/classes.
     """
     offset = torch.zeros(_CLASSES, dtype=scores.dtype)
     for _ in range(_BALANCING_ROUNDS):

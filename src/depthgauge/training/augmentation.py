@@ -13,8 +13,9 @@ PADDING = 4
 class CropAndFlip:
     """Pad images by 4 black pixels, crop at a random place, flip left to right half of the time.
 
-    Images are bytes, before normalisation. A table lists the source pixel of every pixel for all
-    (2·4 + 1)²·2 outcomes, so a batch needs one lookup; the number `features` is the black border.
+    Images are bytes, before normalisation. A table says for each of the (2·4 + 1)²·2 outcomes from
+    which pixel each pixel is copied, so a batch needs one lookup. The pixel number `features`,
+    after the last pixel, is black.
 
     Args:
         pixels: the shape of the images.

@@ -35,7 +35,8 @@ class Batches:
     `random_stream("batches", seed, t)` decides the order of samples and the augmentation in epoch
     t. With random `targets` each label is a uniformly drawn class, new in every epoch, from
     `random_stream("targets", seed, t)`; there is then nothing to learn. The device holds the data
-    as they are stored, images as bytes, and gets the random numbers of an epoch at its start.
+    as they are stored, images as bytes. The random numbers of an epoch are copied to the device at
+    the start of the epoch.
     """
 
     def __init__(

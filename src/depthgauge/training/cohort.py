@@ -76,7 +76,7 @@ class Cohort:
     def _lift(
         self, rules: Sequence[Rule], feedback: Sequence[dict[str, Tensor]]
     ) -> list[LiftedRule]:
-        """Make one lifted rule for all runs that have the same options."""
+        """Make one lifted rule for each group of runs that have the same options."""
         by_options: dict[str, list[int]] = {}
         for run, rule in enumerate(rules):
             by_options.setdefault(rule.options.model_dump_json(), []).append(run)
@@ -155,7 +155,7 @@ class Cohort:
     def _replace_gradients(
         self, trace: StackedTrace, block: int, runs: Sequence[int], upstream: Tensor
     ) -> None:
-        """Replace a block's gradients in some runs by those of Σ ⟨f_l, upstream⟩."""
+        """Replace a block's gradients in some runs by the gradients of Σ ⟨f_l, upstream⟩."""
         out = self.optimizer.gradients
         local = {name: out[name].clone() for name in out if name.startswith(f"blocks.{block}.")}
         self.net.block_local_backward(trace, block, upstream, local)

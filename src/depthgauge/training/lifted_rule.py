@@ -1,4 +1,4 @@
-"""Ask a rule that is written for one network for the credit of a whole cohort."""
+"""Compute the credit of a whole cohort with a rule that is written for one network."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ class Step:
 
 
 class RuleInput(TypedDict, total=False):
-    """What a rule sees of one run or of all; only what its `needs` list is there."""
+    """The tensors that a rule sees, of one run or of all runs of a cohort.
+
+    Of `error`, `gradient`, `readout` and `blocks`, only those in the rule's `needs` are present.
+    """
 
     states: tuple[Tensor, ...]
     target: Tensor
@@ -44,7 +47,7 @@ class RuleInput(TypedDict, total=False):
 
 
 class RuleOutput(TypedDict):
-    """What a rule returns: credit of each block and of the embedding, and learned feedback."""
+    """The tensors that a rule returns: credit of each block and the embedding, learned feedback."""
 
     blocks: tuple[Tensor, ...]
     embed: Tensor
@@ -54,8 +57,8 @@ class RuleOutput(TypedDict):
 class LiftedRule:
     """A rule that returns the normalised credit of many runs at once.
 
-    The object holds the feedback of its runs: one stacked tensor for each name. What a rule learns
-    replaces these tensors after every batch.
+    The object holds the feedback of its runs: one stacked tensor for each name. After every batch,
+    the feedback that the rule has learned replaces these tensors.
 
     Args:
         rule: the rule, with its options.
@@ -187,7 +190,10 @@ class LiftedRule:
 
 
 def _noise(shape: tuple[int, ...], generator: torch.Generator, like: Tensor) -> Tensor:
-    """Draw noise on the CPU, so that every device gets the same numbers; do not block on a GPU."""
+    """Draw noise on the CPU, so that every device gets the same numbers, and copy it to the device.
+
+    The copy to a GPU does not wait.
+    """
     drawn = torch.randn(shape, generator=generator, pin_memory=like.is_cuda)
     return drawn.to(like.device, non_blocking=True).to(like.dtype)
 

@@ -1,4 +1,4 @@
-"""Fit a linear classifier to a task's inputs: the accuracy that needs no network."""
+"""Fit a linear classifier to a task's inputs: the accuracy that is reached without a network."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from depthgauge.tasks.base import Split, Task
 from depthgauge.tasks.inputs import as_inputs
 
 MOST_SAMPLES, MOST_FEATURES = 50_000, 4096
-"""At most so many samples are used; with more features nothing is fitted.
+"""The most samples that a fit uses, and the most features for which a classifier is fitted.
 
 With these limits a fit takes about a minute at most.
 """
@@ -27,16 +27,16 @@ PENALTIES = tuple(math.sqrt(10) ** -step for step in range(13))
 """Candidates for λ, from 1 to 1e-6, for the mean loss on standardised inputs."""
 
 PATIENCE = 2
-"""The search for λ ends after so many penalties in a row that are no better."""
+"""The search for λ ends when this many penalties in a row do not improve the accuracy."""
 
 EXACT = 2**24
-"""Inputs with at most so many numbers are fitted in float64, larger ones in float32."""
+"""Inputs with at most this many numbers are fitted in float64, larger inputs in float32."""
 
 CONVERGED = {
     torch.float64: {"gtol": 1e-8, "ftol": 0.0},
     torch.float32: {"gtol": 1e-5, "ftol": 1e-12},
 }
-"""When a fit ends: no derivative exceeds gtol, or the loss falls by less than the share ftol."""
+"""A fit ends when no derivative exceeds gtol, or a step lowers the loss by less than ftol·loss."""
 
 Array = NDArray[np.float64]
 
@@ -46,7 +46,8 @@ class LinearClassifier:
     """A classifier softmax(inputs @ weights + bias) on standardised inputs.
 
     Attributes:
-        mean, std: of each feature over the training samples; a constant feature has std 1.
+        mean, std: mean and standard deviation of each feature over the training samples; the
+            standard deviation of a constant feature is set to 1.
         weights, bias: (features, classes) and (classes,), float64.
         penalty: λ of the penalty λ/2 · ‖weights‖², chosen on held-out training samples.
         samples: how many training samples were fitted.

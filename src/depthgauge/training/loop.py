@@ -83,14 +83,14 @@ def train_cohort(
     stop: Callable[[], bool] = lambda: False,
     clock: Callable[[], float] = time.monotonic,
 ) -> None:
-    """Train to the last epoch.
+    """Train a cohort to the last epoch.
 
     Metrics are recorded before training (as epoch 0) and after each epoch. States are saved every
     `save_every` seconds and after the last epoch.
 
     Args:
         cohort: the runs.
-        task: what they learn.
+        task: what the runs learn.
         recorder: receives metrics and states.
         observers: measure the runs after each epoch.
         start: the states to continue from; without them training begins at epoch 0.
@@ -131,7 +131,7 @@ def train_cohort(
 
 
 class Epoch:
-    """An epoch of a cohort in training; `step` batches are done."""
+    """One epoch in the training of a cohort; `step` is the number of its finished batches."""
 
     def __init__(self, cohort: Cohort, number: int, step: int = 0) -> None:
         self.cohort, self.number, self.step = cohort, number, step
@@ -139,7 +139,7 @@ class Epoch:
         cohort.start_epoch(number, step)
 
     def train(self, batch: Batch, batches: int) -> None:
-        """Train on one batch; the epoch has `batches` of them."""
+        """Train on one batch; `batches` is the number of batches in the epoch."""
         progress = (self.number + self.step / batches) / self.cohort.recipe.epochs
         self.losses += self.cohort.step(batch, progress).double() * batch.labels.shape[1]
         self.step += 1
@@ -191,7 +191,10 @@ def _lines(
 
 @torch.no_grad()
 def restore(cohort: Cohort, states: Sequence[RunState], batches: int) -> Epoch:
-    """Put saved states into a new cohort; return the epoch to continue, which has `batches`."""
+    """Put saved states into a new cohort, and return the epoch to continue.
+
+    Each epoch has `batches` batches.
+    """
     feedback = cohort.feedback
     for run, state in enumerate(states):
         for name, parameter in cohort.net.state_of_run(run).items():

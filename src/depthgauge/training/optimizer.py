@@ -70,7 +70,7 @@ class CohortAdamW:
         )
 
     def moments_of_run(self, run: int) -> dict[str, Tensor]:
-        """Return the moments of one run's trained parameters, by "moment.parameter"."""
+        """Return the moments of one run's trained parameters, under names "moment.parameter"."""
         return {
             f"{moment}.{name}": self.net.of_run(name, self._moments[moment][name], run)
             for name in self._optimized
@@ -79,7 +79,7 @@ class CohortAdamW:
         }
 
     def restore(self, runs: list[dict[str, Tensor]], steps: int) -> None:
-        """Set every run's moments to those of `moments_of_run`, after `steps` steps."""
+        """Set every run's moments, as `moments_of_run` returned them after `steps` steps."""
         for run, kept in enumerate(runs):
             for name, moment in self.moments_of_run(run).items():
                 moment.copy_(kept[name])

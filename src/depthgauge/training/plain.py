@@ -36,7 +36,7 @@ def detached_trace(net: ResidualMLP, x: Tensor) -> Trace:
 
 
 def collect_needs(rule: Rule, net: ResidualMLP, trace: Trace, labels: Tensor) -> dict[Need, object]:
-    """Return what the rule's `needs` list."""
+    """Return the tensors and functions that the rule's `needs` list."""
     needed: dict[Need, object] = {}
     if "error" in rule.needs:
         logits = trace.logits.detach().unsqueeze(0)
@@ -72,7 +72,7 @@ class PlainCohort(Cohort):
     """A cohort that computes the gradients of each run's local losses by autograd.
 
     Parameters, feedback and optimizer are those of `Cohort`. Each run's network is a module whose
-    parameters are views of the stacked ones.
+    parameters are views of the stacked parameters.
     """
 
     @cached_property
@@ -149,7 +149,7 @@ class PlainCohort(Cohort):
     ) -> Tensor:
         """Compute the gradients of each part's own loss, let the rule learn, return the true loss.
 
-        The readout's own loss is the true one.
+        The readout's own loss is the true loss.
         """
         with torch.no_grad():
             credit = self._with_swapped(run, compute_credit(rule, context))

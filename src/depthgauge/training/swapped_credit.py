@@ -12,7 +12,7 @@ from depthgauge.training.random_streams import random_stream
 
 
 class SwappedCredit:
-    """Replaces the credit of the blocks that a run's intervention names by noise.
+    """Replaces credit by noise, in the blocks that a run's intervention names.
 
     The noise of a step comes from `random_stream("swapped", seed, epoch, step, block)`. The stream
     depends on that name alone, so a run gets the same noise in any cohort and after any
@@ -21,7 +21,7 @@ class SwappedCredit:
 
     def __init__(self, configs: Sequence[RunConfig]) -> None:
         self.runs_of: dict[int, list[int]] = {}
-        """By block, the runs in which its credit is swapped."""
+        """For each block, the runs in which noise replaces the block's credit."""
         for run, config in enumerate(configs):
             for block in config.intervention.swapped:
                 self.runs_of.setdefault(block, []).append(run)
@@ -29,7 +29,7 @@ class SwappedCredit:
         self._epoch, self._step = 0, 0
 
     def start(self, epoch: int, step: int) -> None:
-        """Set the next step."""
+        """Set the epoch and the step whose noise is drawn next."""
         self._epoch, self._step = epoch, step
 
     def next_step(self) -> None:
@@ -37,7 +37,7 @@ class SwappedCredit:
         self._step += 1
 
     def of_block(self, block: int, credit: Tensor) -> Tensor:
-        """Return a block's credit, (runs, samples, d), with noise in the runs that swap it."""
+        """Return a block's credit, (runs, samples, d), with noise in the runs that swap credit."""
         runs = self.runs_of.get(block)
         if not runs:
             return credit
@@ -47,7 +47,7 @@ class SwappedCredit:
         return swapped
 
     def of_run(self, run: int, block: int, credit: Tensor) -> Tensor:
-        """Return noise, (samples, d), whose norm is that of the credit for each sample."""
+        """Return noise, (samples, d), with the norm of the credit in each sample."""
         generator = random_stream("swapped", self._seeds[run], self._epoch, self._step, block)
         noise = torch.randn(credit.shape, generator=generator).to(credit)
         return noise * (_norms(credit) / _norms(noise)).to(credit.dtype)

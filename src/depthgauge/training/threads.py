@@ -1,4 +1,4 @@
-"""Set the number of PyTorch's threads for a while."""
+"""Set PyTorch's number of threads for one `with` block."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 
 @contextmanager
 def use_threads(number: int) -> Iterator[None]:
-    """Let PyTorch use `number` threads inside the `with` block, and as many as before after it."""
+    """Let PyTorch use `number` threads inside the `with` block; restore the old number after it."""
     before = torch.get_num_threads()
     torch.set_num_threads(number)
     try:

@@ -1,1 +1,1 @@
-"""What the readings mean: thresholds, intervals over seeds, the verdict's words."""
+"""The verdict over seeds: thresholds, statistical tests, used depth, and one word."""

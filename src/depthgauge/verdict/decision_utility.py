@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from depthgauge.diagnostics.case import Case
 from depthgauge.diagnostics.contract import Diagnostic, Readings
+from depthgauge.diagnostics.evidence import RuleEvidence
 from depthgauge.diagnostics.registry import diagnostics, verdict_diagnostics
 from depthgauge.verdict.thresholds import Thresholds
 
 ABOVE_CHANCE = 0.02
-"""An accuracy must exceed chance by this share."""
+"""An accuracy passes if it exceeds that of chance by at least this share."""
 
 
 @dataclass(frozen=True)
-class Evidence:
-    """The reported numbers of one run; None where a number was not measured.
+class RunEvidence:
+    """The reported numbers of one run; a number that was not measured is None.
 
-    A run that diverged has no accuracy.
+    A diverged run has the accuracy None.
     """
 
     accuracy: float | None
@@ -28,31 +28,31 @@ class Evidence:
     bp_gain: float | None = None
 
 
-Fails = Callable[[Evidence, Thresholds], bool | None]
-"""Says whether one piece of evidence fails; None where it was not measured."""
+Fails = Callable[[RunEvidence, Thresholds], bool | None]
+"""A check of one reported number: returns whether it fails; None if it was not measured."""
 
 
-def _accuracy(evidence: Evidence, _: Thresholds) -> bool:
+def _accuracy(evidence: RunEvidence, _: Thresholds) -> bool:
     return evidence.accuracy is None or evidence.accuracy - evidence.chance < ABOVE_CHANCE
 
 
-def _alignment(evidence: Evidence, _: Thresholds) -> bool | None:
+def _alignment(evidence: RunEvidence, _: Thresholds) -> bool | None:
     return None if evidence.alignment is None else evidence.alignment <= 0
 
 
 def _diagnostic(diagnostic: Diagnostic) -> Fails:
-    def fails(evidence: Evidence, used: Thresholds) -> bool | None:
-        case = Case([evidence.readings], used, used.error_rate_of_each, evidence.bp_gain)
-        finding = diagnostic.decide(case)
+    def fails(evidence: RunEvidence, used: Thresholds) -> bool | None:
+        of_run = RuleEvidence([evidence.readings], used, used.error_rate_of_each, evidence.bp_gain)
+        finding = diagnostic.decide(of_run)
         return None if finding.untested else (finding.published or finding.outcome) == "fires"
 
     return fails
 
 
 def strategies() -> dict[str, tuple[Fails, ...]]:
-    """Return the reporting strategies, each with the evidence that it looks at.
+    """Return the checks that each reporting strategy makes, by its name.
 
-    Like the verdict, "all" leaves out the diagnostics that do not count.
+    Like the verdict, "all" leaves out the diagnostics that have no part in the verdict.
     """
     common: tuple[Fails, ...] = (_accuracy, _alignment)
     each = {diagnostic.id: _diagnostic(diagnostic) for diagnostic in diagnostics()}
@@ -65,12 +65,12 @@ def strategies() -> dict[str, tuple[Fails, ...]]:
 
 
 def count_walk_backs(
-    runs: Sequence[Evidence], thresholds: Thresholds | None = None
+    runs: Sequence[RunEvidence], thresholds: Thresholds | None = None
 ) -> dict[str, tuple[int, int]]:
-    """Count for each strategy the runs that it walks back, and the runs that it can decide.
+    """Count the runs that each strategy walks back, and the runs that it can decide about.
 
-    A strategy walks a run back if any of its evidence fails by point values. It can decide about a
-    run if some evidence fails, or if all evidence was measured.
+    A strategy walks a run back if any of its checks fails by point values. It can decide about a
+    run if some check fails, or if every number was measured.
     """
     used, counts = thresholds or Thresholds(), {}
     for strategy, parts in strategies().items():

@@ -1,12 +1,12 @@
-"""The diagnostics over training: the first epoch at which each fires."""
+"""The diagnostics over training: the first epoch at which each diagnostic fires."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from depthgauge.diagnostics.case import Case
 from depthgauge.diagnostics.contract import Readings
+from depthgauge.diagnostics.evidence import RuleEvidence
 from depthgauge.diagnostics.readings import epoch_readings
 from depthgauge.diagnostics.registry import diagnostics
 from depthgauge.gauges.epoch_metrics import EpochMetrics
@@ -15,14 +15,14 @@ from depthgauge.verdict.thresholds import Thresholds
 
 @dataclass(frozen=True)
 class EpochReadings:
-    """The readings of the diagnostics after one epoch; None where the metrics have none."""
+    """The readings of the diagnostics after one epoch; a reading that is not recorded is None."""
 
     epoch: int
     values: Readings
 
 
 def readings_from_metrics(lines: Iterable[EpochMetrics]) -> list[EpochReadings]:
-    """Return the readings of each line of a run's `metrics.jsonl`, except lines without any."""
+    """Return the readings of each line of a run's `metrics.jsonl`; leave out lines without any."""
     epochs = [EpochReadings(line["epoch"], epoch_readings(line)) for line in lines]
     return [epoch for epoch in epochs if any(v is not None for v in epoch.values.values())]
 
@@ -32,17 +32,17 @@ def first_fired(
 ) -> dict[str, int | None]:
     """Return the first epoch at which each diagnostic fires by its point values.
 
-    None for a diagnostic that never fires. A diagnostic without readings is left out.
+    A diagnostic that never fires has None. A diagnostic without readings is left out.
     """
     used = thresholds or Thresholds()
     first: dict[str, int | None] = {}
     for epoch in readings:
-        case = Case([epoch.values], used, used.error_rate_of_each)
+        evidence = RuleEvidence([epoch.values], used, used.error_rate_of_each)
         for diagnostic in diagnostics():
             recorded = [epoch.values.get(quantity.name) for quantity in diagnostic.recorded]
             if not recorded or None in recorded:
                 continue
             first.setdefault(diagnostic.id, None)
-            if first[diagnostic.id] is None and diagnostic.decide(case).fires:
+            if first[diagnostic.id] is None and diagnostic.decide(evidence).fires:
                 first[diagnostic.id] = epoch.epoch
     return first

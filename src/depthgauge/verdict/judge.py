@@ -1,4 +1,4 @@
-"""The verdict: every diagnostic with confidence, and one word."""
+"""The verdict: the finding of every diagnostic over seeds, and one word."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from depthgauge.diagnostics.case import Case
 from depthgauge.diagnostics.contract import Readings
+from depthgauge.diagnostics.evidence import RuleEvidence
 from depthgauge.diagnostics.finding import Finding
 from depthgauge.diagnostics.registry import diagnostics, quantities
 from depthgauge.diagnostics.used_depth import LEAST_SEEDS, UsedDepth, in_words
@@ -16,7 +16,7 @@ from depthgauge.verdict.thresholds import Thresholds
 from depthgauge.verdict.words import Word
 
 Protocol = Literal["depthgauge", "published"]
-"""The rules for the word: ours, which ask for the ladder, or those of the published protocol."""
+"""The protocol that chooses the word: ours, which needs a ladder, or the published protocol."""
 
 
 @dataclass(frozen=True)
@@ -25,10 +25,10 @@ class Verdict:
 
     Attributes:
         word: the verdict in one word.
-        findings: the findings of the diagnostics that count.
+        findings: the findings of the diagnostics that have a part in the verdict.
         seeds: the number of networks that were judged.
-        besides: the findings of the diagnostics that do not count.
-        reason: why there was nothing to judge; empty if there was.
+        besides: the findings of the other diagnostics, which have no part in the verdict.
+        reason: the reason why nothing was judged; empty if something was judged.
         used_depth: how many blocks earn accuracy; None without a ladder.
     """
 
@@ -62,7 +62,7 @@ class Verdict:
 
     @property
     def published(self) -> Verdict:
-        """Return the verdict by the published protocol, which does not ask for a ladder."""
+        """Return the verdict by the published protocol, which needs no ladder."""
         if not self.findings or self.reason:
             return self
         findings = tuple(
@@ -98,7 +98,7 @@ class Verdict:
         return self.word + (f" ({', '.join(details)})" if details else "")
 
     def _open(self) -> list[str]:
-        """List what is open: diagnostics that straddle their thresholds, then rungs."""
+        """List what is undecided: diagnostics that straddle their thresholds, then rungs."""
         details = [f"{', '.join(self.unclear)}: {_more_seeds(self)}"] if self.unclear else []
         depth = self.used_depth
         rungs = depth.open_rungs if depth and depth.seeds >= LEAST_SEEDS else ()
@@ -117,26 +117,27 @@ def judge(
 ) -> Verdict:
     """Return the verdict over seeds, from the readings of one network for each seed.
 
-    The first of these words that applies:
+    The word is the first of these that applies. Only diagnostics that have a part in the verdict
+    are considered.
 
-    1. *walk back* if any diagnostic that counts fires with confidence;
+    1. *walk back* if any diagnostic fires with confidence;
     2. *no alarm, depth untested* if there is no `used_depth`, if the task cannot tell depth, or if
        a diagnostic was not measured or does not apply. Depth utility does not apply where
        backpropagation gains too little itself (`bp_gain`);
     3. *shallow* if fewer rungs may be in use than backpropagation is shown to gain from;
     4. *trustworthy* if every diagnostic passes, and at least as many rungs are shown to earn as
        backpropagation may use;
-    5. *inconclusive*.
+    5. *inconclusive* otherwise.
 
     The published protocol needs no ladder. Its words are *walk back*, *inconclusive*, *no alarm,
-    depth untested* and *trustworthy*, in this order. The diagnostics that count share the error
-    rate equally, so that all intervals together keep it. With one seed the point values decide.
+    depth untested* and *trustworthy*, in this order. The error rate is divided equally among the
+    diagnostics, so that all intervals together keep it. With one seed the point values decide.
     """
     used = thresholds or Thresholds()
     _check_names(seeds)
-    case = Case(seeds, used, used.error_rate_of_each, bp_gain)
-    findings = tuple(d.decide(case) for d in diagnostics() if d.counts)
-    besides = tuple(d.decide(case) for d in diagnostics() if not d.counts)
+    evidence = RuleEvidence(seeds, used, used.error_rate_of_each, bp_gain)
+    findings = tuple(d.decide(evidence) for d in diagnostics() if d.counts)
+    besides = tuple(d.decide(evidence) for d in diagnostics() if not d.counts)
     word = _word(findings, used_depth)
     verdict = Verdict(word, findings, len(seeds), besides, used_depth=used_depth)
     return verdict.published if protocol == "published" else verdict
@@ -170,7 +171,7 @@ def _check_names(seeds: Sequence[Readings]) -> None:
     """Refuse a reading that no diagnostic asks for; its name is probably misspelt."""
     known = quantities()
     for name in (name for seed in seeds for name in seed if name not in known):
-        raise UserError(f"no diagnostic reads {name!r}; there are: {', '.join(known)}")
+        raise UserError(f"no diagnostic reads {name!r}; the readings are: {', '.join(known)}")
 
 
 def _more_seeds(verdict: Verdict) -> str:

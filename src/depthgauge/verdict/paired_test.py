@@ -16,7 +16,7 @@ Right = NDArray[np.bool_]
 
 LEAST_SEEDS = 2
 NOTHING = 1e-12
-"""Differences of accuracies below this are rounding, not a difference."""
+"""Differences of accuracies below this count as rounding errors."""
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ class Scores:
 
     Attributes:
         accuracies: the share of samples on which each seed's network is right.
-        right: the same sample by sample, for the seeds where it is known.
-        samples: the number of samples; None leaves the noise of the evaluation set out.
+        right: for each sample whether the network is right, for the seeds where that is known.
+        samples: the number of samples; with None, the noise of the evaluation set is left out.
     """
 
     accuracies: Mapping[int, float]
@@ -38,8 +38,8 @@ class Comparison(NamedTuple):
     """The mean difference of two accuracies, paired by seed, and its error.
 
     Attributes:
-        mean: the mean over the seeds that both have; None if they share no seed.
-        least: the smallest difference among these seeds.
+        mean: the mean over the common seeds; None without a common seed.
+        least: the smallest difference among the common seeds.
         error: the standard error of the mean; None with fewer than two seeds.
         freedom: the degrees of freedom of the error.
     """
@@ -110,7 +110,7 @@ def _over_samples(one: Scores, other: Scores, seeds: Sequence[int]) -> tuple[flo
 
 
 def holm(p_values: Sequence[float], error_rate: float) -> list[bool]:
-    """Return which statements hold, by Holm's method with this error rate over all of them."""
+    """Return for each p-value whether its statement holds, at this error rate over all (Holm)."""
     order = sorted(range(len(p_values)), key=lambda place: p_values[place])
     holds = [False] * len(p_values)
     for rank, place in enumerate(order):

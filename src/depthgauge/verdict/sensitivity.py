@@ -35,7 +35,7 @@ def sensitivity(
     """Return the stable range of each threshold, while the other thresholds keep their values.
 
     The word can change only where a threshold crosses the end of an interval, or the gain of
-    backpropagation. So one verdict between each two neighbouring values of these is enough.
+    backpropagation. So one verdict between each two neighbours among these points is enough.
     """
     used = thresholds or Thresholds()
     moved = [
@@ -88,7 +88,7 @@ def _ends(threshold: Threshold, seeds: Sequence[Readings], verdict: Verdict) -> 
 
 
 def _between(low: float, high: float) -> float:
-    """Return a value between two ends, of which `low` may be 0 and `high` may be infinite."""
+    """Return a value between `low`, which may be 0, and `high`, which may be infinite."""
     if high == math.inf:
         return 2 * low
     return math.sqrt(low) * math.sqrt(high) if low > 0 else high / 2

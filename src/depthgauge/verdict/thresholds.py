@@ -36,11 +36,11 @@ class Thresholds(Mapping[str, float]):
 
     @property
     def error_rate_of_each(self) -> float:
-        """Return the error rate of one interval, so that all diagnostics keep `error_rate`."""
+        """Return the error rate of one interval, so that all together keep `error_rate`."""
         return self["error_rate"] / len(verdict_diagnostics())
 
     def replace(self, **moved: float) -> Thresholds:
-        """Return the same thresholds with new values for those that are given."""
+        """Return the thresholds with the given values, and the other values unchanged."""
         return Thresholds(**{**self, **moved})
 
     def __getitem__(self, name: str) -> float:
@@ -83,7 +83,7 @@ Thresholds.__doc__ = f"{Thresholds.__doc__}\n    Attributes:\n" + "\n".join(
 
 
 def thresholds_from(given: Mapping[str, float]) -> Thresholds:
-    """Return the protocol's thresholds with those that are given; none may be infinite.
+    """Return the protocol's thresholds, with the given values in their place; refuse infinity.
 
     Documents store thresholds as JSON numbers, and JSON has no infinity.
     """

@@ -11,27 +11,27 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from depthgauge.diagnostics.used_depth import LEAST_SEEDS, RungFinding, UsedDepth, are_last
-from depthgauge.verdict.ladder_scores import LadderScores
 from depthgauge.verdict.paired_test import Scores, compare, holm
+from depthgauge.verdict.rung_comparisons import LadderScores
 
 ERROR_RATE = 0.05
 DELTA, SHARE_OF_GAIN = 0.005, 0.02
-"""The least gain that matters: half a point, or this share of BP's gain where that is less."""
+"""The least gain that matters: half a point, or 2 % of BP's gain if that is less."""
 
 FEW_SEEDS = 5
-"""With at most so many seeds, every seed must agree."""
+"""With at most this many seeds, a rung earns only if every seed agrees."""
 
 
 def find_used_depth(
     ladder: LadderScores, bp: UsedDepth | None = None, *, is_bp: bool | None = None
 ) -> UsedDepth:
-    """Return the used depth of a rule, given `bp`, that of backpropagation on the same task.
+    """Return the used depth of a rule; `bp` is that of backpropagation on the same task.
 
     Without `bp` the rule is backpropagation itself, unless `is_bp` says otherwise.
 
     1. Rung k earns if it is above every lower rung and above its twin. The tests are one-sided and
-       paired by seed. The largest of their p-values counts, by Holm's method over the rungs. With
-       five seeds or fewer, every seed must agree.
+       paired by seed. The largest p-value of the rung counts, with Holm's correction over the
+       rungs. With five seeds or fewer, every seed must agree.
     2. The other blocks are idle if the whole network is shown to be less than δ better than the
        earning blocks trained alone, or than the whole network with noise for the other blocks.
     """
@@ -84,8 +84,8 @@ def _find_rungs(ladder: LadderScores, is_enough: bool) -> tuple[RungFinding, ...
 def twins_needed(ladder: LadderScores, delta: float | None = None) -> list[int]:
     """Return the rungs whose swap twin can change the result: those above every lower rung.
 
-    A rung counts as above if its mean gain is at least δ, because the twin then matters for
-    `value`, or if its gain is shown, because the twin then matters for `low`.
+    A rung counts as above if its mean gain is at least δ (then its twin matters for `value`), or
+    if its gain is significant (then its twin matters for `low`).
     """
     least = _delta(ladder.over_lower[ladder.ks[-1]][0].mean) if delta is None else delta
     return [
@@ -138,7 +138,7 @@ def _over_noise(ladder: LadderScores, k: int) -> float | None:
 def _is_idle(ladder: LadderScores, rungs: Sequence[RungFinding], delta: float) -> bool:
     """Return whether the blocks that do not earn are shown to be worth less than δ.
 
-    Two tests can show it, so that twice the smaller p-value counts.
+    Either of two tests can show it, so twice the smaller p-value counts (Bonferroni).
     """
     runs = [_earning_alone(ladder, rungs), ladder.rest_on_noise]
     p_values = [compare(ladder.full, run).p_below(delta) for run in runs if run is not None]
@@ -146,7 +146,10 @@ def _is_idle(ladder: LadderScores, rungs: Sequence[RungFinding], delta: float) -
 
 
 def _earning_alone(ladder: LadderScores, rungs: Sequence[RungFinding]) -> Scores | None:
-    """Return the confirming run; if the earning blocks are the last k, return rung k."""
+    """Return the scores with the earning blocks trained alone.
+
+    If these are the last k blocks, they are the scores of rung k, else of the confirming run.
+    """
     earning = sorted(block for rung in rungs if rung.earns for block in rung.blocks)
     if are_last(earning, ladder.ks[-1]):
         return ladder.rungs[len(earning)]
@@ -164,7 +167,7 @@ def _count_gaining(rungs: Sequence[RungFinding], delta: float) -> int:
 
 
 def _worse_than(ladder: LadderScores) -> int | None:
-    """Return the best rung among those that are shown to be better than the whole network."""
+    """Return k of the best rung that is shown to be better than the whole network, or None."""
     over_lower = ladder.over_lower[ladder.ks[-1]]
     shown = [k for k, gain in over_lower.items() if len(ladder.ks) * gain.p_below() <= ERROR_RATE]
     return max(shown, key=lambda k: fmean(ladder.rungs[k].accuracies.values()), default=None)

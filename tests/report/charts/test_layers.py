@@ -202,6 +202,6 @@ def test_the_mean_over_all_seeds_is_of_the_chosen_epoch():
 
 def test_a_reader_is_told_where_values_are_only_known_with_all_blocks_trained():
     study = audited()
-    for k, told in ((2, []), (1, ["known with all blocks trained"])):
+    for k, told in ((2, []), (1, ["only known with all blocks trained"])):
         found = drawn(study, ALIGNMENT, k=k)
         assert [mark.style["text"] for mark in found if mark.kind == "text"] == told

@@ -14,7 +14,7 @@ from store.small_runs_on_disk import contents
 
 from depthgauge.config import TaskConfig
 from depthgauge.report.page.charts import page_charts
-from depthgauge.report.page.data import page_data
+from depthgauge.report.page.page_data import page_data
 from depthgauge.report.page.study_page import study_page, write_study_page
 from depthgauge.results.load import load
 
@@ -207,7 +207,7 @@ def test_a_page_with_parts_missing_is_whole_in_itself(odd_page, what):
     [
         ("one rule, one seed", "no alarm, depth untested, single seed"),
         ("no ladder", "no alarm, depth untested"),
-        ("no audit", "From what training wrote down"),
+        ("no audit", "Judged by the metrics of training"),
         ("only failed runs", "0 of 2 runs have finished; 2 failed."),
         ("nothing begun", "This study is not complete: 0 of 3 runs have finished; 3 waiting."),
         ("nothing planned", "No rule can be judged yet."),

@@ -148,7 +148,7 @@ def test_pitfalls_of_an_audited_study():
     found = part(audited_study(), "Pitfalls")
     assert found["Feedback"].startswith("✓ the credit of 4 of 4 audited networks")
     assert found["Mean over layers"].startswith("✓ Γ is given layer by layer")
-    assert found["Null of Γ"] == "✓ Γ of 2 networks is set against 200 fresh feedbacks each"
+    assert found["Null of Γ"] == "✓ Γ of 2 networks is compared with 200 fresh feedbacks each"
     assert found["Precision"].startswith("✓ trained in float32; the least cosine")
     assert found["Cosines"].startswith("✓")
     assert found["Basis of the verdicts"] == "✓ the audit judged bp, dfa"
@@ -160,7 +160,7 @@ def test_pitfalls_of_a_study_without_an_audit():
     found = part(trained_study(), "Pitfalls")
     for label in ("Cosines", "Precision", "Feedback", "Mean over layers", "Null of Γ"):
         assert found[label].startswith("– ")
-    assert found["Basis of the verdicts"].startswith("✗ what training wrote down judged bp, dfa")
+    assert found["Basis of the verdicts"].startswith("✗ the metrics of training judged bp, dfa")
     assert found["Spread"] == "✓ sample standard deviations (ddof 1) over seeds, n = 3"
     assert found["Single seed"] == "✓ every verdict rests on several seeds"
     assert found["Lost runs"] == "✓ none of 21 diverged or failed"

@@ -49,8 +49,8 @@ def test_how_far_each_threshold_may_move():
     )
     sentence, _ = words_of({"dfa": make_verdict(sensitivity=ranges)})
     assert sentence == (
-        "dfa keeps its verdict for any one threshold within: growth 0 to 694 (used: 50); gradient "
-        "4.21e-09 to any value (used: 1.28e-05)."
+        "dfa keeps its verdict if one threshold changes within: growth 0 to 694 (used: 50); "
+        "gradient 4.21×10⁻⁹ to any value (used: 1.28×10⁻⁵)."
     )
 
 
@@ -65,8 +65,8 @@ def test_earlier_audits_are_one_sentence_whatever_they_said():
         "ep": make_verdict(),
     }
     assert [words for words in words_of(verdicts) if "earlier" in words] == [
-        "An earlier audit with 3 seeds said inconclusive (bp, fa) and walk back (dfa), one with 5 "
-        "seeds said shallow (fa); looking again and again makes a wrong word likelier: see "
+        "An earlier audit with 3 seeds said inconclusive (bp, fa) and walk back (dfa), another "
+        "with 5 seeds said shallow (fa); each further audit makes a wrong verdict likelier: see "
         "docs/verdict.md."
     ]
     assert not any("earlier" in words for words in words_of({"ep": make_verdict()}))
@@ -95,13 +95,13 @@ CALM, ALARMED = make_report(None, None), make_report(None, None, growth=900.0)
 
 
 def test_the_control_is_counted_with_what_it_came_to():
-    for reports, words in [
-        ([CALM], "1 untrained network: no alarm, depth untested"),
-        ([CALM, CALM], "2 untrained networks: no alarm, depth untested"),
-        ([CALM, ALARMED], "2 untrained networks: no alarm, depth untested / walk back"),
+    for reports, networks, words in [
+        ([CALM], "1 untrained network", "no alarm, depth untested"),
+        ([CALM, CALM], "2 untrained networks", "no alarm, depth untested"),
+        ([CALM, ALARMED], "2 untrained networks", "no alarm, depth untested / walk back"),
     ]:
         untrained = {str(seed): report for seed, report in enumerate(reports)}
-        assert words_of(untrained=untrained) == [f"As a control, {words}."]
+        assert words_of(untrained=untrained) == [f"Verdict on {networks}, as a control: {words}."]
 
 
 def test_without_an_audit_there_is_nothing_to_say():

@@ -120,7 +120,7 @@ def test_why_a_rule_is_not_compared_with_the_reference(short, tmp_path):
     other = write_study(tmp_path / "other", {"fa": {2: {1: 0.5}}}, recipe=SIX_EPOCHS)
     assert against_sentences(compared(short, other)) == {
         "other": [
-            "fa: not compared with bp: there is none here, and short differs in recipe.epochs "
+            "fa: not compared with bp: this study has no bp, and short differs in recipe.epochs "
             "3 → 6."
         ]
     }
@@ -129,7 +129,7 @@ def test_why_a_rule_is_not_compared_with_the_reference(short, tmp_path):
 def test_a_reference_of_which_nothing_is_measured(short, tmp_path):
     other = write_study(tmp_path / "other", {"bp": {2: {1: None}}, "fa": {2: {1: 0.5}}})
     assert against_sentences(compared(short, other)) == {
-        "other": ["fa: not compared with bp: nothing is measured of both yet."]
+        "other": ["fa: not compared with bp: nothing has been measured for both yet."]
     }
 
 
@@ -140,8 +140,8 @@ def test_a_rule_that_is_compared_needs_no_words(short, tmp_path):
 
 def test_nothing_at_all_to_compare_with_the_reference(short, tmp_path):
     bp = write_study(tmp_path / "bp", {"bp": BP})
-    assert nothing_against(compared(short, bp)) == "There is no rule but bp."
+    assert nothing_against(compared(short, bp)) == "The studies have no rule but bp."
     studies = [write_study(tmp_path / name, {"fa": {2: {1: 0.5}}}) for name in "ab"]
     assert nothing_against(compared(*studies)) == (
-        "None of the studies has bp; --to names another rule."
+        "None of the studies has bp; choose another rule with --to."
     )

@@ -144,8 +144,8 @@ def test_a_rule_that_is_not_shown_to_beat_a_linear_classifier_is_told_so_first()
         "30.0 % over 3 seeds, beside 55.0 %."
     )
     assert dfa.startswith("dfa gains")
-    assert "linear classifier of the standardised input names 55.0 % rightly" in linear
-    assert shallow.endswith("without blocks, trained by bp (bp[shallow]), names 45.0 % rightly.")
+    assert "linear classifier of the standardised input reaches 55.0 % (" in linear
+    assert shallow.endswith("without blocks, trained by bp (bp[shallow]), reaches 45.0 %.")
 
 
 def test_a_missing_linear_floor_has_its_reason():

@@ -75,13 +75,13 @@ def test_a_block_that_gains_no_more_than_on_noise_is_said_to():
 
 def test_a_rung_without_a_twin_is_said_not_to_have_been_held_against_noise():
     _, why = depth_sentences("bp", depth_of(LADDER, {k: ON_NOISE[k] for k in (1, 2, 3)}))
-    assert why == "bp: block 0 adds +2.0 points, and was not held against noise."
+    assert why == "bp: block 0 adds +2.0 points, and was not compared with noise."
 
 
 def test_a_gain_that_seeds_do_not_show_is_open():
     wide = depth_of((27.1, 55.7, 64.8, 69.2, 71.2), ON_NOISE, apart=(-2.5, 0.0, 2.5))
     _, why = depth_sentences("bp", wide)
-    assert why.endswith("block 0 adds +2.0 points, but so few seeds do not show it.")
+    assert why.endswith("block 0 adds +2.0 points, but there are too few seeds to show it.")
 
 
 def test_a_gain_of_next_to_nothing_is_neither_use_nor_harm():

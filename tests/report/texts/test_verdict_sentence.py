@@ -63,7 +63,7 @@ def test_depth_that_was_not_tested_says_why():
     verdict = replace(ladder.verdict, word="no alarm, depth untested")
     depth = replace(ladder.used_depth, is_bp=False)
     sentence = verdict_sentence(replace(ladder, verdict=verdict, used_depth=depth))
-    assert "bp was not trained beside it" in sentence
+    assert "bp was not trained with a ladder of its own" in sentence
 
 
 def test_every_word_has_its_claim():

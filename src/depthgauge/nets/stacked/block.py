@@ -108,9 +108,9 @@ def block_local_backward(
 ) -> None:
     """Write the parameter gradients of scale·Σ ⟨f, upstream⟩ into `out`.
 
-    The gradient at LN's output is not needed. With the normalised stream x̂, W₁'s input is γ⊙x̂ + β
-    and z is its output. Then M = (∂/∂z)ᵀ x̂ gives ∂/∂W₁ = M⊙γ + (∂/∂b₁)βᵀ, ∂/∂γ = Σ_rows M⊙W₁ and
-    ∂/∂β = W₁ᵀ ∂/∂b₁.
+    The gradient at LN's output is not computed. Let x̂ be the normalised stream, γ⊙x̂ + β the input
+    of W₁, and z its output. Then M = (∂/∂z)ᵀ x̂ gives ∂/∂W₁ = M⊙γ + (∂/∂b₁)βᵀ, ∂/∂γ = Σ_rows M⊙W₁
+    and ∂/∂β = W₁ᵀ ∂/∂b₁.
     """
     runs = len(upstream)
     d_activated = products.through(upstream, p["fc2.weight"][:runs])

@@ -19,7 +19,7 @@ class StackedEmbedding:
     Args:
         weights: (runs, d, input).
         biases: (runs, d).
-        groups: the number of each run's input batch, as 0, 1, ….
+        groups: for each run, the index of its input batch: 0, 1, ….
         products: how matrices are multiplied.
     """
 
@@ -75,7 +75,7 @@ class StackedEmbedding:
     ) -> None:
         """Write the gradients of scale·Σ ⟨h_0, upstream⟩ into `weight_out` and `bias_out`.
 
-        Both are in the embedding's own order of runs, in which the runs of a group are adjacent.
+        Both have the embedding's own order of runs, in which the runs of a group are adjacent.
         """
         for x, members, part in zip(inputs, self._members, self._slices, strict=True):
             flat = upstream[members].transpose(1, 2).reshape(-1, len(x))

@@ -32,7 +32,7 @@ class StackedTrace:
 
     Attributes:
         states, branches, logits: h_0 … h_L, f_0 … f_{L−1} and the logits.
-        block_tapes, out_norm, read: what the backward pass needs; `read` is the head's input.
+        block_tapes, out_norm, read: tensors for the backward pass; `read` is the head's input.
     """
 
     states: tuple[Tensor, ...]
@@ -46,21 +46,21 @@ class StackedTrace:
 class StackedResidualMLP:
     """Networks whose tensors have a leading run axis.
 
-    Run r trains its last `trained_blocks[r]` blocks, except the `frozen` ones. Runs are sorted by
-    that number, largest first. So the runs that train a block are always the first ones, a slice
-    selects them, and frozen blocks cost nothing.
+    Run r trains its last `trained_blocks[r]` blocks, except the `frozen` blocks. Runs are sorted
+    by this number, largest first, so that a slice selects the runs that train a block. A block
+    that no run trains has no gradients.
 
     Attributes:
         template: one of the networks, for its structure.
         parameters: stacked tensors by their names in `ResidualMLP.state_dict()`.
         trained_runs: for each name, how many runs train the tensor.
 
-    The embedding has its own order of runs (see `StackedEmbedding`); `of_run` translates.
+    The embedding has its own order of runs (see `StackedEmbedding`); use `of_run` to select a run.
 
     Args:
         nets: one initialised network for each run.
-        groups: the number of each run's input batch; runs of one seed share a batch.
-        trained_blocks: k of each run, largest first.
+        groups: for each run, the index of its input batch; runs of one seed share a batch.
+        trained_blocks: the number of trained blocks of each run, k, largest first.
         frozen: blocks that no run trains, whatever its k.
         dtype: the precision of parameters and arithmetic.
         device: the device of all tensors.
@@ -170,7 +170,10 @@ class StackedResidualMLP:
     def readout_local_backward(
         self, trace: StackedTrace, d_logits: Tensor, out: Gradients
     ) -> Tensor:
-        """Write the readout's gradients of Σ ⟨logits, d_logits⟩; return the one at its input."""
+        """Differentiate Σ ⟨logits, d_logits⟩: write the readout's parameter gradients into `out`.
+
+        Returns the gradient at the head's input.
+        """
         d_read = torch.bmm(d_logits, self.parameters["out_head.weight"])
         torch.bmm(d_logits.transpose(1, 2), trace.read, out=out["out_head.weight"])
         torch.sum(d_logits, 1, out=out["out_head.bias"])
@@ -182,7 +185,10 @@ class StackedResidualMLP:
     def _readout_backward(
         self, trace: StackedTrace, d_logits: Tensor, out: Gradients | None
     ) -> Tensor:
-        """Return the gradient of Σ ⟨logits, d_logits⟩ at h_L; write the readout's into `out`."""
+        """Return the gradient of Σ ⟨logits, d_logits⟩ at h_L.
+
+        If `out` is given, also write the readout's parameter gradients into it.
+        """
         if out is not None:
             d_read = self.readout_local_backward(trace, d_logits, out)
         else:
@@ -194,7 +200,7 @@ class StackedResidualMLP:
     def block_local_backward(
         self, trace: StackedTrace, index: int, upstream: Tensor, out: Gradients, scale: float = 1.0
     ) -> None:
-        """Write a block's gradients of scale·Σ ⟨f_l, upstream⟩ for the runs that train it."""
+        """Write a block's gradients of scale·Σ ⟨f_l, upstream⟩, for runs that train the block."""
         wanted = self._block_gradients(index, out)
         if wanted:
             block, tape = self._blocks[index], trace.block_tapes[index]
@@ -216,7 +222,7 @@ class StackedResidualMLP:
             trace: the forward pass.
             d_logits: the gradient at the logits.
             out: buffers for all parameter gradients except the embedding's, if they are needed.
-            d_branches: gradients at the branches, added there, of a loss that depends on them.
+            d_branches: more gradients at the branches, of a loss that depends on them directly.
         """
         gradient = self._readout_backward(trace, d_logits, out)
         gradients = [gradient]

@@ -36,10 +36,10 @@ FULL_PRECISION = Products()
 
 
 class OneDnnProducts(Products):
-    """Products in which oneDNN computes x·weightᵀ of single matrices.
+    """Matrix products of a Linear layer; oneDNN computes x·weightᵀ if x is a single matrix.
 
-    PyTorch's usual library does not use AVX-512 on processors of other makers than Intel; oneDNN
-    does. oneDNN is not used for the other products: it is no faster for many small matrices, and it
+    PyTorch's usual library uses AVX-512 on Intel's processors only; oneDNN uses it on all.
+    oneDNN is not used for the other products: it is no faster for many small matrices, and it
     cannot write into a given tensor.
     """
 
@@ -55,7 +55,7 @@ class Bf16Products(Products):
     """Products of factors rounded to bfloat16, summed in float32 and rounded to bfloat16.
 
     If the device cannot multiply bfloat16, the rounded factors are multiplied in float32. The
-    results are the same except for the order of summation, and it is no faster than float32.
+    results then differ only by the order of summation, but nothing is faster than in float32.
 
     Args:
         device: the device of the factors.

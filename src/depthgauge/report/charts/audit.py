@@ -28,7 +28,7 @@ ROW = 24
 
 @dataclass(frozen=True)
 class SeedReading:
-    """What was read off one network."""
+    """The reading of one network."""
 
     rule: str
     value: float
@@ -38,7 +38,7 @@ class SeedReading:
 
 @dataclass(frozen=True)
 class IntervalBar:
-    """A rule's interval over seeds, as far as it is on the axis."""
+    """A rule's interval over seeds, cut at the ends of the axis."""
 
     rule: str
     low: float
@@ -48,7 +48,7 @@ class IntervalBar:
 
 @dataclass(frozen=True)
 class Arrow:
-    """The end of the axis beyond which an interval goes on."""
+    """A sign at the end of the axis for an interval that goes on beyond it."""
 
     rule: str
     value: float
@@ -57,7 +57,7 @@ class Arrow:
 
 @dataclass(frozen=True)
 class Fate:
-    """What became of the networks that have no place on the axis."""
+    """Words for the networks that the axis cannot show, such as `2 diverged`."""
 
     rule: str
     value: float
@@ -75,7 +75,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class AuditData:
-    """What a panel shows; `labels` come from good to bad."""
+    """The data of a panel; `labels` are the rules, sorted from good to bad."""
 
     labels: tuple[str, ...]
     span: Span
@@ -87,7 +87,7 @@ class AuditData:
 
 
 def reason_missing(study: StudyResult) -> str | None:
-    """Say why the study has no readings to draw; None where it has some."""
+    """Say why the study has no readings to draw; None if it has some."""
     if any(rule.networks for rule in study.rules.values()):
         return None
     return (
@@ -104,14 +104,14 @@ def draw(study: StudyResult) -> Figure:
 
 
 def panels(rules: Collection[RuleResult], used: Thresholds, scales: RuleScales) -> list[Panel]:
-    """Return a panel for each diagnostic; none where no network of these rules was read."""
+    """Return a panel for each diagnostic; an empty list if no network of the rules was read."""
     read = [rule for rule in rules if rule.networks]
     axes = axes_to_draw(read, used) if read else []
     return [_panel(axis, read, scales) for axis in axes]
 
 
 def audit_data(axis: DiagnosticAxis, rules: Collection[RuleResult]) -> AuditData:
-    """Return what the panel of a diagnostic shows."""
+    """Return the data of a diagnostic's panel."""
     rows, span = sorted(rules, key=axis.badness), axis.span(rules)
     low, high = span.ends
     limits = [] if axis.threshold is None else [_limit(axis, axis.threshold, span)]
@@ -246,4 +246,4 @@ LAYERS: tuple[tuple[str, Callable[[_Drawing], alt.Chart]], ...] = (
     ("seeds", _seeds),
     ("fates", _fates),
 )
-"""What is drawn, from below to above: the rows, and how."""
+"""The layers from below to above: the name of the rows, and the function that draws them."""

@@ -1,6 +1,6 @@
 """Axes with limits and ticks that are fixed before a chart is drawn.
 
-A chart in which one rule is isolated keeps its axes, so that it can be compared with the whole.
+A chart keeps its axes when one rule is shown alone, so that it can be compared with the full chart.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MARGIN = 0.06
 """Room beyond the outermost values, as a share of what they span."""
 
 LEAST_DECADES = 1.0
-"""A logarithmic axis spans at least so much: less would make much of small differences."""
+"""The smallest span of a logarithmic axis: a shorter axis would exaggerate small differences."""
 
 PLAIN_FROM, PLAIN_TO = 1e-3, 1e4
 """Ticks between these are written without powers of ten."""
@@ -34,7 +34,7 @@ def has_place(value: float | None, log: bool = False) -> bool:
 
 @dataclass(frozen=True)
 class Span:
-    """The limits of an axis; those of a logarithmic one are decades."""
+    """The limits of an axis; for a logarithmic axis they are exponents of ten."""
 
     low: float
     high: float
@@ -42,12 +42,12 @@ class Span:
 
     @property
     def width(self) -> float:
-        """From end to end."""
+        """The distance between the limits; in decades if the axis is logarithmic."""
         return self.high - self.low
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The limits as values."""
+        """The limits as values, not as exponents."""
         return (10**self.low, 10**self.high) if self.log else (self.low, self.high)
 
     def widened(self, below: float = 0.0, above: float = 0.0) -> Span:
@@ -61,12 +61,12 @@ class Span:
 
     @property
     def scale(self) -> alt.Scale:
-        """The scale, with exactly these limits."""
+        """The scale of a chart's axis, with exactly these limits."""
         kind: Any = {"type": "log"} if self.log else {"zero": False}
         return alt.Scale(domain=list(self.ends), nice=False, **kind)
 
     def axis(self, title: str | None, most: int = 7) -> alt.Axis:
-        """Return the axis, with at most so many ticks."""
+        """Return the axis, with about `most` ticks or fewer."""
         if not self.log:
             return alt.Axis(title=title, tickCount=most)
         ticks = log_ticks(self.low, self.high, most)
@@ -95,7 +95,7 @@ def span_of(values: Iterable[float | None], *, log: bool = False, least: float =
 
 
 def log_ticks(low: float, high: float, most: int) -> list[float]:
-    """Return the finest series of round numbers with at most `most` between two decades."""
+    """Return the finest series of at most `most` round numbers from 10**low to 10**high."""
     series = (
         [tick for tick in ticks if low <= math.log10(tick) <= high] for ticks in _series(low, high)
     )

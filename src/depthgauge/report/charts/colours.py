@@ -10,10 +10,10 @@ import re
 from collections.abc import Mapping
 
 INK, SOFT, LINE, PAPER = "var(--ink)", "var(--soft)", "var(--line)", "var(--paper)"
-"""Colours as a chart names them: the page's style sheet says what they are."""
+"""The names of colours in charts; the page's style sheet defines the colours."""
 
 BAD_SIDE = "var(--bad-side)"
-"""The side of a threshold on which a diagnostic fires."""
+"""The colour of the side of a threshold on which a diagnostic fires."""
 
 LIGHT: Mapping[str, str] = {
     "paper": "#ffffff",
@@ -55,7 +55,7 @@ def rule_colour(number: int) -> str:
 
 
 def with_light_colours(text: str) -> str:
-    """Put the colours of light paper where their names stand: files have no style sheet."""
+    """Replace the names of colours by the colours of light paper: files have no style sheet."""
     return re.sub(r"var\(--([a-z0-9-]+)\)", lambda name: LIGHT[name[1]], text)
 
 

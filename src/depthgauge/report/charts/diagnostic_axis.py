@@ -1,4 +1,4 @@
-"""The axis of a diagnostic: what is drawn on it, its threshold, its bad side, its limits."""
+"""The axis of a diagnostic's panel: its values, threshold, bad side and limits."""
 
 from __future__ import annotations
 
@@ -18,22 +18,23 @@ from depthgauge.results.rule import RuleResult
 from depthgauge.verdict.thresholds import Thresholds
 
 REACH = 0.5
-"""How far an interval may widen the axis, as a share of what the seeds themselves need."""
+"""Most that intervals may widen the axis at each end, as a share of the width for the seeds."""
 
 LEAST_LINEAR = 0.1
 """The smallest width of an axis that is not logarithmic, in the unit of its quantity."""
 
 EDGE = 0.36 / 0.64
-"""Room for words about networks that have no place on the axis, as a share of its width."""
+"""Room for words about networks that the axis cannot show, as a share of its width."""
 
 
 @dataclass(frozen=True)
 class DiagnosticAxis:
-    """What a diagnostic decides by, in the unit in which it is shown.
+    """The axis for the quantity that a diagnostic decides by, in the unit of its chart.
 
     Attributes:
-        diagnostic, chart: whose axis it is, and its facts.
-        threshold: where it becomes bad; None where no rule could be judged by it.
+        diagnostic: the diagnostic.
+        chart: what the diagnostic declares about its chart.
+        threshold: the value beyond which it fires; None if it could judge no rule.
     """
 
     diagnostic: Diagnostic
@@ -42,14 +43,14 @@ class DiagnosticAxis:
 
     @property
     def title(self) -> list[str]:
-        """What stands below the panel, line by line."""
+        """The title below the axis, line by line."""
         if self.threshold is None:
             return [self.chart.axis, "no rule is judged by it here"]
         return [self.chart.axis, f"{self.chart.word} {self.bad} {in_form(self.threshold, FORM)}"]
 
     @property
     def quantity(self) -> Quantity:
-        """What is drawn."""
+        """The quantity that the panel shows."""
         return self.chart.quantity
 
     @property
@@ -63,17 +64,17 @@ class DiagnosticAxis:
         return self.quantity.log
 
     def value(self, network: NetworkResult) -> float | None:
-        """Return what was read off a network."""
+        """Return the value of a network, in the unit of the chart; None if it was not read."""
         value = measured(network, self.quantity)
         return None if value is None else self.quantity.factor * value
 
     def values(self, rule: RuleResult) -> list[float]:
-        """Return what was read off the networks of a rule, where it has a place on the axis."""
+        """Return the values of a rule's networks that the axis can show."""
         read = [self.value(network) for network in rule.networks]
         return [value for value in read if value is not None and has_place(value, self.log)]
 
     def interval(self, rule: RuleResult) -> tuple[float, float] | None:
-        """Return the rule's interval over seeds; None where there is none that says anything."""
+        """Return the rule's interval over seeds; None if it is missing or too wide to say much."""
         finding = rule.finding(self.diagnostic.id)
         found = finding.intervals.get(self.quantity.name) if finding else None
         if finding is None or found is None or found.is_point or math.isinf(found.center):
@@ -83,7 +84,7 @@ class DiagnosticAxis:
         return self.quantity.factor * found.low, self.quantity.factor * found.high
 
     def fate(self, rule: RuleResult) -> str:
-        """Say what became of the networks that have no place on the axis; empty if all have."""
+        """Return words for the networks that the axis cannot show; empty if it can show all."""
         lost = sum(network.diverged for network in rule.networks)
         values = [self.value(network) for network in rule.networks]
         is_single = len(values) == 1
@@ -96,7 +97,7 @@ class DiagnosticAxis:
         return ", ".join(words)
 
     def badness(self, rule: RuleResult) -> tuple[bool, float]:
-        """Return a key that sorts rules from good to bad; those without a reading come last."""
+        """Return a key that sorts rules from good to bad; rules without a reading come last."""
         values = self.values(rule)
         if not values:
             return True, 0.0
@@ -104,7 +105,7 @@ class DiagnosticAxis:
         return False, mean if self.bad == "above" else -mean
 
     def span(self, rules: Collection[RuleResult]) -> Span:
-        """Return limits with room for seeds and threshold, for intervals in reason, for fates."""
+        """Return limits with room for seeds, threshold and words; long intervals are cut."""
         points = [value for rule in rules for value in self.values(rule)]
         points += [self.threshold] if self.threshold is not None else []
         least = LEAST_LINEAR * self.quantity.factor
@@ -119,7 +120,7 @@ class DiagnosticAxis:
 
 
 def axes_to_draw(rules: Collection[RuleResult], used: Thresholds) -> list[DiagnosticAxis]:
-    """Return an axis for each diagnostic that training records, or that was read otherwise."""
+    """Return an axis for each diagnostic that training records or that has been read otherwise."""
     axes = [
         DiagnosticAxis(diagnostic, diagnostic.chart, _threshold(diagnostic, rules, used))
         for diagnostic in diagnostics()

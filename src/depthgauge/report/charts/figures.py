@@ -15,9 +15,9 @@ class FigureOfStudy:
     """A figure of a study.
 
     Attributes:
-        draw: draws it.
-        reason_missing: what follows the study's name in a sentence on why it cannot be drawn; None
-            where it can.
+        draw: draws the figure.
+        reason_missing: says why the figure cannot be drawn, in words that follow the study's name;
+            None if it can be drawn.
     """
 
     draw: Callable[[StudyResult], Figure]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from depthgauge.config import SharedConfig
 
 LONGEST, LONGEST_IN_TITLE = 48, 36
-"""Letters of a name."""
+"""Most letters of a name, elsewhere and in a title."""
 
 FORM = "{:.4g}"
 """How a sentence in a chart writes a number, for `number_format.in_form`."""
@@ -23,7 +23,7 @@ def plain(text: str, longest: int = LONGEST) -> str:
 
 
 def lost_words(labels: Sequence[str]) -> str:
-    """Say of which rules networks diverged, given the label of each of these networks."""
+    """Say how many networks of each rule diverged, given the label of each diverged network."""
     return "; ".join(
         f"{plain(label)}: {count} diverged" for label, count in Counter(labels).items()
     )

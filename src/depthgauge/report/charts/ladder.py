@@ -34,14 +34,14 @@ SIGNS = {
     "twins": "hollow: added block on noise",
     "lost": "✕: diverged or failed",
 }
-"""What the signs of some rows mean."""
+"""The meaning of signs, by the rows that they draw."""
 
 BAR, CAP = 1.4, 8
 """Width of an interval's line and length of its ends, in pixels."""
 
 
 def reason_missing(study: StudyResult) -> str | None:
-    """Say why the study has no ladder to draw; None where it has one."""
+    """Say why the study has no ladder to draw; None if it has one."""
     if curves_of(study.ladder()):
         return None
     return "has no finished runs, so there is no ladder to draw; `depthgauge ladder` trains them"
@@ -55,7 +55,7 @@ def draw(study: StudyResult) -> Figure:
 def draw_ladders(ladders: Sequence[Ladder], labels: Sequence[str] = ()) -> Figure:
     """Draw a panel for each ladder, with the same axis; a rule looks the same in all of them.
 
-    `labels` come first in the order of styles, also where nothing of their rules is done yet.
+    `labels` come first in the order of styles, even if their rules have no finished runs yet.
     """
     every = [*labels, *(label for ladder in ladders for label in ladder.rules)]
     unnamed = [label for ladder in ladders if not has_names(ladder) for label in ladder.rules]
@@ -232,4 +232,4 @@ LAYERS: tuple[tuple[str, Callable[[_Drawing], alt.Chart]], ...] = (
     ("lost", _lost),
     ("names", _names),
 )
-"""What is drawn, from below to above: the rows, and how."""
+"""The layers from below to above: the name of the rows, and the function that draws them."""

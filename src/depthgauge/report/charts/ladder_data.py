@@ -1,4 +1,4 @@
-"""What the chart of a ladder shows: means over seeds, seeds, twins, floors, names."""
+"""The data of a ladder's chart: means over seeds, seeds, twins, floors, names."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from depthgauge.report.charts.labels import plain
 from depthgauge.results.ladder import Ladder, Rung
 
 APART, SPREAD = 0.06, 0.15
-"""Rules stand side by side at each k: so far apart, and at most so far from it."""
+"""Rules stand side by side at each k: their distance, and their largest distance from k."""
 
 MOST_NAMES = 8
-"""Of so many curves each has its name at its end; of more, only the legend has them."""
+"""Up to so many curves have their names at their ends; more curves are named in the legend."""
 
 ROOM = 0.3
-"""Beside the first and the last k."""
+"""Room on the axis before the first and after the last k."""
 
 LINES_APART = 0.05
-"""Names stand at least so far above each other, as a share of the axis."""
+"""Smallest distance between two names above each other, as a share of the axis."""
 
 LONGEST_NAME = 16
-"""Letters of a name beside a curve."""
+"""Most letters of a name beside a curve."""
 
 TWIN = ", with noise as the credit of the added block"
 
 OTHER_BLOCKS = ("shallow", "wide_block")
-"""Controls whose networks have another number of blocks, which k does not count."""
+"""Controls whose networks have another number of blocks than the ladder counts."""
 
 
 @dataclass(frozen=True)
 class RungPoint:
-    """A rung's mean over seeds; `low` and `high` are None where its interval says nothing.
+    """A rung's mean over seeds; `low` and `high` are None if its interval says nothing.
 
-    `run` is that of the first seed, where the chart has no sign for each.
+    A mean of swap twins has the `run` of the first seed, because its seeds have no signs.
     """
 
     rule: str
@@ -60,7 +60,7 @@ class SeedPoint:
 
 @dataclass(frozen=True)
 class LostPoint:
-    """A rung of which runs diverged or failed; it stands at the bottom."""
+    """A sign at the bottom of the chart for a rung whose runs diverged or failed."""
 
     rule: str
     place: float
@@ -70,7 +70,7 @@ class LostPoint:
 
 @dataclass(frozen=True)
 class FrozenLine:
-    """What a rule reaches with all blocks frozen: what depth adds is above it."""
+    """The accuracy of a rule with all blocks frozen; gains from depth are above it."""
 
     rule: str
     accuracy: float
@@ -78,7 +78,7 @@ class FrozenLine:
 
 @dataclass(frozen=True)
 class FloorLine:
-    """What needs no depth."""
+    """An accuracy that needs no depth: chance or a floor."""
 
     accuracy: float
     says: str
@@ -86,7 +86,7 @@ class FloorLine:
 
 @dataclass(frozen=True)
 class FloorName:
-    """The name of a floor at the right of the plane, as high as `accuracy` or near it."""
+    """The name of a floor at the right end of the chart, at the height of `accuracy`."""
 
     name: str
     place: float
@@ -95,7 +95,7 @@ class FloorName:
 
 @dataclass(frozen=True)
 class CurveName:
-    """The name of a rule at the right of the plane, as high as its curve's end or near it."""
+    """The name of a rule at the right end of the chart, at the height of `accuracy`."""
 
     rule: str
     name: str
@@ -105,7 +105,7 @@ class CurveName:
 
 @dataclass(frozen=True)
 class LadderData:
-    """What the chart of a ladder shows; accuracies are in per cent."""
+    """The data of a ladder's chart; accuracies are in per cent."""
 
     blocks: int
     top: float
@@ -120,7 +120,7 @@ class LadderData:
 
 
 def curves_of(ladder: Ladder) -> dict[str, list[Rung]]:
-    """Return the rungs to draw by rule, of networks that have all of the ladder's blocks."""
+    """Return the rungs to draw, by rule; networks with another number of blocks are left out."""
     blocks = ladder.config.net.blocks if ladder.config.net else None
     curves = {
         label: [
@@ -140,7 +140,7 @@ def has_names(ladder: Ladder) -> bool:
 
 
 def ladder_data(ladder: Ladder, least_top: float = 0.0) -> LadderData:
-    """Return what the chart of a ladder shows; its axis ends at `least_top` or higher."""
+    """Return the data of a ladder's chart; its axis ends at `least_top` or higher."""
     curves, lines = curves_of(ladder), _lines(ladder)
     most = max((rung.k for rungs in curves.values() for rung in rungs), default=0)
     blocks = ladder.config.net.blocks if ladder.config.net else most
@@ -228,7 +228,7 @@ def _lost_words(label: str, rung: Rung) -> str:
 
 
 def _lines(ladder: Ladder) -> dict[str, float]:
-    """Return the accuracy of what needs no depth, by name."""
+    """Return the accuracies of floors and chance, by name."""
     lines = dict(ladder.floors.lines) if ladder.floors else {}
     if ladder.chance is not None:
         lines["chance"] = ladder.chance
@@ -263,7 +263,7 @@ def _names_beside(
 
 
 def spread_out(rising: Sequence[float], apart: float, top: float) -> list[float]:
-    """Move heights up until they are `apart` from each other, and down again below the top."""
+    """Return heights with at least `apart` between neighbours, and none of them above `top`."""
     heights: list[float] = []
     for height in rising:
         heights.append(max(height, heights[-1] + apart) if heights else height)

@@ -1,4 +1,4 @@
-"""Inside the network: what is known of it layer by layer, over training and at its end.
+"""The charts of layers: readings of a network layer by layer, over training and at its end.
 
 On a page a reader chooses the number of trained blocks, the seed and the epoch. Files show the
 end of training with all blocks trained, for every seed, with the mean over seeds.
@@ -25,7 +25,7 @@ from depthgauge.results.run import RunResult
 from depthgauge.results.study import StudyResult
 
 SPREADS = 2
-"""The band of fresh feedback reaches so many spreads from its mean."""
+"""The band of fresh feedback reaches from 2 spreads below its mean to 2 spreads above."""
 
 EMBEDDING = "embed"
 
@@ -37,9 +37,10 @@ class LayerCurve:
     """One value for each layer of a network after an epoch.
 
     Attributes:
-        rule, seed, k, epoch: whose values they are; `is_last` marks the last epoch of a run.
-        run: its identity; None for a network from elsewhere.
-        values: layer by layer, from the first of the quantity on.
+        rule, seed, k, epoch: the network and the epoch of the values.
+        is_last: whether the epoch is the last of a run.
+        run: the id of the run; None for a network from elsewhere.
+        values: one for each layer, beginning at the quantity's `first` layer.
     """
 
     rule: str
@@ -53,7 +54,7 @@ class LayerCurve:
 
 @dataclass(frozen=True)
 class Band:
-    """Where Γ of fresh feedback lies, layer by layer, in one network."""
+    """The range of Γ with fresh feedback in one network, layer by layer."""
 
     rule: str
     seed: int
@@ -64,9 +65,9 @@ class Band:
 
 @dataclass(frozen=True)
 class LayerQuantity:
-    """What a panel shows: its id, title and axes, and whether its values are logarithmic.
+    """The quantity of a panel: id, title, titles of the axes, and whether y is logarithmic.
 
-    Values begin at the layer `first`: 0 is the embedding, l is block l − 1.
+    `first` is the first layer with a value: layer 0 is the embedding, layer l is block l − 1.
     """
 
     id: str
@@ -95,7 +96,7 @@ REWIND = LayerQuantity(
 
 
 def reason_missing(study: StudyResult) -> str | None:
-    """Say why the study has no layers to draw; None where it has some."""
+    """Say why the study has no layers to draw; None if it has some."""
     curves = [curve for some in layer_curves(study).values() for curve in some]
     if any(curve.k == _blocks(study) for curve in curves):
         return None
@@ -106,14 +107,14 @@ def reason_missing(study: StudyResult) -> str | None:
 
 
 def draw(study: StudyResult) -> Figure:
-    """Draw what is known of each layer at the end of training."""
+    """Draw the readings of each layer at the end of training."""
     read = [rule.label for rule in study.rules.values() if rule.networks]
     drawn = panels(study, RuleScales(list(study), read))
     return Figure(drawn, columns=2, title=study_title(study.config))
 
 
 def panels(study: StudyResult, scales: RuleScales) -> list[Panel]:
-    """Return a panel for each quantity that is known of some layer."""
+    """Return a panel for each quantity that has a value for some layer."""
     curves = layer_curves(study)
     blocks = _blocks(study)
     last = max((curve.epoch for some in curves.values() for curve in some), default=0)
@@ -130,9 +131,9 @@ def panels(study: StudyResult, scales: RuleScales) -> list[Panel]:
 
 
 def layer_curves(study: StudyResult) -> dict[LayerQuantity, list[LayerCurve]]:
-    """Return the curves of each quantity: norms after every epoch, the rest as the audit read it.
+    """Return the curves of each quantity: norms after every epoch, other readings from the audit.
 
-    Norms of networks without recorded epochs are the audit's.
+    Networks without recorded epochs have their norms from the audit, too.
     """
     runs = [run for run in study.runs if run.config.is_rung and run.epochs]
     networks = [network for rule in study.rules.values() for network in rule.networks]
@@ -149,7 +150,7 @@ def layer_curves(study: StudyResult) -> dict[LayerQuantity, list[LayerCurve]]:
 
 
 def bands(study: StudyResult) -> list[Band]:
-    """Return the bands of fresh feedback."""
+    """Return the band of fresh feedback of each network that has a null."""
     found = []
     for rule in study.rules.values():
         for network in rule.networks:
@@ -172,7 +173,10 @@ def _edge(layer: CalibratedAlignment, spreads: int) -> float | None:
 
 
 def _recorded(study: StudyResult, runs: Sequence[RunResult], name: str) -> Iterator[LayerCurve]:
-    """Read from metrics; a control with all blocks trained goes with rules of which all are."""
+    """Yield the curves of a metric of training.
+
+    A control with fewer blocks, all trained, has the k of rules with all blocks trained.
+    """
     for run in runs:
         last = run.epochs[-1]["epoch"]
         k = _blocks(study) if run.is_full else run.config.k
@@ -188,7 +192,7 @@ def _recorded(study: StudyResult, runs: Sequence[RunResult], name: str) -> Itera
 def _read(
     study: StudyResult, networks: Sequence[NetworkResult], quantity: LayerQuantity
 ) -> Iterator[LayerCurve]:
-    """Read off the audit's reports; a report is of the end of training."""
+    """Yield the curves of a quantity from the audit's reports, at the end of training."""
     for network in networks:
         values = _reported(network.report, quantity) if network.report else ()
         if any(value is not None for value in values):
@@ -255,17 +259,17 @@ def _drawable(curve: LayerCurve, quantity: LayerQuantity) -> LayerCurve:
 
 @dataclass(frozen=True)
 class _Zero:
-    """Where nothing is aligned, predicted or lost."""
+    """The line at zero: no alignment, no prediction, no lost accuracy."""
 
     value: float = 0.0
 
 
 @dataclass(frozen=True)
 class _OtherRungs:
-    """What a reader is told who chose a number of trained blocks other than `k`."""
+    """A note for a reader who chose a number of trained blocks other than `k`."""
 
     k: int
-    says: str = "known with all blocks trained"
+    says: str = "only known with all blocks trained"
 
 
 @dataclass(frozen=True)
@@ -339,7 +343,7 @@ class _Drawing:
         )
 
     def _other_rungs(self) -> alt.Chart:
-        """Say why nothing is drawn."""
+        """Draw the note that says why the panel is empty."""
         middle = [alt.value({"expr": f"{side} / 2"}) for side in ("width", "height")]
         chart: alt.Chart = layer_of("else", "text").transform_filter("datum.k !== k")
         return chart.encode(x=middle[0], y=middle[1], text="says:N")

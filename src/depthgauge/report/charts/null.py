@@ -1,7 +1,7 @@
-"""The null: a histogram of the alignments of fresh feedback, and that of the training feedback.
+"""The null calibration: a histogram of Γ with fresh feedback, and a line for training feedback.
 
-A panel is a rule, a row in it a seed. If the line of the training feedback lies within its bars,
-any feedback would have been aligned as well. A panel stays where another rule is seen alone.
+A panel is a rule, and a row in it is a seed. If the line lies within the bars of its row, any
+feedback would have been as well aligned. Showing one rule alone hides no panel here.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from depthgauge.results.rule import RuleResult
 from depthgauge.results.study import StudyResult
 
 BARS, MOST_BARS = 24, 80
-"""Bars over the draws, and how many the whole axis may have."""
+"""Most bars over the range of the draws, and over the whole axis."""
 
 NARROWEST = 1e-4
-"""The width of a bar where all draws are alike."""
+"""The smallest width of a bar, for draws that are all alike."""
 
 HEIGHT, LINE_HEIGHT = 0.8, 0.92
-"""Of the highest bar and of the training feedback's line, where rows are 1 apart."""
+"""Heights of the highest bar and of the training feedback's line, as shares of a row's height."""
 
 ROW = 46
 """Height of a seed's row in pixels."""
@@ -66,7 +66,7 @@ class Observed:
 
 @dataclass(frozen=True)
 class NullData:
-    """What a panel shows; the first seed is the highest row."""
+    """The data of a panel; the first seed is the highest row."""
 
     seeds: tuple[int, ...]
     span: Span
@@ -88,12 +88,12 @@ class _NetworkNull:
 
 
 def reason_missing(study: StudyResult) -> str | None:
-    """Say why the study has no null to draw; None where it has one."""
+    """Say why the study has no null to draw; None if it has one."""
     if any(_nulls(rule) for rule in study.rules.values()):
         return None
     if study.audit is None:
         return "has no audit, so there is no null calibration to draw; `depthgauge audit` makes one"
-    return "has an audit without null calibration: none of its rules has feedback to draw afresh"
+    return "has an audit without null calibration: none of its rules has random feedback to redraw"
 
 
 def draw(study: StudyResult) -> Figure:
@@ -109,7 +109,7 @@ def panels(rules: Collection[RuleResult], scales: RuleScales) -> list[Panel]:
 
 
 def null_data(rule: RuleResult) -> NullData | None:
-    """Return what the panel of a rule shows; None where it has no null."""
+    """Return the data of a rule's panel; None if the rule has no null."""
     nulls = _nulls(rule)
     if not nulls:
         return None
@@ -174,7 +174,7 @@ def _observed(label: str, row: int, null: _NetworkNull) -> Observed | None:
 
 
 def _word(null: _NetworkNull) -> str:
-    """Return the word with its p-value, which cannot be below one over one more than the draws."""
+    """Return the word with its p-value, which is at least 1 / (draws + 1)."""
     word, p = null.reading.deep.word, null.reading.deep.p_upper
     if p is None:
         return f"{word} (no p-value)"
@@ -255,4 +255,4 @@ LAYERS: tuple[tuple[str, Callable[[_Drawing], alt.Chart]], ...] = (
     ("bars", _draw_bars),
     ("observed", _draw_observed),
 )
-"""What is drawn, from below to above: the rows, and how."""
+"""The layers from below to above: the name of the rows, and the function that draws them."""

@@ -1,4 +1,4 @@
-"""Means over seeds, which the chart itself computes: a reader may choose other seeds."""
+"""Means over seeds, computed inside the chart because a reader may choose other seeds."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import altair as alt
 
 
 def mean_over_seeds(layer: alt.Chart, by: str, place: str, log: bool) -> alt.Chart:
-    """Replace the rows of runs by means: for each rule, at each value of the field `by`.
+    """Return the layer with means over seeds, for each rule and each value of the field `by`.
 
-    The field `mean` has the mean of `value`, the geometric one if the axis is logarithmic. `place`
-    is an expression that says where in words. A mean of one seed is called by its `run`.
+    The field `mean` has the mean of `value`, or the geometric mean if the axis is logarithmic.
+    `place` is a Vega expression for the place in words, such as `epoch 3`. A mean of one seed keeps
+    the field `run`.
     """
     means: alt.Chart = (
         layer.transform_filter("datum.value > 0" if log else "isValid(datum.value)")

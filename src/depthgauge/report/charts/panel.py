@@ -1,4 +1,4 @@
-"""A panel of a chart, and figures of panels: for pages, notebooks and files."""
+"""Panels of charts, and figures made of panels, for pages, notebooks and files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KINDS = ("png", "svg", "pdf")
 
 VEGA_LITE = "6.4"
 PIXELS = 2
-"""Of a PNG for each pixel of the drawing."""
+"""Pixels of a PNG, along each side, for each pixel of the drawing."""
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 
@@ -59,7 +59,7 @@ CONFIG: dict[str, Any] = {
 }
 
 SAYS = alt.Tooltip("says:N")
-"""What a row says of itself, shown beside the pointer."""
+"""The tooltip of a row: its field `says`."""
 
 Rows = Sequence[Any]
 """Rows of a chart's data: objects of one small class each."""
@@ -70,22 +70,22 @@ CHOICES: Mapping[str, str] = {
     "seed": "seed === 'all' || datum.seed === seed",
     "epoch": "datum.epoch === epoch || (datum.is_last && datum.epoch < epoch)",
 }
-"""Which rows are drawn, by the field that a reader chooses by: a filter in Vega's language."""
+"""For each field that a reader chooses by, Vega's filter for the rows to draw."""
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One panel.
+    """A plot with its data.
 
     Attributes:
-        id: of the element that holds it on a page.
-        title: what stands above it.
-        description: what a screen reader says.
-        layers: what is drawn, over each other; their data are called as in `rows`.
+        id: the id of the panel's element on a page.
+        title: the text above the panel.
+        description: the text for screen readers.
+        layers: the marks, from below to above; each draws the data of a name in `rows`.
         rows: the data by name.
-        choices: what a reader can choose on a page, with what is chosen at first.
-        height, width: in pixels, of the plane between the axes.
-        note: what a reader has to know of it, below its title.
+        choices: the fields that a reader of a page can choose by, with the first choice of each.
+        height, width: the size of the plane between the axes, in pixels.
+        note: a remark below the title.
     """
 
     id: str
@@ -99,14 +99,14 @@ class Panel:
     note: str = ""
 
     def specification(self) -> dict[str, Any]:
-        """Return the panel in the language of Vega-Lite, without data and title."""
+        """Return the Vega-Lite specification of the panel, without data and title."""
         drawn: dict[str, Any] = alt.layer(*self.layers).to_dict(validate=False)
-        above = {"data": drawn.get("data")}  # of a single layer, altair moves the data there
+        above = {"data": drawn.get("data")}  # altair moves the data of a single layer up
         layers = [self._layer(above | layer) for layer in drawn["layer"]]
         return {"height": self.height, "width": self.width, "layer": layers}
 
     def for_page(self) -> dict[str, Any]:
-        """Return a chart that is as wide as its element, and has its legend beside it."""
+        """Return a specification as wide as its element on the page, which has the legend."""
         return self.specification() | {
             "$schema": f"https://vega.github.io/schema/vega-lite/v{VEGA_LITE}.json",
             "width": "container",
@@ -116,7 +116,7 @@ class Panel:
         }
 
     def datasets(self) -> dict[str, list[dict[str, Any]]]:
-        """Return the data by name, with null for what is not finite."""
+        """Return the data by name; numbers that are not finite become None."""
         return {
             self._name(name): [_finite(vars(row)) for row in rows]
             for name, rows in self.rows.items()
@@ -130,12 +130,12 @@ class Panel:
 
 
 def parameters(choices: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return what a reader can choose as parameters of a chart; a rule alone is one of all."""
+    """Return the reader's choices as parameters of a chart, and `alone`, the rule shown alone."""
     return [{"name": name, "value": value} for name, value in {"alone": "", **choices}.items()]
 
 
 def layer_of(rows: str, mark: str, by: Sequence[str] = (), **style: Any) -> alt.Chart:
-    """Begin a layer that draws a mark for the panel's `rows`; readers choose `by` these fields."""
+    """Return a layer that draws the panel's `rows`, filtered by what a reader chooses in `by`."""
     drawn: Any = {"type": mark, **style}
     layer: alt.Chart = alt.Chart(alt.NamedData(rows), mark=drawn)
     for name in by:
@@ -153,7 +153,7 @@ class Figure:
 
     @property
     def drawing(self) -> dict[str, Any]:
-        """The figure in the language of Vega-Lite, with its data, in colours for light paper."""
+        """The Vega-Lite specification of the figure, with its data and in light colours."""
         datasets: dict[str, Any] = {}
         choices: dict[str, Any] = {}
         for panel in self.panels:
@@ -172,7 +172,7 @@ class Figure:
         return coloured
 
     def file(self, kind: str) -> bytes:
-        """Return the figure as the content of a file of one of the `KINDS`."""
+        """Return the content of a file with the figure; `kind` is one of `KINDS`."""
         if kind == "svg":
             return vlc.vegalite_to_svg(self.drawing, vl_version=VEGA_LITE).encode()
         if kind == "pdf":

@@ -61,7 +61,7 @@ class RuleScales:
     """The styles of rules as scales of a chart, for the field `rule` of its rows."""
 
     def __init__(self, labels: Sequence[str], in_legend: Sequence[str] = ()) -> None:
-        """Give each label its style; some have an entry in the legend."""
+        """Give each label a style; the labels `in_legend` get an entry in the legend."""
         self.styles = rule_styles(list(dict.fromkeys(labels)))
         entries = [label for label in self.styles if label in in_legend]
         self._facts: dict[str, Any] = {"title": None, "legend": None}

@@ -1,7 +1,7 @@
-"""Training: accuracy, loss and what the diagnostics read, epoch by epoch.
+"""The charts of training: accuracy, loss and the readings of diagnostics, epoch by epoch.
 
-A thin line is a seed, a thick one the mean over seeds. A star is the epoch at which the panel's
-diagnostic first fires with a seed.
+A thin line is a seed, a thick line is the mean over seeds. A star marks the epoch at which the
+panel's diagnostic first fires for a seed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ ByEpoch = Mapping[int, float | None]
 
 @dataclass(frozen=True)
 class EpochCurve:
-    """One value for each epoch of a run, from epoch 0 on; None where there is none to draw."""
+    """One value for each epoch of a run, from epoch 0 on; None where no value can be drawn."""
 
     rule: str
     seed: int
@@ -63,7 +63,7 @@ class FirstFired:
 
 @dataclass(frozen=True)
 class Line:
-    """A threshold, or chance."""
+    """A horizontal line: a threshold, or chance."""
 
     value: float
     says: str
@@ -71,7 +71,7 @@ class Line:
 
 @dataclass(frozen=True)
 class RunRecords:
-    """A run, what was recorded of it, and where each diagnostic first fires."""
+    """A run with its metrics, its readings, and the epoch at which each diagnostic first fires."""
 
     run: RunResult
     lines: Sequence[EpochMetrics]
@@ -81,15 +81,15 @@ class RunRecords:
 
 @dataclass(frozen=True)
 class Recorded:
-    """What training records: a panel shows it.
+    """A quantity that training records, with its panel.
 
     Attributes:
-        id, title, axis: of the panel.
-        by_epoch: reads it from what a run recorded, in the unit in which it is shown.
-        diagnostic: which one decides by it; empty if none does.
-        threshold: of that diagnostic, with its value in this study.
+        id, title, axis: the id, the title and the title of the y axis of the panel.
+        by_epoch: returns the values of a run by epoch, in the unit of the panel.
+        diagnostic: the id of the diagnostic that decides by the quantity; empty if there is none.
+        threshold: the threshold of that diagnostic.
+        line: the value of the threshold in this study, or chance, to draw as a line.
         log: whether the axis is logarithmic.
-        line: what else is drawn.
     """
 
     id: str
@@ -104,7 +104,7 @@ class Recorded:
 
 @dataclass(frozen=True)
 class TrainingData:
-    """What a panel shows."""
+    """The data of a panel."""
 
     span: Span
     epochs: int
@@ -114,7 +114,7 @@ class TrainingData:
 
 
 def reason_missing(study: StudyResult) -> str | None:
-    """Say why the study has no training to draw; None where it has some."""
+    """Say why the study has no training to draw; None if it has some."""
     if any(run.is_full for run in _runs(study)):
         return None
     return "has no recorded epochs of a run with all blocks trained, so there is nothing to draw"
@@ -128,7 +128,7 @@ def draw(study: StudyResult) -> Figure:
 
 
 def panels(study: StudyResult, scales: RuleScales) -> list[Panel]:
-    """Return a panel for everything that these runs have recorded."""
+    """Return a panel for each quantity that the study's runs have recorded."""
     runs = _runs(study)
     records = [run_records(run, study.thresholds) for run in runs]
     found = [
@@ -141,14 +141,14 @@ def panels(study: StudyResult, scales: RuleScales) -> list[Panel]:
 
 
 def run_records(run: RunResult, used: Thresholds) -> RunRecords:
-    """Return what was recorded of a run, read once for all panels."""
+    """Return the records of a run, so that all panels share them."""
     readings = readings_from_metrics(run.epochs)
     fired = first_fired(readings, used) if run.has_all_epochs else {}
     return RunRecords(run, run.epochs, readings, fired)
 
 
 def recorded(used: Thresholds, chance: float | None) -> list[Recorded]:
-    """Return everything that training may record."""
+    """Return the quantities that training may record."""
     line = None if chance is None else Line(100 * chance, f"chance: {100 * chance:.1f} %")
     own = [
         Recorded(ACCURACY, "Accuracy", "%", _own("accuracy", 100), line=line),
@@ -163,7 +163,7 @@ def recorded(used: Thresholds, chance: float | None) -> list[Recorded]:
 
 
 def training_data(quantity: Recorded, records: Sequence[RunRecords]) -> TrainingData:
-    """Return what the panel of a recorded quantity shows."""
+    """Return the data of a recorded quantity's panel."""
     most = max((record.run.config.k for record in records), default=0)
     curves = [(record, _curve(quantity, record, most)) for record in records]
     drawn = [(record, curve) for record, curve in curves if curve is not None]
@@ -223,7 +223,7 @@ def _times(factor: float, value: float | None) -> float | None:
 
 
 def _curve(quantity: Recorded, record: RunRecords, most: int) -> EpochCurve | None:
-    """Return the curve of a run; one with all blocks trained goes with those of the `most`."""
+    """Return the curve of a run; its k is `most` if all its blocks are trained."""
     by_epoch, run = quantity.by_epoch(record), record.run
     shown = {at: value for at, value in by_epoch.items() if has_place(value, quantity.log)}
     if not shown:
@@ -237,7 +237,7 @@ def _curve(quantity: Recorded, record: RunRecords, most: int) -> EpochCurve | No
 def _first_fired(
     quantity: Recorded, record: RunRecords, curve: EpochCurve, span: Span
 ) -> FirstFired | None:
-    """Mark the curve; at the bad end of the axis where the value has no place on it."""
+    """Return the mark on a curve; a value that the axis cannot show is marked at its bad end."""
     epoch = record.first_fired.get(quantity.diagnostic)
     if epoch is None or quantity.threshold is None:
         return None
@@ -324,7 +324,7 @@ class _Drawing:
         )
 
     def _mean_points(self) -> alt.Chart:
-        """Points that are not seen: they say what is below the pointer."""
+        """Draw invisible points, which give the line of means its tooltips."""
         return self._mean("point", filled=True, size=60, opacity=1, fillOpacity=0).encode(
             x=self._x, y=self._y("mean"), tooltip=SAYS
         )

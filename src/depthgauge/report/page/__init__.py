@@ -1,1 +1,1 @@
-"""The report as one HTML file that needs nothing else."""
+"""The report as one HTML file that loads nothing else."""

@@ -1,4 +1,4 @@
-"""The charts of a page, and their data column by column: a large study stays a small page."""
+"""The charts of a page, with their data stored by column to keep pages of large studies small."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DIGITS = 4
 
 
 def chart_data(panels: Iterable[Panel]) -> dict[str, Any]:
-    """Return the specification of each chart by its element's id, and all data by name."""
+    """Return the specification of each chart by the id of its element, and the data by name."""
     specifications: dict[str, Any] = {}
     rows: dict[str, Any] = {}
     for panel in panels:
@@ -25,10 +25,10 @@ def chart_data(panels: Iterable[Panel]) -> dict[str, Any]:
 
 
 def columns(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return the columns of rows that have the same fields.
+    """Return the columns of a list of rows, all of which have the same fields.
 
-    A column is a list of values. If that is shorter, it is a list of values and counts: `runs` of
-    equal values.
+    A column is a list of values, or `{"runs": [(value, count), ...]}` if values repeat so often
+    that this is shorter.
     """
     return {name: _column([_rounded(row[name]) for row in rows]) for name in rows[0]}
 

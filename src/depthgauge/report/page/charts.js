@@ -1,5 +1,5 @@
-// Every chart is a specification with data from Python. This script embeds charts one by one, hands
-// them what the reader has chosen, and opens the run of what is clicked.
+// Every chart is a specification with data from Python. This script embeds the charts one by one,
+// passes the reader's choices to them, and opens the run that belongs to a clicked mark.
 const charts = (() => {
   const waiting = new Set(Object.keys(data.charts).filter(byId));
   const plots = [...waiting].map(byId);
@@ -12,7 +12,7 @@ const charts = (() => {
     return fields[0][1].map((_, row) => Object.fromEntries(fields.map(([field, values]) => [field, values[row]])));
   }
 
-  // What is chosen for a chart: in its section, and one rule alone everywhere.
+  // Return the reader's choices for a chart: those of its section, and the rule shown alone.
   function chosenFor(plot) {
     const controls = plot.closest("section").querySelectorAll("[data-choice]");
     const value = (control) => (control.value === "all" ? "all" : Number(control.value));
@@ -35,7 +35,7 @@ const charts = (() => {
     await update(plot);
   }
 
-  // Charts in sight come first; the others follow one by one while nothing else happens.
+  // Charts in sight are drawn first; the others follow one by one while the browser is idle.
   const isInSight = (plot) => {
     const { top, bottom } = plot.getBoundingClientRect();
     return bottom > 0 && top < window.innerHeight;

@@ -64,7 +64,8 @@ def page_charts(study: StudyResult) -> PageCharts:
 def compared_charts(compared: Comparison, used: Thresholds) -> PageCharts:
     """Return the charts of several studies: their rules beside each other.
 
-    A rule is called by its study too. Its runs have no windows here: two studies may share them.
+    A label has the name of its study, too. Readings do not open the window of a run, because two
+    studies may share a run.
     """
     rules = [
         replace(
@@ -117,7 +118,7 @@ def _name(label: str, study: str) -> str:
 
 
 def options(panels: Section, field: str) -> list[Any]:
-    """Return the values of a field by which a reader can choose rows."""
+    """Return the values of a field, from which a reader of the page can choose."""
     every = {
         getattr(row, field)
         for panel in panels

@@ -1,4 +1,4 @@
-"""Several studies on one page."""
+"""The page that compares several studies."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from depthgauge.verdict.thresholds import Thresholds
 
 
 def write_compared_page(compared: Comparison, path: Path) -> None:
-    """Write the page."""
+    """Write the page that compares studies to a path."""
     write_text(path, compared_page(compared))
 
 
 def compared_page(compared: Comparison) -> str:
-    """The same tables and words as in the terminal, with ladders and diagnostics drawn."""
+    """Return the page as HTML: the terminal's tables and sentences, and charts of all rules."""
     charts = compared_charts(compared, _thresholds(compared))
     context: dict[str, Any] = {
         "version": __version__,
@@ -56,6 +56,6 @@ def compared_page(compared: Comparison) -> str:
 
 
 def _thresholds(compared: Comparison) -> Thresholds:
-    """Those by which all studies were judged; where they differ, the protocol's."""
+    """Return the thresholds that judged all studies; the protocol's if the studies differ."""
     used = {study.thresholds for study in compared.results}
     return used.pop() if len(used) == 1 else Thresholds()

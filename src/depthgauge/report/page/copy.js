@@ -1,4 +1,4 @@
-// Whether it could be copied.
+// Copy a text to the clipboard; return whether that worked.
 async function copyText(text) {
   try {
     await navigator.clipboard.writeText(text);

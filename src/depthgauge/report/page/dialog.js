@@ -13,16 +13,16 @@ function pairs(title, rows) {
 function openRun(id) {
   const run = data.runs[id];
   if (!run) return;
-  const readings = (data.readings[id] ?? []).map((one) => [
-    one.name,
-    `${one.value === null ? "no finite number" : shown(one.value, 4)}${one.per_layer.length ? ` (by layer: ${one.per_layer.map((v) => shown(v)).join(", ")})` : ""}; ${one.unit}; ${one.convention}; ${one.measured_on}${one.note ? `; ${one.note}` : ""}`,
+  const readings = (data.readings[id] ?? []).map((reading) => [
+    reading.name,
+    `${reading.value === null ? "not finite" : shown(reading.value, 4)}${reading.per_layer.length ? ` (by layer: ${reading.per_layer.map((v) => shown(v)).join(", ")})` : ""}; ${reading.unit}; ${reading.convention}; ${reading.measured_on}${reading.note ? `; ${reading.note}` : ""}`,
   ]);
   const accuracy = run.accuracy === null ? "–" : `${(100 * run.accuracy).toFixed(1)} %`;
   const became = [["folder", `runs/${id}`], ["state", run.state], ["accuracy", accuracy],
     ["epochs recorded", String(run.epochs)], ...(run.reason ? [["reason", run.reason]] : [])];
   byId("run-title").textContent = `${run.rule}, k = ${run.rung}, seed ${run.seed}`;
   byId("run-body").replaceChildren(
-    ...pairs("What became of it", became), ...pairs("What was read off it", readings),
+    ...pairs("Result", became), ...pairs("Readings", readings),
     ...pairs("Configuration", flat(run.config)), ...pairs("Provenance", flat(run.provenance)),
   );
   const dialog = byId("run-dialog");

@@ -1,4 +1,4 @@
-// On paper the tables are open; what is there to be copied stays shut.
+// Open the folded tables for printing; texts to copy stay folded.
 const printing = {
   start() {
     let opened = [];

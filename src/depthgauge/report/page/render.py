@@ -25,10 +25,10 @@ SCRIPTS = (
 
 
 def render_page(template: str, data: Any, context: Mapping[str, Any]) -> str:
-    """One HTML file.
+    """Return the page as one HTML file.
 
-    A policy in its head allows the two scripts in it, by their hashes, and nothing from anywhere
-    else: what slipped in could not run.
+    Its content security policy allows only its own two scripts, by their hashes, and loads nothing
+    from elsewhere: an injected script cannot run.
     """
     library, own = chart_library(), _joined(SCRIPTS)
     return render(
@@ -65,13 +65,13 @@ def _sha256(text: str) -> str:
 
 
 def _style() -> str:
-    """Return the style sheet, with the colours that charts name."""
+    """Return the style sheet, which defines the colours that charts name."""
     light, dark = style_sheet(LIGHT), style_sheet(DARK)
     return f":root {{ {light} }}\n:root[data-theme=dark] {{ {dark} }}\n{_text('page.css')}"
 
 
 def _joined(names: Sequence[str]) -> str:
-    """The scripts as one, none of whose names can be seen from outside."""
+    """Return the scripts as one function, so that none of their names is global."""
     parts = "\n".join(_text(name) for name in names)
     return f"(() => {{\n'use strict';\n{parts}}})();"
 

@@ -1,7 +1,7 @@
 const runsTable = (() => {
   const table = byId("runs-table"), filter = byId("runs-filter");
 
-  // A name is one word, whatever spaces are in it.
+  // Replace the spaces in a rule's name, so that the filter takes the name as one word.
   const joined = (name) => name.replaceAll(/\s/g, "\u00a0");
 
   function exactly(row) {
@@ -9,7 +9,8 @@ const runsTable = (() => {
     return [`rule=${rule}`, `k=${k}`, `seed=${seed}`].map((word) => word.toLowerCase());
   }
 
-  // Each word must be in one of a row's cells; "k=4" does not find k = 14, nor "rule=fa" dfa.
+  // Show the rows that contain every word of the filter. Words that begin with rule=, k= or seed=
+  // match a whole cell: "k=4" does not find k = 14, and "rule=fa" does not find dfa.
   function apply() {
     const wanted = filter.value.toLowerCase().split(/[ \t]+/).filter(Boolean);
     let count = 0;

@@ -1,4 +1,4 @@
-// A chart as it is shown, on the page's own background and in its colours.
+// Save a chart as SVG as it is shown, with the page's background and colours.
 async function saveChart(plot) {
   if (!plot.chart) return;
   const colours = getComputedStyle(document.documentElement);

@@ -1,4 +1,4 @@
-"""The report of one study."""
+"""The report page of one study."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from depthgauge import __version__
 from depthgauge.published.experiments import EXPERIMENTS, comparisons_with_published
 from depthgauge.report.page.charts import options, page_charts
-from depthgauge.report.page.data import page_data
+from depthgauge.report.page.page_data import page_data
 from depthgauge.report.page.render import render_page
 from depthgauge.report.paper.tables import paper_tables
 from depthgauge.report.paper.template import reporting_template
@@ -18,12 +18,12 @@ from depthgauge.report.tables.published import published_tables
 from depthgauge.report.tables.runs import run_table
 from depthgauge.report.tables.table import Table
 from depthgauge.report.tables.utility import utility_table
-from depthgauge.report.texts.answer import answer, evidence, shown_word
 from depthgauge.report.texts.audit import audit_sentences
 from depthgauge.report.texts.diagnostics import names_of, when_they_fire
 from depthgauge.report.texts.floors import not_above
 from depthgauge.report.texts.glossary import glossary
 from depthgauge.report.texts.ladder import ladder_sentences
+from depthgauge.report.texts.page_verdicts import answer, evidence, shown_word
 from depthgauge.report.texts.published import published_sentences
 from depthgauge.report.texts.study import dates_of, identity, state_of_study, versions_of
 from depthgauge.report.texts.verdict_words import MEANINGS
@@ -36,7 +36,7 @@ from depthgauge.store.files import write_text
 
 
 def write_study_page(study: StudyResult, output: Path | None = None) -> Path:
-    """Write the report of a study, as far as it is done; into its folder if nowhere else."""
+    """Write the report of a study, also an unfinished one; by default into the study's folder."""
     path = output or study.folder / "report.html"
     write_text(path, study_page(study))
     return path
@@ -77,18 +77,18 @@ def study_page(study: StudyResult) -> str:
 
 
 def _evidence(study: StudyResult, view: RuleResult) -> str:
-    """First whether the rule beats a linear classifier, then what each diagnostic found."""
+    """Return whether the rule beats a linear classifier, then what each diagnostic found."""
     return " ".join(filter(None, (not_above(study.floors, view.label), evidence(view))))
 
 
 def _several_rungs(ladder: Ladder) -> Ladder:
-    """The ladders of rules that have several rungs."""
+    """Return the ladder with only the rules that have several rungs."""
     rules = {label: rungs for label, rungs in ladder.rules.items() if len(rungs) > 1}
     return ladder.model_copy(update={"rules": rules})
 
 
 def _table_texts(table: Table, study: StudyResult) -> dict[str, str]:
-    """Return a table as it can be pasted."""
+    """Return a table as texts to paste, by the name of their format."""
     return {
         "Markdown": markdown_table(table, caption=True),
         "LaTeX": latex_table(table, study.name),
@@ -99,7 +99,7 @@ Part = tuple[str, Table, list[str]]
 
 
 def _published(study: StudyResult) -> list[Part]:
-    """Return measured beside published: title, table, and what the table comes to."""
+    """Return the comparisons with published figures: title, table, sentences below the table."""
     found: list[Part] = []
     for comparison in comparisons_with_published(study):
         title = EXPERIMENTS[comparison.experiment].title

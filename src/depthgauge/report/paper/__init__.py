@@ -1,1 +1,1 @@
-"""What of a study goes into a paper: its tables and the filled reporting template."""
+"""Texts of a study for a paper: its tables and the filled reporting template."""

@@ -1,4 +1,4 @@
-"""The diagnostics of each rule, with thresholds and findings, and the verdicts."""
+"""The section of the template on verdicts and diagnostics."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BASES = {"audit": ", by the audit", "training": ", by the metrics of training"}
 
 
 def diagnostics_section(study: StudyResult) -> Section:
-    """Return the verdicts with what they rest on, then every reading."""
+    """Return the section: verdicts with their basis, then tables of all readings."""
     judged = [rule for rule in study.rules.values() if rule.control != "shallow"]
     items = [Item(f"Verdict, {rule.label}", _verdict(rule)) for rule in judged]
     credit = [*in_parts(alignment_table(study)), *in_parts(perturbation_table(study))]
@@ -25,7 +25,7 @@ def diagnostics_section(study: StudyResult) -> Section:
 
 
 def _verdict(rule: RuleResult) -> str:
-    """Return the verdict with its basis, and why something is untested."""
+    """Return the verdict with its basis, and why a diagnostic is untested."""
     reasons = [
         f"{finding.id} untested, {with_powers(finding.sentence)}"
         for finding in rule.findings
@@ -42,8 +42,9 @@ def _confidence(study: StudyResult) -> list[Item]:
         rate, one = study.thresholds.error_rate, level(study.thresholds)
         text = (
             f"Student's t intervals over seeds at {one} each{_logarithms()}; the gain is "
-            f"{pairing_words(study)}. All {len(verdict_diagnostics())} diagnostics together hold "
-            f"at least {100 * (1 - rate):.3g} % of the time where readings are about symmetric"
+            f"{pairing_words(study)}. The intervals of all {len(verdict_diagnostics())} "
+            f"diagnostics together hold at least {100 * (1 - rate):.3g} % of the time if readings "
+            "are about symmetric"
         )
         items.append(Item("Confidence", text))
     if single:

@@ -1,4 +1,4 @@
-"""What each rule reaches, and what it would reach without training its blocks."""
+"""The section of the template on accuracies: of each rule with trained and with frozen blocks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ COLUMNS = ("rule", "n", "accuracy", "frozen", "gain", "used depth")
 
 
 def headline(study: StudyResult) -> Section:
-    """Return chance, and a table of accuracies."""
+    """Return the section: the accuracy of chance, and a table of accuracies."""
     unit = "" if study.chance is None else " %"
     items = [Item("Chance", percent(study.chance) + unit)]
     if not study.rules:

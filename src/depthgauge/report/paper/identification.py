@@ -1,4 +1,4 @@
-"""What was studied, and what it was run on."""
+"""The section of the template on what was studied, with which software, on which device."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FROM_ELSEWHERE = "not recorded: the networks were trained elsewhere"
 
 
 def identification(study: StudyResult, date: str | None) -> Section:
-    """Task, network, recipe, rules, seeds, runs, software, device, date."""
+    """Return the section: task, network, recipe, rules, seeds, runs, software, device, date."""
     items = [
         Item("Study", study.name),
         Item("Date", date or MISSING),
@@ -61,7 +61,7 @@ def _elsewhere(study: StudyResult) -> str:
 
 
 def settings(values: Mapping[str, Any]) -> str:
-    """Names and values, every digit."""
+    """Return names and values as text; numbers have every digit."""
     return ", ".join(f"{name} {_value(value)}" for name, value in values.items()) or "none"
 
 
@@ -72,7 +72,7 @@ def _value(value: Any) -> str:
 
 
 def _rule(study: StudyResult, view: RuleResult) -> str:
-    """Its options, and where its recipe or network is not the study's."""
+    """Return the options of a rule, and where its recipe or network differs from the study's."""
     run = next((run for run in study.runs if run.label == view.label), None)
     if run is None:
         return FROM_ELSEWHERE
@@ -106,7 +106,7 @@ def _runs(study: StudyResult) -> str:
 
 
 def _software(study: StudyResult) -> str:
-    """Versions that made the results, those of the audit among them."""
+    """Return the versions of the software that trained the runs and audited them."""
     made = [run.provenance for run in study.runs if run.provenance] + _of_audit(study)
     names = {"version": "depthgauge", "torch": "PyTorch", "python": "Python"}
     found = {called: _values(made, key) for key, called in names.items()}
@@ -114,7 +114,7 @@ def _software(study: StudyResult) -> str:
 
 
 def _commits(study: StudyResult) -> str:
-    """Of the runs, and of the audit."""
+    """Return the commits that trained the runs, and the commit that audited them."""
     runs = [run.provenance for run in study.runs if run.provenance]
     audits = _of_audit(study)
     parts = [f"runs {_values(runs, 'commit') or 'not recorded'}"] if runs else []
@@ -137,7 +137,7 @@ def _of_audit(study: StudyResult) -> list[Mapping[str, Any]]:
 
 
 def _values(documents: Iterable[Mapping[str, Any]], key: str) -> str:
-    """What they have under this key, each once."""
+    """Return the distinct values that documents have under a key."""
     return _listed(dict.fromkeys(d[key] for d in documents if d.get(key) is not None))
 
 

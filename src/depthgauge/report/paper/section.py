@@ -1,4 +1,4 @@
-"""A part of the reporting template: labelled statements, and tables."""
+"""A section of the reporting template: labelled statements, then tables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ AVOIDED, APPLIES, NOT_MEASURED = "✓", "✗", "–"
 
 @dataclass(frozen=True)
 class Item:
-    """A statement; `mark` says how the study stands in a checklist of pitfalls."""
+    """A labelled statement; for a pitfall, `mark` says whether the study avoids it."""
 
     label: str
     text: str
@@ -26,14 +26,14 @@ class Item:
 
 @dataclass(frozen=True)
 class Section:
-    """Statements first, then tables; tables without rows are left out."""
+    """A title, statements, then tables; tables without rows are left out."""
 
     title: str
     items: tuple[Item, ...]
     tables: tuple[Table, ...] = ()
 
     def to_markdown(self) -> str:
-        """Return a heading, a list and tables."""
+        """Return the section as Markdown: a heading, a list and tables."""
         parts = [f"### {markdown_text(self.title)}\n"]
         if self.items:
             parts.append("".join(map(_markdown_item, self.items)))
@@ -41,7 +41,7 @@ class Section:
         return "\n".join(parts)
 
     def to_latex(self, study: str) -> str:
-        """Return a subsection, a `description` and tables, labelled by the study's name."""
+        """Return the section as a LaTeX subsection; labels of tables contain the study's name."""
         parts = [f"\\subsection*{{{latex_text(self.title)}}}\n"]
         if self.items:
             lines = "".join(map(_latex_item, self.items))

@@ -1,4 +1,4 @@
-"""The tables that a paper wants of a study."""
+"""The tables of a study for a paper."""
 
 from __future__ import annotations
 

@@ -14,17 +14,17 @@ from depthgauge.results.study import StudyResult
 
 @dataclass(frozen=True)
 class Template:
-    """Four sections, ready to paste; labels in LaTeX begin with the study's name."""
+    """Four sections, ready to paste; labels in LaTeX contain the study's name."""
 
     study: str
     sections: tuple[Section, ...]
 
     def to_markdown(self) -> str:
-        """Return headings of the third level, lists and tables."""
+        """Return the sections as Markdown, with headings of the third level."""
         return "\n".join(section.to_markdown() for section in self.sections)
 
     def to_latex(self) -> str:
-        """Return subsections; comments name the packages that they need."""
+        """Return the sections as LaTeX subsections; comments name the packages that they need."""
         return "\n".join(section.to_latex(self.study) for section in self.sections)
 
 

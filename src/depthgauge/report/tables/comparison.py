@@ -1,4 +1,4 @@
-"""Several studies side by side: every rule, the same rule in several, each rule against one."""
+"""Tables that compare studies: all rules, rules in several studies, rules against a reference."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def same_rule_table(compared: Comparison) -> Table:
 
 
 def against_table(compared: Comparison) -> Table:
-    """Return for each rule in what it differs from the reference rule."""
+    """Return the differences of each rule from the reference rule."""
     rows = (
         [reference_of(rule), rule.label, *cells]
         for rule in compared.against
@@ -58,7 +58,7 @@ def against_table(compared: Comparison) -> Table:
 def by_first_column(table: Table) -> dict[str, Table]:
     """Return one table for each value of the first column, without that column.
 
-    A rule is named once in each table.
+    In each table, only the first row of a rule names the rule.
     """
     parts: dict[str, list[tuple[Cell, ...]]] = {}
     named: set[tuple[str, str]] = set()
@@ -73,12 +73,12 @@ def by_first_column(table: Table) -> dict[str, Table]:
 
 
 def studies_of(pair: SameRule) -> str:
-    """Return the two studies, from the first to the other."""
+    """Return the names of two studies, joined by an arrow."""
     return f"{pair.first} → {pair.other}"
 
 
 def reference_of(rule: AgainstRule) -> str:
-    """Return a study, and the reference rule where that is one of another study."""
+    """Return the name of a rule's study; also the reference rule if it is from another study."""
     if rule.reference_study in (None, rule.study):
         return rule.study
     return f"{rule.study}, against {rule.reference} of {rule.reference_study}"
@@ -100,7 +100,7 @@ def _rule_row(rule: ComparedRule) -> list[str]:
 
 
 def _difference_rows(differences: Sequence[Difference]) -> Iterable[list[str]]:
-    """Return one row for each quantity; a rung that repeats an earlier row is left out."""
+    """Return one row for each difference; a difference that repeats an earlier one is left out."""
     shown: list[Difference] = []
     for difference in differences:
         if not any(_is_equal(difference, before) for before in shown):
@@ -132,7 +132,7 @@ def _interval(difference: Difference) -> str:
 
 
 def _change(difference: Difference) -> str:
-    """Return the difference; where no seed is common, the two means."""
+    """Return the mean change; if the studies have no seed in common, the two means."""
     if difference.mean is None:
         return f"{percent(difference.first)} → {percent(difference.other)}"
     return "0" if difference.identical else points(difference.mean, POINTS_DIGITS)

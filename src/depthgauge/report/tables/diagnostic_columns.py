@@ -1,4 +1,4 @@
-"""What tables show of the diagnostics, as each one declares it."""
+"""The columns that diagnostics declare for tables, and the texts of their cells."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ def columns() -> list[Column]:
 
 
 def watched() -> list[Diagnostic]:
-    """Return the diagnostics that are looked at after every epoch of training."""
+    """Return the diagnostics whose quantities training records after every epoch."""
     return [diagnostic for diagnostic in diagnostics() if diagnostic.recorded]
 
 
 def measured(network: NetworkResult, quantity: Quantity) -> float | None:
-    """Return what was read off a network; nothing was off one whose training diverged."""
+    """Return the value of a quantity for a network; None if its training diverged."""
     return None if network.diverged else network.readings.get(quantity.name)
 
 
 def shown_readings(network: NetworkResult) -> list[str]:
-    """Return the text of each of the columns."""
+    """Return the values of a network as texts, one for each of the `columns`."""
     return [column.quantity.show(measured(network, column.quantity)) for column in columns()]
 
 
 def epoch_words(first_fired: Mapping[str, int | None], diagnostic: Diagnostic) -> str:
-    """Say at which epoch a diagnostic first fired; `n/a` where it was not looked at."""
+    """Say at which epoch a diagnostic first fired; `n/a` if it was not recorded."""
     if diagnostic.id not in first_fired:
         return "n/a"
     epoch = first_fired[diagnostic.id]

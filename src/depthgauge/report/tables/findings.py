@@ -1,4 +1,4 @@
-"""The findings: one row for each rule and each quantity that a diagnostic holds to a threshold."""
+"""The findings: one row for each rule and each quantity that a diagnostic has a threshold for."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from depthgauge.verdict.thresholds import Thresholds
 def finding_table(study: StudyResult) -> Table:
     """Return each reading over seeds with its interval, its threshold and the finding."""
     caption = (
-        "Diagnostics over seeds: value, interval, where it fires, what was found; where there is "
-        "no interval, the worst of the networks and how many are on the bad side. "
+        "Diagnostics over seeds: value, interval, where the diagnostic fires, finding; without an "
+        "interval, the worst value of the networks and how many networks are on the bad side. "
         + " ".join(when_they_fire())
     )
     columns = [
@@ -33,7 +33,7 @@ def finding_table(study: StudyResult) -> Table:
 
 
 def _rows(rule: RuleResult, used: Thresholds) -> Iterator[list[str]]:
-    """Yield a row for each quantity, as far as it was measured."""
+    """Yield a row for each quantity of a rule that was measured or judged."""
     for diagnostic in diagnostics():
         finding = rule.finding(diagnostic.id)
         for threshold in diagnostic.thresholds:
@@ -58,6 +58,6 @@ def _rows(rule: RuleResult, used: Thresholds) -> Iterator[list[str]]:
 
 
 def _beyond(values: Sequence[float], threshold: Threshold, limit: float) -> int:
-    """Return how many networks are on the bad side by their own values."""
+    """Return how many values are on the bad side of a threshold."""
     is_bad_above = threshold.fires == "above"
     return sum(value > limit if is_bad_above else value < limit for value in values)

@@ -20,10 +20,10 @@ TWINS = ", added on noise"
 
 
 def ladder_table(study: StudyResult) -> Table:
-    """Return one row for each rule; each mean leads to its runs.
+    """Return one row for each rule, whose means link to their runs.
 
-    Below a rule stand its swap twins: the block that a rung adds is trained on noise. The linear
-    floor is last.
+    The row below a rule has its swap twins: the block that a rung adds is trained on noise. The
+    last row is the linear floor.
     """
     rules = _with_rungs(study)
     ks = sorted({rung.k for rule in rules for rung in _ended(rule.ladder)})
@@ -77,7 +77,7 @@ def _with_rungs(study: StudyResult) -> list[RuleResult]:
 
 
 def _ended(rungs: Sequence[Rung]) -> list[Rung]:
-    """Return the rungs of which a run has ended."""
+    """Return the rungs that have a run that ended."""
     return [rung for rung in rungs if rung.accuracies or rung.lost]
 
 
@@ -92,7 +92,7 @@ def _row(rule: RuleResult, ks: Sequence[int], seeds: int) -> list[Cell | str]:
 
 
 def _twin_cell(rung: Rung, seeds: int) -> Cell:
-    """Return the mean of a swap twin, which leads to its first run."""
+    """Return a cell with the mean of a rung's swap twins, which links to the first twin's run."""
     return Cell(_rung_text(rung, seeds), run=next(iter(rung.runs.values()), None))
 
 

@@ -1,4 +1,4 @@
-"""Γ and ρ of each network, layer by layer: one mean over layers would hide where it is good."""
+"""Γ and ρ of each network, layer by layer: a mean over layers would hide which layers are good."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from depthgauge.results.network import NetworkResult
 from depthgauge.results.study import StudyResult
 
 SIDE_BY_SIDE = 8
-"""A table on paper has so many layers side by side."""
+"""Most layers that a table on paper has side by side."""
 
 WORDS = ("specific", "mixed", "generic", "absent")
-"""The readings against the null; a cell has the first letter."""
+"""The words of the null calibration; a cell has the first letter."""
 
 
 def alignment_table(study: StudyResult) -> Table:
-    """Return Γ of each network, with the reading of its null for each layer and for the blocks."""
+    """Return Γ of each network; with a null, its word for each layer and for all blocks."""
     null = "; ".join(f"{word[0]} {word}" for word in WORDS)
     draws = sorted({null.draws for _, null in _readings(study, lambda report: report.null)})
     caption = "Γ: cosine of the credit with each sample's own gradient, mean over samples"
     if draws:
         caption += (
-            f". The letter, and the last column for the blocks together, is the reading against "
+            f". Letters, and the last column for all blocks, compare Γ with "
             f"{' or '.join(map(str, draws))} fresh feedbacks: {null}"
         )
     readings = list(_readings(study, lambda report: report.alignment))
@@ -37,7 +37,7 @@ def alignment_table(study: StudyResult) -> Table:
 def perturbation_table(study: StudyResult) -> Table:
     """Return ρ of each network."""
     caption = (
-        "ρ: correlation of the change of the loss that the credit foretells with the true one, "
+        "ρ: correlation of the change of the loss that the credit predicts with the true change, "
         "for small random changes of the stream"
     )
     readings = list(_readings(study, lambda report: report.perturbation))
@@ -45,7 +45,7 @@ def perturbation_table(study: StudyResult) -> Table:
 
 
 def in_parts(table: Table) -> list[Table]:
-    """Return tables with at most so many layers each; the last column stays if it is of words."""
+    """Split a table into tables of a few layers each; a last column of words stays in each."""
     _, _, *titles = table.titles
     last = [] if not titles or table.columns[-1].is_number else [titles.pop()]
     if len(titles) <= SIDE_BY_SIDE:
@@ -92,7 +92,7 @@ Found = TypeVar("Found")
 def _readings(
     study: StudyResult, reading: Callable[[Report], Found | None]
 ) -> Iterator[tuple[NetworkResult, Found]]:
-    """Yield each audited network that has this reading."""
+    """Yield each audited network that has the reading, with the reading."""
     for rule in study.rules.values():
         for network in rule.networks:
             found = reading(network.report) if network.report else None

@@ -1,4 +1,4 @@
-"""The networks with all blocks trained: one row for each, with what was read off it."""
+"""The networks with all blocks trained: one row for each, with its readings."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def _caption() -> str:
     )
     return (
         "Readings of each network with all its blocks trained: accuracy in %, median norm of the "
-        f"last state; {meanings}; what fires by these values alone, and in which epoch it first "
-        "fired in training."
+        f"last state; {meanings}; the diagnostics that fire by these values alone, and the epoch "
+        "at which each first fired in training."
     )
 
 
@@ -77,7 +77,7 @@ def _last_norm(network: NetworkResult, norms: dict[str, float | None]) -> float 
 
 
 def _fired(network: NetworkResult, study: StudyResult) -> str:
-    """Return what fires by the values of this network alone."""
+    """Return the diagnostics that fire by the values of this network alone."""
     if network.diverged:
         return "diverged"
     if network.report is not None:

@@ -1,4 +1,4 @@
-"""Measured beside published: the tables of a comparison."""
+"""The tables that compare measured with published figures."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TITLES = {
     "deep_alignment": "deep Γ, as published, %",
     "deep_perturbation": "deep ρ, %",
 }
-"""What the figures of a part are of."""
+"""The title of the first column, by part of the comparison."""
 
 
 def published_tables(comparison: PublishedComparison) -> list[Table]:

@@ -1,4 +1,4 @@
-"""The runs: one row for each, whatever its state."""
+"""The table of runs: one row for each run, in whatever state it is."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _row(
 
 
 def _accuracy(run: RunResult) -> Cell:
-    """Return the accuracy; that of the newest epoch while a run is not finished."""
+    """Return the accuracy of a run; before the run has finished, that of its newest epoch."""
     accuracy, so_far = run.accuracy, ""
     if accuracy is None and run.state != "diverged" and run.epochs:
         accuracy, so_far = run.epochs[-1]["accuracy"], " so far"
@@ -72,5 +72,5 @@ def _accuracy(run: RunResult) -> Cell:
 
 
 def _order(value: float | None) -> float | str | None:
-    """Return what sorts a number; infinity is called as the page's script calls it."""
+    """Return the value to sort a number by; JavaScript reads infinity from `Infinity`."""
     return "Infinity" if value == math.inf else None if value is None else float(value)

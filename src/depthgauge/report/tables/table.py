@@ -1,4 +1,4 @@
-"""A table: what it shows, for whatever it is written as."""
+"""A table of plain text, which writers turn into terminal output, HTML, Markdown or LaTeX."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ Kind = Literal["words", "number", "verdict"]
 class Column:
     """A column, with the kind of its cells.
 
-    Words begin at the left, and numbers end at the right. A verdict has a colour and a sign where
-    the writer knows those.
+    Words are aligned left, numbers right. A verdict gets a colour and a sign if the output can show
+    them.
     """
 
     title: str
@@ -22,7 +22,7 @@ class Column:
 
     @property
     def is_number(self) -> bool:
-        """Return whether the cells are numbers, or what stands in the place of a number."""
+        """Return whether the cells are numbers, or signs for a missing number."""
         return self.kind == "number"
 
 
@@ -34,7 +34,7 @@ class Cell:
         text: the text.
         run: the id of the run that the number comes from.
         runs: the filter that finds the runs behind the number, such as `{"rule": "bp", "k": "4"}`.
-        order: the value that the column is sorted by, where the text does not sort.
+        order: the value to sort by, if the text would sort wrongly.
     """
 
     text: str
@@ -48,10 +48,10 @@ class Table:
     """Columns and rows, with a name and a caption.
 
     Attributes:
-        name: the name in labels, such as `verdicts`.
+        name: the name for labels in LaTeX, such as `verdicts`.
         caption: what the table shows, and by which conventions.
-        columns: one for each cell of a row.
-        rows: the cells.
+        columns: the columns; each row has a cell for each column.
+        rows: the cells, row by row.
     """
 
     name: str
@@ -93,7 +93,7 @@ def make_table(
     columns: Iterable[Column],
     rows: Iterable[Sequence[Cell | str]],
 ) -> Table:
-    """Make a table; a text is a cell without a link."""
+    """Return a table; a plain text becomes a cell without a link."""
     made = tuple(
         tuple(cell if isinstance(cell, Cell) else Cell(cell) for cell in row) for row in rows
     )

@@ -1,4 +1,4 @@
-"""Decision utility: how many networks of each rule each way of reporting walks back."""
+"""Decision utility: for each way of reporting, how many networks of each rule it walks back."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from depthgauge.report.tables.table import Table, make_table, numbers, words
 from depthgauge.results.study import StudyResult
 
 CAPTION = (
-    "Decision utility: networks of each rule that would be walked back if only this were "
-    "reported: accuracy (not above chance by 2 points) alone, with the mean of Γ (not above 0), "
-    "and with one diagnostic besides; out of those that it can decide."
+    "Decision utility: how many networks of each rule a way of reporting walks back, of those that "
+    "it can decide. The ways: accuracy alone (walks back if not 2 points above chance), accuracy "
+    "with mean Γ (also if that is not above 0), accuracy with a diagnostic (also if that fires)."
 )
 
 

@@ -14,7 +14,7 @@ from depthgauge.results.study import StudyResult
 from depthgauge.scheduling.variations import SHALLOW
 
 BRIEF = ("rule", "used depth", "verdict", "accuracy", "frozen")
-"""The columns that answer: which rules train depth, how many blocks, and what accuracy shows it."""
+"""The columns of the short table that terminals and notebooks show."""
 
 
 def verdict_table(study: StudyResult) -> Table:
@@ -33,12 +33,12 @@ def verdict_table(study: StudyResult) -> Table:
 
 
 def depth_text(depth: UsedDepth | None) -> str:
-    """Return how many blocks of how many are in use; a dash without a ladder."""
+    """Return the used depth as text, such as `3 of 4`; a dash without a ladder."""
     return MISSING if depth is None else str(depth)
 
 
 def frozen_text(rule: RuleResult) -> str:
-    """Return the frozen accuracy; with its number of seeds where the other accuracy has others."""
+    """Return the frozen accuracy, with its number of seeds if the trained accuracy has another."""
     n = rule.frozen.n
     return percent_spread(rule.frozen) + (f" (n = {n})" if n and n != rule.accuracy.n else "")
 

@@ -1,1 +1,1 @@
-"""What is said of a study in sentences, one file for each topic."""
+"""Sentences about a study, one file for each topic."""

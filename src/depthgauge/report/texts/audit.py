@@ -1,11 +1,11 @@
-"""The audit in words: why each rule got its verdict, and how firmly it stands."""
+"""Sentences on an audit: why each rule got its verdict, and how firm the verdict is."""
 
 from __future__ import annotations
 
 from depthgauge.diagnosis.report_text import write_range
 from depthgauge.number_format import counted
 from depthgauge.report.texts.floors import floor_sentences, not_above
-from depthgauge.report.texts.recipe import recipe_sentences, tuning_sentence
+from depthgauge.report.texts.settings_and_controls import recipe_sentences, tuning_sentence
 from depthgauge.report.texts.used_depth import depth_sentences
 from depthgauge.report.texts.verdict_sentence import verdict_sentence
 from depthgauge.results.audit import Audit
@@ -14,17 +14,17 @@ from depthgauge.results.study import StudyResult
 
 
 def question(study: StudyResult) -> str:
-    """Return what an audit asks, and of what: the first line of its answer."""
+    """Return the question that an audit answers, with its task, blocks and seeds."""
     net, seeds = study.config.net, counted(len(study.seeds), "seed")
     of = f"{counted(net.blocks, 'block')}, " if net else ""
     return f"Which rules train the depth of the network? {study.config.task.name}, {of}{seeds}"
 
 
 def legend(study: StudyResult) -> str:
-    """Return how the table of verdicts is to be read, and how sure it is."""
+    """Return how to read the table of verdicts, and how sure its intervals are."""
     sure = f"{100 * (1 - study.thresholds.error_rate):g} % sure"
     if len(study.seeds) == 1:
-        sure = "of one seed, so nothing says how sure they are"
+        sure = "from one seed, without a known error rate"
     return (
         "Used depth: how many blocks gain accuracy by being trained. Accuracy is in %; frozen: no "
         f"block trained.\nUsed depth and intervals in brackets are {sure}."
@@ -32,7 +32,7 @@ def legend(study: StudyResult) -> str:
 
 
 def brief_sentences(study: StudyResult) -> list[str]:
-    """Return one sentence for each rule, then what settings and controls say."""
+    """Return a sentence on each rule's verdict, then those on settings and controls."""
     if study.audit is None:
         return []
     rules = [rule for rule in study.rules.values() if not rule.control]
@@ -41,7 +41,7 @@ def brief_sentences(study: StudyResult) -> list[str]:
 
 
 def audit_sentences(study: StudyResult) -> list[str]:
-    """For each rule its diagnostics and what it sees; then the task, the controls, the settings."""
+    """Return all sentences: each rule's findings, then task, tuning, floors, settings, controls."""
     audit, words = study.audit, list[str]()
     if audit is None:
         return words
@@ -55,7 +55,7 @@ def audit_sentences(study: StudyResult) -> list[str]:
         ranges = [f"{stable.threshold} {write_range(stable)}" for stable in entry.sensitivity]
         if ranges:
             words.append(
-                f"{label} keeps its verdict for any one threshold within: {'; '.join(ranges)}."
+                f"{label} keeps its verdict if one threshold changes within: {'; '.join(ranges)}."
             )
     if audit.bp_gain is None:
         words.append(
@@ -74,7 +74,7 @@ def audit_sentences(study: StudyResult) -> list[str]:
 
 
 def _earlier(audit: Audit) -> list[str]:
-    """What earlier audits said, fewest seeds first, with the rules they said it of."""
+    """Return a sentence on the verdicts of earlier audits, fewest seeds first, with their rules."""
     labels: dict[EarlierVerdict, list[str]] = {}
     for label, entry in audit.verdicts.items():
         for earlier in entry.earlier:
@@ -89,7 +89,7 @@ def _earlier(audit: Audit) -> list[str]:
         for seeds, words in sorted(said.items())
     ]
     return [
-        f"An earlier audit {', one '.join(audits)}; looking again and again makes a wrong word "
+        f"An earlier audit {', another '.join(audits)}; each further audit makes a wrong verdict "
         "likelier: see docs/verdict.md."
     ]
 
@@ -100,4 +100,4 @@ def _untrained(audit: Audit) -> list[str]:
     words = sorted({report.verdict for report in audit.untrained.values()})
     count = len(audit.untrained)
     networks = f"{count} untrained network{'s' if count > 1 else ''}"
-    return [f"As a control, {networks}: {' / '.join(words)}."]
+    return [f"Verdict on {networks}, as a control: {' / '.join(words)}."]

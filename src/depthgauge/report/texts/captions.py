@@ -1,4 +1,4 @@
-"""Parts of captions: what accuracies, gains and verdicts in a table are."""
+"""Parts of captions: how the accuracies, gains and verdicts in a table were obtained."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def task_words(study: StudyResult) -> str:
 
 
 def accuracy_words(study: StudyResult) -> str:
-    """Return what accuracies and gains in a table are."""
+    """Return how accuracies and gains in a table were obtained: task, spread, pairing, interval."""
     several = any(rule.accuracy.n > 1 for rule in study.rules.values())
     spreads = "mean ± sample standard deviation over n seeds" if several else "of one seed"
     intervals = [gain_interval(rule, study.thresholds) for rule in study.rules.values()]
@@ -41,7 +41,7 @@ def accuracy_words(study: StudyResult) -> str:
 
 
 def pairing_words(study: StudyResult) -> str:
-    """Return what the gain is a difference of."""
+    """Return the frozen accuracy that the gain is over, and whether seeds are paired."""
     if study.config.frozen_acc:
         return "over the frozen accuracy given for each rule, not paired by seed"
     return "over the frozen blocks of the same rule, paired by seed"

@@ -1,4 +1,4 @@
-"""Several studies in words: what each is, in what they differ, and what cannot be compared."""
+"""Sentences on several studies: what each trained, how they differ, what cannot be compared."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from depthgauge.results.comparison import AgainstRule, ComparedStudy, Comparison
 
 LONGEST_VALUE = 24
 COMMIT_DIGITS = 7
-NOTHING = "nothing is measured of both yet"
+NOTHING = "nothing has been measured for both yet"
 
 HOW_TO_READ = (
-    "Verdicts are those of an audit where nothing else is said. Changes are in percentage points, "
-    "paired by the n seeds that both have. Each interval is a 95 % one by itself (Student's t): "
-    "among many, some exclude zero by chance."
+    "A verdict comes from an audit unless its row says otherwise. Changes are in percentage "
+    "points, paired by the n seeds that both have. Each interval has 95 % confidence by itself "
+    "(Student's t): among many intervals, some exclude zero by chance."
 )
 
 NO_RULE = "No study has a run yet."
 NO_SAME_RULE = "No rule is in more than one of the studies."
 
 Words = dict[str, list[str]]
-"""Sentences by what stands in the first column of the table that they belong to."""
+"""Sentences by the value in the first column of their table."""
 
 
 def study_sentences(compared: Comparison) -> list[str]:
-    """For each study what was trained, how much of it is done, and where it comes from."""
+    """Return for each study what was trained, how much of it is done, and on what machine."""
     return [
         f"{study.name}: {'; '.join(filter(None, (_what(study), _runs(study), _origin(study))))}."
         for study in compared.studies
@@ -79,7 +79,7 @@ def _short_commit(commit: str) -> str:
 
 
 def same_rule_sentences(compared: Comparison) -> Words:
-    """For each two studies, which rules are the same runs, and in what the others differ."""
+    """Return for each two studies which rules have the same runs, and how other rules differ."""
     return _by_heading(
         (studies_of(pair), pair.label, _relation(pair)) for pair in compared.same_rules
     )
@@ -105,7 +105,7 @@ def _relation(pair: SameRule) -> str:
 
 
 def _settings_words(rule: SameRule | AgainstRule) -> str:
-    """In what two configurations differ, and what is not known of them."""
+    """Return the settings in which two configurations differ, and the unknown settings."""
     parts = [
         f"{option.name} {_value(option.first)} → {_value(option.other)}"
         for option in rule.differ_in
@@ -119,7 +119,7 @@ def _value(value: Any) -> str:
 
 
 def against_sentences(compared: Comparison) -> Words:
-    """For each study, which rules could not be compared with the reference rule, and why."""
+    """Return for each study which rules could not be compared with the reference rule, and why."""
     return _by_heading(
         (reference_of(one), one.label, _why_not(one, compared.to)) for one in compared.against
     )
@@ -131,19 +131,19 @@ def _why_not(one: AgainstRule, to: str) -> str:
     why = NOTHING
     if one.not_comparable_with is not None:
         nearest, settings = one.not_comparable_with, _settings_words(one)
-        why = f"there is none here, and {nearest} differs in {settings}"
+        why = f"this study has no {to}, and {nearest} differs in {settings}"
     return f"not compared with {to}: {why}"
 
 
 def nothing_against(compared: Comparison) -> str:
-    """Why there is nothing at all to compare with the reference rule."""
+    """Return why no rule can be compared with the reference rule."""
     if any(rule.label == compared.to for rule in compared.rules):
-        return f"There is no rule but {compared.to}."
-    return f"None of the studies has {compared.to}; --to names another rule."
+        return f"The studies have no rule but {compared.to}."
+    return f"None of the studies has {compared.to}; choose another rule with --to."
 
 
 def _by_heading(found: Iterable[tuple[str, str, str]]) -> Words:
-    """Every heading, with one sentence for all rules of which the same is to be said."""
+    """Return the sentences below each heading; rules with equal sentences share one."""
     rules: dict[tuple[str, str], list[str]] = {}
     for heading, rule, sentence in found:
         rules.setdefault((heading, sentence), []).append(rule)

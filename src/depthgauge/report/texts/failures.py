@@ -1,4 +1,4 @@
-"""Runs that raised an error, in words."""
+"""Sentences about runs that failed with an error."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from depthgauge.results.study import StudyResult
 
 
 def failure_sentences(study: StudyResult) -> list[str]:
-    """Return a sentence for each reason: its first run, how many more there are, and the reason."""
+    """Return a sentence for each error: the first run with it, the number of others, the error."""
     reasons: dict[str, list[str]] = {}
     for run in study.runs:
         if run.reason is not None:

@@ -1,4 +1,4 @@
-"""The floors in words: what needs no depth, and which rules are not shown to beat it."""
+"""Sentences on floors (accuracies without depth), and on rules that are not shown to beat them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ POINTS = f"{100 * MARGIN:g} points"
 
 
 def not_above(floors: Floors | None, label: str) -> str | None:
-    """Say that a rule is not shown to beat the linear floor; None where it is, or nobody knows."""
+    """Say that a rule is not shown to beat the linear floor; None if it is, or if it is unknown."""
     above = floors.above_linear.get(label) if floors else None
     if floors is None or floors.linear is None or above is None or above.is_shown:
         return None
@@ -22,21 +22,21 @@ def not_above(floors: Floors | None, label: str) -> str | None:
 
 
 def floor_sentences(floors: Floors | None) -> list[str]:
-    """Say what the floors are, or why one is missing."""
+    """Return a sentence on each floor: its accuracy, or why it is missing."""
     if floors is None:
         return []
     words = []
     linear, shallow = floors.linear, floors.shallow
     if linear is not None and linear.accuracy is not None:
         words.append(
-            f"Floor: a {LINEAR} of the standardised input names {percent(linear.accuracy)} % "
-            f"rightly (penalty {linear.penalty:.2g}, {linear.samples:,} training samples)."
+            f"Floor: a {LINEAR} of the standardised input reaches {percent(linear.accuracy)} % "
+            f"(penalty {linear.penalty:.2g}, {linear.samples:,} training samples)."
         )
     elif linear is not None:
         words.append(f"Floor: a {LINEAR} is {linear.reason}.")
     if shallow is not None:
         words.append(
-            f"Floor: the network without blocks, trained by bp ({SHALLOW}), names "
-            f"{percent_spread(shallow.accuracy)} % rightly."
+            f"Floor: the network without blocks, trained by bp ({SHALLOW}), reaches "
+            f"{percent_spread(shallow.accuracy)} %."
         )
     return words

@@ -1,4 +1,4 @@
-"""The words that the page uses, for somebody who sees it for the first time."""
+"""The glossary of the page, for somebody who sees the page for the first time."""
 
 from __future__ import annotations
 
@@ -16,23 +16,24 @@ BEFORE = (
     ("stream", "the sum h that every block adds its branch to: h₀ is the embedding's output, "
      "h_L is what the readout sees."),
     ("frozen", "all blocks stay as they were at the start; embedding and readout are trained by "
-     "the same rule. What trained blocks must beat."),
+     "the same rule. Trained blocks must beat this accuracy."),
     ("k", "how many blocks are trained, counted from the last; the others are frozen."),
 )  # fmt: skip
 
 AFTER = (
     ("Γ", "cosine between the credit that the rule gives and the true gradient, layer by layer."),
-    ("ρ", "correlation between the change of the loss that the credit foretells for a small "
+    ("ρ", "correlation between the change of the loss that the credit predicts for a small "
      "random step, and the true change."),
     ("lesion", "accuracy lost when one block is skipped. It shows that the network depends on the "
-     "block, not that training the block was worth anything: frozen blocks tell that."),
+     "block, not that training the block gained anything: the gain over frozen blocks shows that."),
     ("rewind", "accuracy lost when one block goes back to its initial weights. A block that never "
-     "changed loses nothing; one that noise has moved does, as the others got used to it."),
+     "changed loses nothing. A block that only noise has changed does lose accuracy, because the "
+     "other blocks have adapted to it."),
 )  # fmt: skip
 
 
 def glossary(study: StudyResult) -> list[tuple[str, str]]:
-    """The rules of the study, as far as they are known here, then the words and diagnostics."""
+    """Return words with their meanings: the study's rules, then verdicts, diagnostics, readings."""
     rules = _rules([run.config.rule.name for run in study.runs])
     return [*rules, *BEFORE, *_verdicts(), *_diagnostics(), *AFTER]
 
@@ -44,11 +45,12 @@ def _verdicts() -> list[tuple[str, str]]:
         (
             "on noise",
             "a rung trained once more, with noise as the credit of the block that it adds. Blocks "
-            "that grow at random gain a little; what a block earns is above that.",
+            "that grow at random gain a little; a block earns only the accuracy above that gain.",
         ),
         (
             "shallow",
-            "fewer blocks may be in use than backpropagation is shown to gain from.",
+            "the rule uses fewer blocks than backpropagation: even its upper limit is below the "
+            "number that backpropagation is shown to use.",
         ),
         (
             "walk back",
@@ -58,7 +60,7 @@ def _verdicts() -> list[tuple[str, str]]:
         (
             "trustworthy",
             f"{', '.join(ids)} all pass with confidence, and at least as many blocks are shown to "
-            "earn as backpropagation uses.",
+            "earn accuracy as with backpropagation.",
         ),
     ]
 

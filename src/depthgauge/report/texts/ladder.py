@@ -1,4 +1,4 @@
-"""The ladder in words: who gains from depth, by how much, where it peaks, where it falls."""
+"""Sentences on a ladder: which rules gain from depth, by how much, where accuracy peaks."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ WITHOUT_A_LADDER = {
     "wide_block": "one block with as many parameters",
     "random_targets": "with nothing to learn",
 }
-"""Controls under which more trained blocks are not more depth, or not more learning."""
+"""Controls for which accuracy by k says nothing about depth, with what they are."""
 
 
 def ladder_sentences(ladder: Ladder, thresholds: Thresholds | None = None) -> list[str]:
-    """One sentence for each rule, and one for each diverged rung.
+    """Return sentences on each rule's used depth, ladder and diverged rungs, then on the floors.
 
-    A rule that gains less than depth utility asks for is not said to use depth.
+    A rule is said to gain from depth only if it gains as much as depth utility asks for.
     """
     needed = (thresholds or Thresholds())[LEAST.name]
     sentences = []

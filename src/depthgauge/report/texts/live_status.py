@@ -1,4 +1,4 @@
-"""The status of a study that is being trained, as a part of the line of progress."""
+"""The status of the rules of a study in training, for the progress line."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from depthgauge.number_format import percent
 from depthgauge.scheduling.live_status import LiveRule
 
 MOST = 12
-"""The line names so many rules."""
+"""Most rules that the line names."""
 
 
 def live_status(rules: Sequence[LiveRule]) -> str:
     """Return accuracy and alarms of each rule: `bp 70.1 %, dfa 26.0 % D1`.
 
-    Rules that have not begun are left out. Of many, those in training come first.
+    Rules that have not begun are left out. If there are too many to name, rules still in training
+    are named rather than rules that have ended.
     """
     begun = [rule for rule in rules if rule.full.begun]
     in_training_first = sorted(range(len(begun)), key=lambda place: begun[place].has_ended)

@@ -1,4 +1,4 @@
-"""Measured beside published, in sentences."""
+"""Sentences that compare measured with published figures."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from depthgauge.report.tables.published import TITLES
 
 
 def published_sentences(comparison: PublishedComparison) -> list[str]:
-    """Return how many figures lie inside their interval, and which do not.
+    """Return how many measured figures lie inside their prediction interval, and which do not.
 
-    Cross-checks do not count.
+    Cross-checks are not counted.
     """
     if comparison.unlike:
         return [
-            f"Measured otherwise than published ({', '.join(comparison.unlike)}): the differences "
-            "include that, so no interval is given."
+            f"These settings are not the published ones: {', '.join(comparison.unlike)}. The "
+            "differences include their effect, so no interval is given."
         ]
     parts = {part: own for part, own in comparison.figures.items() if part != CROSS_CHECKS}
     several = sum(map(bool, parts.values())) > 1

@@ -1,4 +1,4 @@
-"""What a study is, and what is missing of it."""
+"""Facts about a study for its page: task, network, recipe, dates, software, unfinished runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ COMMIT_DIGITS = 7
 
 
 def state_of_study(study: StudyResult) -> str | None:
-    """What is missing, None if nothing is."""
+    """Return how many runs have finished and the state of the others; None if all have finished."""
     lost = [f"{count} {state}" for state, count in study.counts.items() if state != "finished"]
     if not lost:
         return None
@@ -23,7 +23,7 @@ def state_of_study(study: StudyResult) -> str | None:
 
 
 def identity(study: StudyResult, dates: str, versions: str) -> list[tuple[str, str]]:
-    """What the study is, as pairs of a name and a value."""
+    """Return what was studied as pairs of name and value, such as `("Seeds", "0, 1")`."""
     net, recipe = study.config.net, study.config.recipe
     pairs = [("Study", study.name), ("Task", _task(study.config.task, study.chance))]
     if net is not None:
@@ -54,7 +54,7 @@ def _recipe(recipe: Recipe) -> str:
 
 
 def dates_of(study: StudyResult) -> str:
-    """From the first to the last day on which something was recorded."""
+    """Return the first and the last day on which the study recorded anything."""
     known = sorted(str(p["date"])[:10] for p in study.provenances if p.get("date"))
     if not known:
         return "not recorded"
@@ -62,7 +62,7 @@ def dates_of(study: StudyResult) -> str:
 
 
 def versions_of(study: StudyResult) -> str:
-    """The versions and commits of the software that made the runs, and that read them."""
+    """Return the versions and commits of depthgauge that trained the runs and that audited them."""
     runs = dict.fromkeys(_version(run.provenance) for run in study.runs if run.provenance)
     audit = [_version(study.audit.provenance)] if study.audit else []
     parts = [("runs by", list(runs)), ("audit by", audit)]

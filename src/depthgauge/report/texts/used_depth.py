@@ -1,4 +1,4 @@
-"""Used depth in sentences: what a rule trains, what it does not, and what stays open."""
+"""Sentences on used depth: which blocks of a rule gain accuracy, which do not, what is unknown."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from depthgauge.number_format import counted, points
 
 
 def depth_sentences(label: str, depth: UsedDepth | None) -> list[str]:
-    """Return what the ladder and its twins show of a rule; nothing without a ladder."""
+    """Return what the ladder of a rule and its swap twins show; an empty list without a ladder."""
     if depth is None:
         return []
     if 1 < depth.seeds < LEAST_SEEDS:
@@ -24,7 +24,7 @@ def depth_sentences(label: str, depth: UsedDepth | None) -> list[str]:
 
 
 def _of_rung(rung: RungFinding, depth: UsedDepth) -> str | None:
-    """Why a rung is not shown to earn; None if it is."""
+    """Return why the blocks of a rung are not shown to earn accuracy; None if they are."""
     if rung.earns or rung.gain is None:
         return None
     blocks, is_one = ", ".join(map(str, rung.blocks)), len(rung.blocks) == 1
@@ -35,7 +35,7 @@ def _of_rung(rung: RungFinding, depth: UsedDepth) -> str | None:
     if rung.gain < depth.delta:
         return f"{what} {adds} nothing ({gain})"
     if rung.over_noise is None:
-        return f"{what} {adds} {gain}, and {'was' if is_one else 'were'} not held against noise"
+        return f"{what} {adds} {gain}, and {'was' if is_one else 'were'} not compared with noise"
     if rung.over_noise <= 0:
         return f"{what} {adds} {gain}, and noise adds as much"
-    return f"{what} {adds} {gain}, but so few seeds do not show it"
+    return f"{what} {adds} {gain}, but there are too few seeds to show it"

@@ -1,4 +1,4 @@
-"""The verdict's sentence: why a rule got its word, for somebody who has never seen the project."""
+"""The sentence on a rule's verdict and its reasons, for somebody who does not know the project."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ CLAIMS: dict[Word, str] = {
     "no blocks": "has no blocks, so there is nothing to judge",
     "not judged": "cannot be judged yet",
 }
-"""What each word says of a rule."""
+"""The claim that each verdict makes about a rule."""
 
 TWICE = "over leaving them untrained, and over training them on noise"
-"""What a block must gain accuracy over, to count as used."""
+"""The two comparisons in which a used block must gain accuracy."""
 
 
 def verdict_sentence(rule: RuleResult, floors: Floors | None = None) -> str:
@@ -78,7 +78,7 @@ def why_untested(rule: RuleResult) -> str:
         return "too few rungs of its ladder were trained"
     bp = depth if depth.is_bp else depth.bp
     if bp is None or not bp.has_ladder:
-        return "bp was not trained beside it, with its own ladder"
+        return "bp was not trained with a ladder of its own, to compare with"
     return f"bp itself is not shown to use {LEAST_OF_BP} blocks on this task"
 
 

@@ -1,1 +1,1 @@
-"""How a table is written: for the terminal, the page, Markdown and LaTeX."""
+"""Writers of tables and texts for the terminal, the page, Markdown and LaTeX."""

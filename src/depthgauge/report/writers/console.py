@@ -1,4 +1,4 @@
-"""Standard output for eyes."""
+"""The console on standard output, for tables and sentences."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ WIDTH_OF_A_LOG = 160
 
 
 class _Output(Console):
-    """A console that hands the error of a closed pipe to the caller, who may have work left."""
+    """A console that raises BrokenPipeError to its caller, who may have work left."""
 
     def on_broken_pipe(self) -> None:
         raise  # noqa: PLE0704

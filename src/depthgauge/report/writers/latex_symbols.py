@@ -1,4 +1,4 @@
-"""How characters are written in LaTeX: for pdflatex without any but the usual packages."""
+"""The LaTeX commands of characters, for pdflatex with only the usual packages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SPECIAL = {
     "]": "{]}",
     "*": "{*}",
 }
-"""Brackets and stars too: after a line break of a table they would be taken for its options."""
+"""Brackets and stars are here because LaTeX takes them for options after a table's line break."""
 
 _TEXT = {
     "–": r"\textendash{}",
@@ -150,7 +150,7 @@ SYMBOLS = (
     | _LIKE_LATIN
     | {symbol: f"${maths}$" for symbol, maths in (_MATHS | _RAISED | _LOWERED).items()}
 )
-"""Character to command."""
+"""The LaTeX command of each character."""
 
 ACCENTS = {
     "\u0300": "`",
@@ -166,4 +166,4 @@ ACCENTS = {
     "\u030c": "v",
     "\u0327": "c",
 }
-"""Combining mark to the command that puts it on a letter."""
+"""The letter of the LaTeX command that puts each combining mark on a letter."""

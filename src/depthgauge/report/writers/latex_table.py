@@ -1,4 +1,4 @@
-"""A table as LaTeX, with the rules of booktabs."""
+"""A table as LaTeX, in the style of booktabs."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from depthgauge.report.writers.latex_text import latex_text
 from depthgauge.report.writers.templates import render
 
 PACKAGES = "% \\usepackage{booktabs,textcomp,graphicx}\n"
-"""What the preamble must have, as a comment before what needs it."""
+"""The packages that the preamble must load, as a comment above the table."""
 
 ROWS_ON_A_PAGE = 40
 LONG_NAME, LONG_CELL = 40, 24
-"""Longer texts stand on several lines: of the first column, and of the others."""
+"""Most characters of a cell on one line, in the first column and in the others."""
 
 
 def latex_table(table: Table, study: str) -> str:
-    """Return `table` environments; labels have the names of the study and of the table.
+    """Return a table as LaTeX, with a label made of the names of study and table.
 
-    There are several where the rows are more than a page holds.
+    A table with more rows than a page holds becomes several `table` environments.
     """
     starts = range(0, len(table.rows), ROWS_ON_A_PAGE)
     parts = [table.texts[start : start + ROWS_ON_A_PAGE] for start in starts] or [[]]
@@ -53,7 +53,7 @@ def _environment(
 
 
 def _columns(table: Table) -> list[str]:
-    """Return the kind of each column: numbers to the right, words to the left."""
+    """Return the LaTeX type of each column: numbers to the right, words to the left."""
     return [_kind(column, place, table) for place, column in enumerate(table.columns)]
 
 

@@ -1,4 +1,4 @@
-"""Text as LaTeX that compiles whatever is in the text."""
+"""Text as LaTeX, escaped so that any text compiles."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _PIECE = re.compile(
     rf"|(?P<letter>[A-Za-z])(?P<accent>[{''.join(ACCENTS)}])"
     r"|(?P<other>.)"
 )
-"""Powers of ten, norms, what would run together, letters with a mark, and the rest."""
+"""Powers of ten, norms, signs that would join to ligatures, accented letters, other characters."""
 
 
 def latex_text(text: str) -> str:
-    """The text on one line, in ASCII, every special character as a command.
+    """Return the text on one line in ASCII, with every special character as a command.
 
-    What has no command is given by its number, such as `[U+4E2D]`. Very long words, such as
-    checksums, may be broken.
+    A character without a command becomes its code point, such as `[U+4E2D]`. Very long words, such
+    as checksums, may be broken.
     """
     return " ".join(map(_word, plain_text(text).split(" "))).replace("$$", "${}$")
 

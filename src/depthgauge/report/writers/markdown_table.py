@@ -8,7 +8,7 @@ from depthgauge.report.writers.templates import render
 
 
 def markdown_table(table: Table, *, caption: bool = False) -> str:
-    """Return the table, with its `caption` before it if that is asked for."""
+    """Return the table as Markdown, below its caption if `caption` is true."""
     return render(
         "writers/markdown_table.md.j2",
         caption=markdown_text(table.caption) if caption else "",

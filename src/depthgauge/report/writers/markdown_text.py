@@ -1,4 +1,4 @@
-"""Text as Markdown: whatever is in the text comes out as text."""
+"""Text as Markdown, escaped so that nothing in it is taken for markup."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from depthgauge.report.writers.plain_text import plain_text
 
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;"}
-"""Dollars too: where formulas are known, a backslash before them is not always."""
+"""A dollar is an entity, because some programs that show formulas ignore a backslash before it."""
 
 _SPECIAL = re.compile(
     r"[\\`*_\[\]~|&<>$]"

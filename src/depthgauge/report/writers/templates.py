@@ -1,4 +1,4 @@
-"""The templates of tables and pages."""
+"""Fill the templates of tables and pages."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 
 
 def render(template: str, /, **context: Any) -> str:
-    """Return a filled template of the folder `report`.
+    """Return a template of the folder `report`, filled with the values in `context`.
 
-    In pages everything that comes from data is escaped. A name that is not given is an error.
+    In pages all values are escaped. A name that the template uses and `context` lacks is an error.
     """
     environment = _latex_environment() if template.endswith(".tex.j2") else _environment()
     return environment.get_template(template).render(**context)
@@ -31,7 +31,7 @@ def _environment() -> Environment:
 
 @cache
 def _latex_environment() -> Environment:
-    """Return what loads templates of LaTeX, in which braces are text."""
+    """Return the environment of LaTeX templates, in which braces are plain text."""
     return _environment().overlay(
         variable_start_string="<<",
         variable_end_string=">>",

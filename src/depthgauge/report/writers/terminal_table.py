@@ -1,4 +1,4 @@
-"""Tables in a terminal; a verdict has a colour, and a sign for those who do not see it."""
+"""Tables in a terminal; a verdict has a colour, and a sign for readers who do not see colours."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from depthgauge.report.texts.verdict_words import MEANINGS
 def terminal_table(table: Table, *, signs: bool = True) -> RichTable:
     """Return a table for a terminal; brackets in cells are text, not markup.
 
-    Where the terminal is narrow the widest columns are folded, and nothing is cut. A terminal that
-    cannot show them gets no `signs`.
+    In a narrow terminal the widest columns are folded, and nothing is cut. Without `signs`,
+    verdicts have no ✓ or ✗, which some terminals cannot show.
     """
     shown = RichTable(box=box.SIMPLE_HEAD)
     for column in table.columns:

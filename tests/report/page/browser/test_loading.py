@@ -33,7 +33,7 @@ def test_every_chart_is_drawn(opened, name):
 def test_what_was_not_read_is_said_instead_of_a_chart(opened, name):
     page = opened(name)
     assert page.texts("#audit .empty") == [
-        "Not read yet: D2s stability. depthgauge audit reads it."
+        "Not read yet: D2s stability. Run depthgauge audit to read more."
     ]
     (said,) = page.texts("#null .empty")
     assert said.startswith("No null was drawn: it needs depthgauge audit")

@@ -43,7 +43,7 @@ def test_it_has_configuration_provenance_and_readings(audited, pages):
     assert said["torch"] == result["provenance"]["torch"]
     assert said["cohort"] == ", ".join(result["provenance"]["cohort"])
     assert "ratio of medians" in said["D1 scale"]
-    titles = ["What became of it", "What was read off it", "Configuration", "Provenance"]
+    titles = ["Result", "Readings", "Configuration", "Provenance"]
     assert audited.texts("#run-body h3") == titles
 
 

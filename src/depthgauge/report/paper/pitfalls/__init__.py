@@ -14,7 +14,7 @@ MARKS = Item(
 
 
 def pitfalls(study: StudyResult) -> Section:
-    """Return the checklist of a study."""
+    """Return the section with the checklist of a study."""
     items = (
         MARKS,
         *pitfalls_of_measuring(study),

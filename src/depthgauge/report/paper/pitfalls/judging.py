@@ -1,4 +1,4 @@
-"""Traps in what a verdict rests on."""
+"""Pitfalls of judging: what a verdict rests on."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from depthgauge.diagnostics.depth_utility import DEPTH_UTILITY, LEAST
 from depthgauge.number_format import exact, points
 from depthgauge.report.paper.section import APPLIES, AVOIDED, NOT_MEASURED, Item
 from depthgauge.report.texts.captions import pairing_words
-from depthgauge.report.texts.recipe import recipe_sentences, tuning_sentence
+from depthgauge.report.texts.settings_and_controls import recipe_sentences, tuning_sentence
 from depthgauge.results.rule import RuleResult
 from depthgauge.results.study import StudyResult
 from depthgauge.verdict.thresholds import Thresholds
 
 
 def pitfalls_of_judging(study: StudyResult) -> list[Item]:
-    """Basis, frozen baseline, whether depth can help, thresholds, tuning, settings, controls."""
+    """Return items on basis, frozen baseline, use of depth, thresholds, tuning and controls."""
     judged = [view for view in study.rules.values() if view.control != "shallow"]
     items = [_basis(judged), _baseline(study, judged), _depth_helps(study)]
     items += [_thresholds(study), _tuning(study)]
@@ -37,8 +37,8 @@ def _basis(views: Collection[RuleResult]) -> Item:
         parts.append(f"the audit judged {', '.join(by['audit'])}")
     if by["training"]:
         parts.append(
-            f"what training wrote down judged {', '.join(by['training'])}: there Γ, ρ and what "
-            "else an audit reads were not measured"
+            f"the metrics of training judged {', '.join(by['training'])}: Γ, ρ and the other "
+            "readings of an audit were not measured"
         )
     if by["nothing"]:
         parts.append(f"not judged: {', '.join(by['nothing'])}")
@@ -52,7 +52,7 @@ def _baseline(study: StudyResult, views: Collection[RuleResult]) -> Item:
     with_one = [view.label for view in views if view.frozen.n]
     without = [view.label for view in views if not view.frozen.n]
     if not with_one:
-        return Item(label, "no rule has one, so what depth gains is not known", NOT_MEASURED)
+        return Item(label, "no rule has one, so the gain from depth is not known", NOT_MEASURED)
     pairing = pairing_words(study)
     text = f"the gain is {pairing}"
     if without:
@@ -61,7 +61,7 @@ def _baseline(study: StudyResult, views: Collection[RuleResult]) -> Item:
 
 
 def _depth_helps(study: StudyResult) -> Item:
-    """Whether blocks gain is not asked where backpropagation does not gain either."""
+    """Return whether backpropagation gains from depth; if not, depth utility does not apply."""
     label, needed = "Depth can help", study.thresholds[LEAST.name]
     name, gain = DEPTH_UTILITY.id, study.bp_gain
     if gain is None:
@@ -86,10 +86,10 @@ def _thresholds(study: StudyResult) -> Item:
 
 
 def _tuning(study: StudyResult) -> Item:
-    """A verdict is about a recipe."""
+    """Return which rules were tuned, because a verdict is about a rule with its recipe."""
     words = tuning_sentence(study)
     if words is not None:
         return Item("Tuning", words, NOT_MEASURED if study.config.recipe is None else APPLIES)
     if study.audit and study.audit.selection:
         return Item("Tuning", "each rule's setting was chosen on held-out samples", AVOIDED)
-    return Item("Tuning", "no rule is judged as it would be used", NOT_MEASURED)
+    return Item("Tuning", "there is no rule to tune, only controls", NOT_MEASURED)

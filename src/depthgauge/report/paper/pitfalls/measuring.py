@@ -1,4 +1,4 @@
-"""Traps in what is read off a network."""
+"""Pitfalls of measuring: how readings of a network are taken."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PUBLISHED_BATCH = 128
 
 
 def pitfalls_of_measuring(study: StudyResult) -> list[Item]:
-    """Norms, batch sizes, cosines, precision, feedback, layers, null."""
+    """Return items on norms, batch size, cosines, precision, feedback, layers and null."""
     networks = [network for view in study.rules.values() for network in view.networks]
     audited = [network.report for network in networks if network.report is not None]
     return [
@@ -48,7 +48,7 @@ def _batch_size(study: StudyResult, networks: Sequence[NetworkResult]) -> Item:
 
 
 def _if_any(networks: Sequence[NetworkResult]) -> str:
-    """Where no network has been read yet, nothing has been measured."""
+    """Return `AVOIDED` if the gradient of a network has been read, else `NOT_MEASURED`."""
     return (
         AVOIDED
         if any(n.readings.get(GRADIENT.name) is not None for n in networks)
@@ -59,11 +59,11 @@ def _if_any(networks: Sequence[NetworkResult]) -> str:
 def _cosines(audited: Sequence[Report]) -> Item:
     if not audited:
         return Item("Cosines", "none was read: there is no audit", NOT_MEASURED)
-    text = "norms are never clamped in a cosine; a vector of exactly zero has none"
+    text = "norms are never clamped in a cosine; a vector of exactly zero has no cosine"
     aligned = [report.alignment for report in audited if report.alignment]
     if aligned:
         zero = sum(sum(reading.undefined) for reading in aligned)
-        text += f"; {zero:,} are left out of Γ" if zero else "; Γ met none such"
+        text += f"; {zero:,} such vectors are left out of Γ" if zero else "; Γ met no such vector"
     return Item("Cosines", text, AVOIDED)
 
 
@@ -73,14 +73,12 @@ def _precision(study: StudyResult, audited: Sequence[Report]) -> Item:
     read = [report.numerics for report in audited]
     cosines = [reading.value for reading in read if reading.value is not None]
     if not cosines:
-        return Item(
-            "Precision", f"{text}how well gradients are computed was not measured", NOT_MEASURED
-        )
+        return Item("Precision", f"{text}the precision of gradients was not measured", NOT_MEASURED)
     asked, least = study.thresholds[LEAST_COSINE.name], min(cosines)
     text += (
         f"the least cosine of a measured gradient with the float64 one is "
         f"{significant(least)} over {_count(len(cosines), 'network')}; at least "
-        f"{exact(asked)} is asked"
+        f"{exact(asked)} is required"
     )
     half = {kind for reading in read for kind in reading.of_native}
     if half:
@@ -89,7 +87,7 @@ def _precision(study: StudyResult, audited: Sequence[Report]) -> Item:
 
 
 def _feedback(audited: Sequence[Report]) -> Item:
-    """Feedback that is not saved with the checkpoint cannot be had back."""
+    """Return for how many networks the credit could be read, which needs the saved feedback."""
     if not audited:
         return Item("Feedback", "no credit was read: there is no audit", NOT_MEASURED)
     without = [report for report in audited if report.alignment is None]
@@ -98,7 +96,7 @@ def _feedback(audited: Sequence[Report]) -> Item:
     if without:
         methods = ", ".join(dict.fromkeys(report.method_name for report in without))
         return Item("Feedback", f"{text}; Γ and ρ are n/a for {methods}", APPLIES)
-    return Item("Feedback", f"{text} from what was saved with it", AVOIDED)
+    return Item("Feedback", f"{text} from the saved feedback", AVOIDED)
 
 
 def _layers(audited: Sequence[Report]) -> Item:
@@ -110,9 +108,9 @@ def _layers(audited: Sequence[Report]) -> Item:
 def _null(audited: Sequence[Report]) -> Item:
     nulls = [report.null for report in audited if report.null]
     if not nulls:
-        return Item("Null of Γ", "no alignment was set against fresh feedback", NOT_MEASURED)
+        return Item("Null of Γ", "no alignment was compared with fresh feedback", NOT_MEASURED)
     draws = " or ".join(map(str, sorted({null.draws for null in nulls})))
-    text = f"Γ of {_count(len(nulls), 'network')} is set against {draws} fresh feedbacks each"
+    text = f"Γ of {_count(len(nulls), 'network')} is compared with {draws} fresh feedbacks each"
     return Item("Null of Γ", text, AVOIDED)
 
 

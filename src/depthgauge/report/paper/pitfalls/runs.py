@@ -1,4 +1,4 @@
-"""Traps in how runs are counted."""
+"""Pitfalls of runs: how runs are counted, and how numbers lead back to them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from depthgauge.results.run import RunResult
 from depthgauge.results.study import StudyResult
 
 CHANGED = "-dirty"
-"""What the commit of a checkout with changes ends in."""
+"""The ending of a commit whose checkout had uncommitted changes."""
 
 
 def pitfalls_of_runs(study: StudyResult) -> list[Item]:
-    """Spread, single seeds, lost and unfinished runs, and the run behind each number."""
+    """Return items on spread, single seeds, lost runs, unfinished runs and provenance."""
     return [
         _spread(study.rules.values()),
         _single_seed(study.rules.values()),
@@ -81,7 +81,7 @@ def _unfinished(study: StudyResult) -> Item:
 
 
 def _behind(study: StudyResult) -> Item:
-    """A number without a run behind it cannot be checked."""
+    """Return whether each number leads to a run with a known commit, so that it can be checked."""
     label, made = "Run behind each number", [run for run in study.runs if run.provenance]
     if not made:
         return Item(label, "no result in this folder names where it comes from", NOT_MEASURED)

@@ -1,4 +1,4 @@
-"""The answer at the top of the page, and the evidence for each rule."""
+"""Texts of verdicts on the page: the rules by verdict at the top, and the evidence on the cards."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ALARMS_FIRST: tuple[Outcome, ...] = ("fires", "straddles", "untested", "passes")
 
 
 def answer(views: Collection[RuleResult]) -> list[tuple[Meaning, str, list[str]]]:
-    """For each word that was given: what it means, the word, and which rules got it."""
+    """Return for each verdict that a rule got: its meaning, its word, and the rules that got it."""
     found = []
     for word, meaning in MEANINGS.items():
         own = [view for view in views if view.verdict.word == word and not view.control]
@@ -26,23 +26,23 @@ def answer(views: Collection[RuleResult]) -> list[tuple[Meaning, str, list[str]]
 
 
 def _with_depth(view: RuleResult) -> str:
-    """A rule with how many blocks it trains, where that can be told; the rest is in its card."""
+    """Return a rule's label, with its used depth if that is known."""
     if view.used_depth is None or not view.used_depth.has_estimate:
         return view.label
     return f"{view.label} ({str(view.used_depth).partition(' (')[0]} blocks)"
 
 
 def shown_word(view: RuleResult) -> str:
-    """The verdict's word, and a warning where one seed is all there is."""
+    """Return the word of a rule's verdict, with a warning if it rests on a single seed."""
     word = view.verdict.word
     return f"{word}, single seed" if view.verdict.single_seed and word != "not judged" else word
 
 
 def evidence(view: RuleResult) -> str:
-    """One sentence: what each diagnostic found, alarms first, then what could not be told."""
+    """Return one sentence with the finding of each diagnostic: alarms first, passes last."""
     if not view.findings:
         not_judged = view.verdict.word == "not judged"
-        return NOTHING_YET if not_judged else "What embedding and readout do alone."
+        return NOTHING_YET if not_judged else "Embedding and readout alone reach this accuracy."
     ordered = sorted(view.findings, key=lambda finding: ALARMS_FIRST.index(finding.outcome))
     sentence = "; ".join(map(finding_in_words, ordered))
     return sentence[0].upper() + sentence[1:] + "."

@@ -1,4 +1,4 @@
-"""What settings and controls say: is it the rule, its recipe, or mere capacity?"""
+"""Sentences on settings and controls: is a verdict due to the rule, its recipe or its capacity?"""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from depthgauge.scheduling.variations import SHALLOW
 
 
 def recipe_sentences(audit: Audit, *, with_floor: bool = True) -> list[str]:
-    """Return a sentence for each choice of a setting, each rule with several, and each control.
+    """Return sentences on chosen settings, on verdicts across settings, and on controls.
 
-    The control that is a floor too is left out unless `with_floor`.
+    The network without blocks, trained by bp, is also a floor; without `with_floor` it is left out.
     """
     selection = audit.selection.items()
     words = [_chosen(rule, entry) for rule, entry in selection if len(entry.candidates) != 1]
@@ -21,7 +21,7 @@ def recipe_sentences(audit: Audit, *, with_floor: bool = True) -> list[str]:
 
 
 def tuning_sentence(study: StudyResult) -> str | None:
-    """Return which rules nobody chose learning rate and options for; None if there are none."""
+    """Say for which rules learning rate and options were not tuned; None if all were tuned."""
     if study.rules and study.config.recipe is None:
         return (
             "These networks were trained elsewhere: whether learning rate and options were tuned "
@@ -53,7 +53,7 @@ def _chosen(rule: str, entry: Selection) -> str:
     accuracy = percent(tried[chosen].accuracy.mean)
     beside = ""
     if rule in tried and rule != chosen:
-        beside = f", against {percent(tried[rule].accuracy.mean)} % as it was given"
+        beside = f", against {percent(tried[rule].accuracy.mean)} % at the given setting"
     return (
         f"{rule}: of {len(tried)} settings {chosen} was best on {entry.samples:,} held-out "
         f"samples, {accuracy} %{beside}."
@@ -78,30 +78,30 @@ def _controls(audit: Audit, with_floor: bool) -> list[str]:
     for label, shallow in audit.shallow.items():
         if label == SHALLOW and not with_floor:
             continue
-        words += _beside(label, shallow, audit, "no blocks at all reach")
+        words += _beside(label, shallow, audit, "the network without blocks reaches")
     for label, entry in audit.verdicts.items():
         if entry.control == "wide_block":
             words += _beside(label, entry, audit, "one block with as many parameters reaches")
         if entry.control == "random_targets":
-            words.append(f"{label}: with nothing to learn, {entry.in_words}.")
+            words.append(f"{label}: on random targets, the verdict is {entry.in_words}.")
     return words
 
 
 def _beside(label: str, entry: RuleVerdict | ShallowRule, audit: Audit, what: str) -> list[str]:
-    """The same rule with its blocks, beside the same rule without them."""
+    """Return a sentence that compares a control with the same rule without the control."""
     whole = audit.verdicts.get(without_control(label))
     full, mean = whole.accuracy.mean if whole else None, entry.accuracy.mean
     if full is None or mean is None:
         return []
     side, points = "less" if full >= mean else "more", percent(abs(full - mean))
     return [
-        f"{label}: {what} {percent(mean)} %, {points} points {side} than the blocks "
-        f"of {without_control(label)}."
+        f"{label}: {what} {percent(mean)} %, {points} points {side} than "
+        f"{without_control(label)} with its blocks."
     ]
 
 
 def without_control(label: str) -> str:
-    """The label of the same setting without its control, which stands last in the brackets."""
+    """Return a label without its control, which is the last entry in the brackets."""
     name, _, inside = label.partition("[")
     kept = ",".join(inside.rstrip("]").split(",")[:-1])
     return f"{name}[{kept}]" if kept else name

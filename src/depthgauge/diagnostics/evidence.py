@@ -1,4 +1,4 @@
-"""The evidence of a diagnostic: the readings of every seed, the thresholds, the error rate."""
+"""The evidence from which a diagnostic decides: readings of every seed, thresholds, error rate."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from depthgauge.diagnostics.intervals import Interval, interval, seeds_to_settle
 
 
 @dataclass(frozen=True)
-class Case:
-    """The networks of one rule, one for each seed, and the thresholds that judge them.
+class RuleEvidence:
+    """The readings of one rule's networks, one network for each seed, and their thresholds.
 
     Attributes:
         seeds: the readings of each network, by name. A reading that was not taken is None or
@@ -29,12 +29,12 @@ class Case:
     bp_gain: float | None = None
 
     def values(self, quantity: Quantity) -> list[float]:
-        """Return the readings of this quantity, from the seeds that have one."""
+        """Return the readings of this quantity, from the seeds that have it."""
         readings = [seed.get(quantity.name) for seed in self.seeds]
         return [value for value in readings if value is not None]
 
     def interval(self, quantity: Quantity) -> Interval | None:
-        """Return the interval over the seeds that have a reading; None if no seed has one."""
+        """Return the quantity's interval over the seeds that have it; None if no seed has it."""
         values = self.values(quantity)
         return interval(values, self.error_rate, quantity.log) if values else None
 
@@ -43,7 +43,7 @@ class Case:
         return self.limits[threshold.name]
 
     def outcome(self, interval: Interval, threshold: Threshold) -> Outcome:
-        """Return "fires" if the whole interval is bad, "passes" if it is good, else "straddles".
+        """Return "fires" if the whole interval is bad, "passes" if all is good, else "straddles".
 
         A reading that equals the threshold is good.
         """

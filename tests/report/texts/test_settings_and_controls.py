@@ -10,7 +10,11 @@ from depthgauge.controls import control_in
 from depthgauge.report.paper.pitfalls.judging import pitfalls_of_judging
 from depthgauge.report.paper.section import APPLIES, AVOIDED
 from depthgauge.report.texts.audit import audit_sentences
-from depthgauge.report.texts.recipe import recipe_sentences, tuning_sentence, without_control
+from depthgauge.report.texts.settings_and_controls import (
+    recipe_sentences,
+    tuning_sentence,
+    without_control,
+)
 from depthgauge.results.audit_parts import Candidate, RuleVerdict, Selection, ShallowRule
 
 
@@ -47,8 +51,8 @@ def settings(rule: str, **words: str) -> dict[str, RuleVerdict]:
 def test_a_choice_is_said_beside_the_rule_as_it_was_given():
     choice = selected("dfa[x]", **{"dfa": 0.3, "dfa[x]": 0.4, "dfa[y]": 0.2})
     assert words_of(selection={"dfa": choice}) == [
-        "dfa: of 3 settings dfa[x] was best on 5,000 held-out samples, 40.0 %, against 30.0 % as "
-        "it was given."
+        "dfa: of 3 settings dfa[x] was best on 5,000 held-out samples, 40.0 %, against 30.0 % at "
+        "the given setting."
     ]
 
 
@@ -130,8 +134,10 @@ def test_a_network_without_blocks_is_compared_with_the_same_setting():
     }
     alone = {"dfa[shallow]": shallow(0.35), "dfa[x,shallow]": shallow(0.35)}
     assert words_of(verdicts, shallow=alone) == [
-        "dfa[shallow]: no blocks at all reach 35.0 %, 5.0 points more than the blocks of dfa.",
-        "dfa[x,shallow]: no blocks at all reach 35.0 %, 5.0 points less than the blocks of dfa[x].",
+        "dfa[shallow]: the network without blocks reaches 35.0 %, 5.0 points more than dfa with "
+        "its blocks.",
+        "dfa[x,shallow]: the network without blocks reaches 35.0 %, 5.0 points less than dfa[x] "
+        "with its blocks.",
     ]
 
 
@@ -146,8 +152,8 @@ def test_one_wide_block_and_nothing_to_learn():
     }
     assert words_of(verdicts) == [
         "bp[wide_block]: one block with as many parameters reaches 55.0 %, 5.0 points less than "
-        "the blocks of bp.",
-        "bp[random_targets]: with nothing to learn, no alarm, depth untested.",
+        "bp with its blocks.",
+        "bp[random_targets]: on random targets, the verdict is no alarm, depth untested.",
     ]
 
 

@@ -14,15 +14,15 @@ from store.small_runs_on_disk import run_config, started
 
 from depthgauge.diagnostics.finding import Finding
 from depthgauge.diagnostics.intervals import Interval
-from depthgauge.report.texts.answer import answer, evidence, shown_word
+from depthgauge.report.texts.page_verdicts import answer, evidence, shown_word
 from depthgauge.report.texts.study import dates_of, identity, state_of_study, versions_of
 from depthgauge.report.texts.verdict_words import MEANINGS
 from depthgauge.results.load import load
 from depthgauge.results.rule import RuleResult
 from depthgauge.results.spread import Spread
 from depthgauge.store.study_folder import StudyFolder
-from depthgauge.verdict.depth_of_arrays import used_depth
 from depthgauge.verdict.judge import Verdict, judge
+from depthgauge.verdict.used_depth_of_arrays import used_depth
 from depthgauge.verdict.words import BAD_WORDS, Word
 
 CALM = {"growth": 1.1, "gradient": 0.2, "error_share": 0.2, "numerics": 1.0}
@@ -146,7 +146,7 @@ def test_a_gradient_that_cannot_be_told_is_not_said_to_arrive(tmp_path):
 
 def test_nothing_to_go_by():
     assert evidence(rule("not judged")) == "No run with all blocks trained is done yet."
-    assert evidence(rule("no blocks")) == "What embedding and readout do alone."
+    assert evidence(rule("no blocks")) == "Embedding and readout alone reach this accuracy."
 
 
 # The state

@@ -1,4 +1,4 @@
-"""The documents of a study: its results, written beside its runs."""
+"""The result files in a study's folder: audit, ladder and comparison, as JSON and Markdown."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def audit_tables(study: StudyResult) -> list[Table]:
 
 
 def write_audit(study: StudyResult) -> None:
-    """Write `audit.json` and `audit.md`."""
+    """Write `audit.json` and `audit.md` if the study has an audit."""
     if study.audit is None:
         return
     write_text(study.folder / "audit.json", study.audit.model_dump_json(indent=2) + "\n")
@@ -51,12 +51,12 @@ def write_ladder(study: StudyResult) -> None:
 
 
 def ladder_document(study: StudyResult) -> Ladder:
-    """Return the ladders of a study, with where they were put together."""
+    """Return the ladders of a study, with the command and environment that computed them."""
     return study.ladder(environment() | {"command": command_line()})
 
 
 def write_comparison(study: StudyResult, comparison: PublishedComparison) -> None:
-    """Write measured beside published figures, as JSON and as Markdown."""
+    """Write the comparison of measured with published figures, as JSON and as Markdown."""
     name = comparison_name(comparison)
     write_json(study.folder / f"{name}.json", comparison.to_dict())
     text = _markdown(published_tables(comparison), published_sentences(comparison))
@@ -64,7 +64,7 @@ def write_comparison(study: StudyResult, comparison: PublishedComparison) -> Non
 
 
 def comparison_name(comparison: PublishedComparison) -> str:
-    """Return the name of a comparison's files, without their endings."""
+    """Return the name of a comparison's files, without the suffix."""
     return f"comparison-{comparison.experiment}"
 
 

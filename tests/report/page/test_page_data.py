@@ -19,7 +19,7 @@ from report.studies import (
 from report.study_folders import write_audit, write_whole_study
 
 from depthgauge.report.page.charts import page_charts
-from depthgauge.report.page.data import page_data
+from depthgauge.report.page.page_data import page_data
 from depthgauge.results.load import load
 from depthgauge.results.study import StudyResult
 

@@ -1,4 +1,4 @@
-"""The accuracies of a ladder, its swap twins and its confirming runs, for used depth."""
+"""The accuracies of a ladder, and each rung compared with the lower rungs and its swap twin."""
 
 from __future__ import annotations
 
@@ -15,18 +15,20 @@ from depthgauge.errors import UserError
 from depthgauge.verdict.paired_test import Comparison, Scores, compare
 
 BySeed: TypeAlias = Sequence[float] | Mapping[int, float]
-"""Accuracies as shares: a list with one for each seed, always in the same order, or by seed."""
+"""Accuracies as shares: a list, always in the same order of seeds, or a mapping from seeds."""
 
 
 @dataclass(frozen=True)
 class LadderScores:
-    """The accuracies that used depth is computed from.
+    """The accuracies from which used depth is computed.
 
     Attributes:
-        rungs: the ladder, by k. k = 0 and the whole network are required.
-        twins: the swap twins, by k. A rung without a twin cannot earn.
-        confirming: the run that trains the earning blocks only, where these are not the last ones.
-        rest_on_noise: the whole network, with noise as the credit of the blocks that do not earn.
+        rungs: the scores of the rungs, by k. k = 0 and the whole network are required.
+        twins: the scores of the swap twins, by k. A rung without a twin cannot earn.
+        confirming: the scores with only the earning blocks trained. They are not needed if the
+            earning blocks are the last ones, which a rung trains.
+        rest_on_noise: the scores of the whole network, with noise as the credit of the blocks that
+            do not earn.
     """
 
     rungs: Mapping[int, Scores]
@@ -50,22 +52,22 @@ class LadderScores:
 
     @cached_property
     def over_lower(self) -> Mapping[int, Mapping[int, Comparison]]:
-        """Return the comparison of each rung with every lower one."""
+        """Return the comparison of each rung with every lower rung."""
         rungs = self.rungs
         return {k: {j: compare(rungs[k], rungs[j]) for j in rungs if j < k} for k in self.ks}
 
     @cached_property
     def over_noise(self) -> Mapping[int, Comparison]:
-        """Return the comparison of each rung with its twin, where it has one."""
+        """Return the comparison of each rung with its twin; rungs without a twin are left out."""
         return {k: compare(self.rungs[k], twin) for k, twin in self.twins.items()}
 
     def added(self, k: int) -> tuple[int, ...]:
-        """Return the blocks that rung k adds to the one below it."""
+        """Return the blocks that rung k adds to the rung below."""
         return blocks_added(self.rungs, self.ks[-1])[k]
 
 
 def blocks_added(ks: Iterable[int], blocks: int) -> dict[int, tuple[int, ...]]:
-    """Return for each rung which blocks it adds to the rung below, in a network of `blocks`."""
+    """Return the blocks that each rung adds to the rung below, by k, for a network's `blocks`."""
     return {k: tuple(range(blocks - k, blocks - below)) for below, k in pairwise(sorted(ks))}
 
 

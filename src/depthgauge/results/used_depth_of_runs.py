@@ -1,4 +1,4 @@
-"""Used depth from runs: the runs of a ladder, its swap twins and its confirming runs."""
+"""Used depth computed from runs: those of a ladder, of its swap twins, and confirming runs."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import numpy as np
 from depthgauge.diagnostics.used_depth import UsedDepth
 from depthgauge.results.ladder import twins_of
 from depthgauge.results.run import RunResult
-from depthgauge.verdict.ladder_scores import LadderScores, blocks_added
 from depthgauge.verdict.paired_test import Scores
+from depthgauge.verdict.rung_comparisons import LadderScores, blocks_added
 from depthgauge.verdict.used_depth import find_used_depth
 
 
 def used_depths(
     rules: Mapping[str, Sequence[RunResult]], chance: float | None
 ) -> dict[str, UsedDepth]:
-    """Return the used depth of every rule that has a ladder, from its runs.
+    """Return the used depth of every rule that has a ladder, given the runs of each rule.
 
-    Each rule is compared with backpropagation under the same control, at its most accurate setting.
+    Each rule is compared with the most accurate setting of backpropagation under the same control.
     """
     ladders = {
         label: ladder
@@ -75,7 +75,7 @@ def ladder_scores(runs: Sequence[RunResult], chance: float | None) -> LadderScor
 
 
 def confirming_runs(runs: Sequence[RunResult], earning: Sequence[int]) -> list[RunResult]:
-    """Return the runs that train the earning blocks only; none if these are the last blocks."""
+    """Return the runs that train only the `earning` blocks, except rungs of the ladder."""
     return [
         run
         for run in runs
@@ -86,7 +86,7 @@ def confirming_runs(runs: Sequence[RunResult], earning: Sequence[int]) -> list[R
 
 
 def runs_on_noise(runs: Sequence[RunResult], earning: Sequence[int]) -> list[RunResult]:
-    """Return the runs that train all blocks, those that do not earn on noise."""
+    """Return the runs that train the `earning` blocks on credit and all other blocks on noise."""
     return [
         run
         for run in runs
@@ -106,7 +106,7 @@ def _trained(run: RunResult) -> set[int]:
 def scores_of_runs(runs: Sequence[RunResult], chance: float | None) -> Scores:
     """Return the accuracies of runs by seed.
 
-    A diverged run counts with the accuracy of chance, and every answer counts as wrong.
+    A diverged run counts with the accuracy of chance, and all its answers count as wrong.
     """
     finished = {run.config.seed: run for run in runs if run.accuracy is not None}
     right = {seed: run.right_answers for seed, run in finished.items()}
@@ -122,5 +122,5 @@ def scores_of_runs(runs: Sequence[RunResult], chance: float | None) -> Scores:
 
 
 def most_accurate(settings: Iterable[LadderScores]) -> LadderScores:
-    """Return the ladder of the most accurate setting."""
+    """Return the ladder whose whole network is the most accurate."""
     return max(settings, key=lambda ladder: fmean(ladder.full.accuracies.values()))

@@ -1,4 +1,4 @@
-"""What the page's scripts know: every run, what was read off it, and the charts with their data."""
+"""The data that a page gives to its scripts: every run, its readings, and the charts."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from depthgauge.results.study import StudyResult
 from depthgauge.store.files import finite
 
 SHOWN = ("value", "per_layer", "unit", "convention", "measured_on", "note")
-"""What the window of a run shows of each reading."""
+"""The fields of a reading that the window of a run shows."""
 
 
 def page_data(study: StudyResult, charts: PageCharts) -> dict[str, Any]:
-    """Return the page's data as one JSON document; what is not finite is null."""
+    """Return the page's data as one JSON document; numbers that are not finite become null."""
     read = {
         network.run: _readings(network.report)
         for rule in study.rules.values()
@@ -45,7 +45,7 @@ def _run(run: RunResult) -> dict[str, Any]:
 
 
 def _readings(report: Report) -> list[dict[str, Any]]:
-    """Return every reading of a network; by the published convention where its key says so."""
+    """Return every reading of a network; a name says if the reading's convention is published."""
     return [
         {"name": reading.name + (", as published" if key.endswith("_published") else "")}
         | {name: getattr(reading, name) for name in SHOWN}

@@ -9,13 +9,13 @@ from numpy.typing import ArrayLike
 from typing_extensions import TypedDict
 
 from depthgauge.diagnostics.used_depth import UsedDepth
-from depthgauge.verdict.ladder_scores import BySeed, LadderScores, scores_of
 from depthgauge.verdict.paired_test import Scores
+from depthgauge.verdict.rung_comparisons import BySeed, LadderScores, scores_of
 from depthgauge.verdict.used_depth import find_used_depth
 
 
 class Bits(TypedDict, total=False):
-    """For each evaluation sample whether the network is right: a row for each seed."""
+    """Whether each network is right, sample by sample: a row for each seed, a column per sample."""
 
     accuracies: Mapping[int, ArrayLike]
     twins: Mapping[int, ArrayLike]
@@ -33,20 +33,22 @@ def used_depth(
     samples: int | None = None,
     bp: UsedDepth | None = None,
 ) -> UsedDepth:
-    """Return the used depth of a ladder that was trained anywhere.
+    """Return the used depth of a ladder, also of one that was trained without depthgauge.
 
     Args:
         accuracies: the accuracy of each seed as a share, by k, the number of trained blocks. k = 0
             and the whole network are required.
-        twins: the accuracy of each seed of the swap twins, by k: the credit of the blocks that
-            rung k adds is noise of the same norm. A rung without a twin cannot earn.
-        confirming: the same for a run that trains `earning_blocks` only. It is needed where
+        twins: the accuracy of each seed of the swap twins, by k. In the twin of rung k, the blocks
+            that the rung adds get noise of the same norm as credit. A rung without a twin cannot
+            earn.
+        confirming: the accuracy of each seed with only `earning_blocks` trained. It is needed if
             `needs_confirming` is true.
-        rest_on_noise: the same for the whole network, with noise as the credit of the blocks that
-            do not earn.
-        bits: for each evaluation sample whether the network is right, a row for each seed: under
-            "accuracies" and "twins" by k, under "confirming" and "rest_on_noise" directly.
-        samples: the number of evaluation samples, if there are no bits.
+        rest_on_noise: the accuracy of each seed of the whole network, with noise as the credit of
+            the blocks that do not earn.
+        bits: for each evaluation sample whether the network is right, as arrays with a row for
+            each seed. "accuracies" and "twins" have an array for each k; "confirming" and
+            "rest_on_noise" are one array each.
+        samples: the number of evaluation samples, if there are no `bits`.
         bp: the used depth of backpropagation on the same task; None for backpropagation itself.
     """
     known: Bits = bits or {}

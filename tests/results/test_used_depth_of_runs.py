@@ -21,9 +21,9 @@ from results.written_ladders import (
 import depthgauge as dg
 from depthgauge.config import Intervention
 from depthgauge.diagnostics.used_depth import UsedDepth
-from depthgauge.results.ladder_runs import ladder_scores, used_depths
 from depthgauge.results.run import RunResult
-from depthgauge.verdict.ladder_scores import LadderScores
+from depthgauge.results.used_depth_of_runs import ladder_scores, used_depths
+from depthgauge.verdict.rung_comparisons import LadderScores
 
 ALONE, ON_NOISE = Intervention(frozen=(1, 3)), Intervention(swapped=(1, 3))
 SAMPLES = 50
