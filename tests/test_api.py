@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import depthgauge as dg
-from depthgauge.sources.python_file import import_file
 from depthgauge.training.threads import use_threads
+from depthgauge.user_code.python_file import import_file
 
 RULE = '''
 """A rule of one's own."""
@@ -154,7 +154,9 @@ def test_a_plan_knows_what_is_done_and_writes_nothing(audited, tmp_path):
     assert {run.state for run in own.runs} == {"finished"}
     rungs = dg.plan(kind="ladder", **options)
     assert [run.k for run in rungs.runs] == [2, 1, 0]
-    with pytest.raises(dg.UserError, match="kind='tower' is neither 'audit' nor 'ladder'"):
+    with pytest.raises(
+        dg.UserError, match="kind='tower' is not possible; choose 'audit' or 'ladder'"
+    ):
         dg.plan(kind="tower", **options)
 
 

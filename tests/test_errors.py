@@ -47,8 +47,8 @@ def test_what_is_no_refusal_passes():
 def test_without_room_it_is_said_what_for_and_how_to_go_on():
     for number in NO_ROOM:
         sentence = system_sentence(StoreError(number, "words of the system", "the/file"))
-        assert sentence.startswith("there is no room left to write the/file; make room")
-        assert "what was measured" in system_sentence(StoreError(number, "words of the system"))
+        assert sentence.startswith("there is no room left on the disk to write the/file; make room")
+        assert "write the results;" in system_sentence(StoreError(number, "words of the system"))
 
 
 def test_an_error_of_many_lines_is_said_on_one():

@@ -66,7 +66,10 @@ def test_a_task_that_is_none_is_refused_in_a_sentence():
     for task, words in [
         (3, "task is int; give a name, a path, a Task, or the four arrays"),
         (arrays()[:3], "the four arrays"),
-        ({"x_train": 1}, "the task has no y_train; it needs x_train, y_train, x_test, y_test"),
+        (
+            {"x_train": 1},
+            "the task has no y_train; give the arrays x_train, y_train, x_test, y_test",
+        ),
         ((arrays()[0], arrays()[1][:7], *arrays()[2:]), "40 samples"),
         ((arrays()[0] * np.nan, *arrays()[1:]), "not finite"),
         ((np.array([object()]), *arrays()[1:]), "x_train"),

@@ -152,7 +152,7 @@ def test_a_command_that_is_missing_or_no_study(tmp_path, text):
 
 def test_yaml_without_fields(tmp_path):
     for text in ["", "- audit\n- ladder\n", "audit", "42"]:
-        assert "must have fields" in refusal(write(tmp_path, text, ".yaml"))
+        assert "has no fields" in refusal(write(tmp_path, text, ".yaml"))
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path, suffix, text, kind):
 
 def test_a_suffix_that_says_nothing_and_no_file(tmp_path):
     (tmp_path / "study.json").write_text(GOOD)
-    assert ".toml, .yaml, .yml" in refusal(tmp_path / "study.json")
+    assert ".toml or .yaml or .yml" in refusal(tmp_path / "study.json")
     assert "there is no study file" in refusal(tmp_path / "study.toml")
 
 

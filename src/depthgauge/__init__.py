@@ -1,4 +1,4 @@
-"""depthgauge: does a learning rule train the depth of a network?
+"""depthgauge measures whether a learning rule trains the depth of a network.
 
     import depthgauge as dg
 
@@ -151,10 +151,13 @@ __all__ = [
 
 
 class _Package(ModuleType):
-    """The package; its room `report` does not hide its function `report`."""
+    """The type of this package, which keeps `depthgauge.report` a function.
+
+    Importing the subpackage `depthgauge.report` would otherwise replace the function.
+    """
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Keep the public names from rooms of the same name, which importing them would set."""
+        """Set an attribute, but never replace a public name by the subpackage of that name."""
         if not (isinstance(value, ModuleType) and name in _HOME_OF):
             super().__setattr__(name, value)
 
@@ -163,12 +166,12 @@ sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name when it is asked for."""
+    """Return a public name, and import its module only now."""
     if name not in _HOME_OF:
         raise AttributeError(f"module 'depthgauge' has no attribute {name!r}")
     return getattr(import_module(_HOME_OF[name]), name)
 
 
 def __dir__() -> list[str]:
-    """Return the public names, for completion."""
+    """Return the public names, for `dir` and tab completion."""
     return sorted(__all__)

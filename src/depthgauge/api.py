@@ -1,12 +1,12 @@
-"""The functions of the package: everything that a command does, with Python values.
+"""The public functions: each does what the command of its name does, with Python values.
 
     import depthgauge as dg
 
     study = dg.audit(rules=["bp", "dfa", MyRule], task=(x_train, y_train, x_test, y_test), seeds=3)
     study["my_rule"].verdict.word
 
-Options are the fields of `StudyConfig`; a command line becomes the same object. The stages of a
-study are in `pipeline.py`.
+The options are the fields of `StudyConfig`, which the command line fills too. The stages of a study
+are in `study_pipeline.py`.
 """
 
 from __future__ import annotations
@@ -24,17 +24,6 @@ from depthgauge.auditing.trained_network import first_samples
 from depthgauge.errors import NotApplicableError, UserError
 from depthgauge.gauges.credit import Convention
 from depthgauge.gauges.null import NullReading
-from depthgauge.pipeline import (
-    execution_of,
-    load_prepared,
-    need_blocks,
-    plan_of,
-    run_audit,
-    run_checkpoint_audit,
-    run_ladder,
-    thresholds_of,
-    with_both_ends,
-)
 from depthgauge.published.compare import PublishedComparison
 from depthgauge.published.experiments import TASK, find_experiment
 from depthgauge.python_arguments import asked_for, checked_config, chosen_options
@@ -49,19 +38,30 @@ from depthgauge.scheduling.dry_run import StudyPlan
 from depthgauge.scheduling.grid import load_task_of, net_of
 from depthgauge.scheduling.resume import resume_study, retry_failed
 from depthgauge.study_config import StudyConfig
+from depthgauge.study_pipeline import (
+    execution_of,
+    load_prepared,
+    need_blocks,
+    plan_of,
+    run_audit,
+    run_checkpoint_audit,
+    run_ladder,
+    thresholds_of,
+    with_both_ends,
+)
 from depthgauge.verdict.thresholds import Thresholds
 
 
 def audit(config: StudyConfig | None = None, /, **options: Any) -> StudyResult:
     """Train every rule, read every diagnostic, and return the study with its verdicts.
 
-    The same call continues where an earlier one stopped, and trains nothing twice. It writes
-    `audit.json` and `audit.md` into the study's folder.
+    If an earlier call was stopped, the same call continues it and trains nothing twice. The
+    verdicts are written to `audit.json` and `audit.md` in the study's folder.
 
     Args:
-        config: the options of the study; or instead of it
-        options: the fields of `StudyConfig` by name; rules may be classes or instances, the task
-            a `Task` or four arrays.
+        config: the options of the study.
+        options: fields of `StudyConfig` by name, which replace those of `config`. Rules may be
+            classes or instances, and the task may be a `Task` or four arrays.
     """
     config, task = asked_for(config, options)
     thresholds = thresholds_of(config)
@@ -73,8 +73,8 @@ def audit(config: StudyConfig | None = None, /, **options: Any) -> StudyResult:
 def ladder(config: StudyConfig | None = None, /, **options: Any) -> StudyResult:
     """Train the last k blocks for every k, and return the study with its ladders.
 
-    It takes the arguments of `audit`, and writes `ladder.json`, `ladder.md` and figures into the
-    study's folder.
+    The arguments are those of `audit`. The ladders are written to `ladder.json` and `ladder.md` in
+    the study's folder.
     """
     return run_ladder(*asked_for(config, options))
 
@@ -86,9 +86,15 @@ def plan(
     kind: Literal["audit", "ladder"] = "audit",
     **options: Any,
 ) -> StudyPlan:
-    """Return what `audit` or `ladder` would train: every run, its state, and the processes."""
+    """Return what `audit` or `ladder` would train, without training or writing anything.
+
+    Args:
+        config: the options of the study.
+        kind: the function that would train: audit or ladder.
+        options: as for `audit`.
+    """
     if kind not in ("audit", "ladder"):
-        raise UserError(f"kind={kind!r} is neither 'audit' nor 'ladder'")
+        raise UserError(f"kind={kind!r} is not possible; choose 'audit' or 'ladder'")
     config, task = asked_for(config, options)
     if kind == "ladder":
         return plan_of(config, task)
@@ -99,37 +105,42 @@ def plan(
 def resume(
     study: str | Path, config: StudyConfig | None = None, /, *, cohorts: Sequence[str] = ()
 ) -> StudyResult:
-    """Train the remaining runs of a study, from its folder alone.
+    """Train the remaining runs of a study, using only its folder, and return the study.
 
     Args:
         study: the study's folder.
-        config: only its device, executor, address and save_every are used.
-        cohorts: train only these cohorts of the plan, if any are named.
+        config: where to train: device, executor, address and save_every; the rest is ignored.
+        cohorts: the names of cohorts in the plan; if any are given, only these are trained.
     """
     execution = execution_of(checked_config(config) or StudyConfig())
     return load_prepared(resume_study(Path(study), execution, cohorts))
 
 
 def retry(study: str | Path, config: StudyConfig | None = None, /) -> StudyResult:
-    """Train the failed runs of a study again."""
+    """Train the failed runs of a study again, and return the study.
+
+    Args:
+        study: the study's folder.
+        config: where to train: device, executor, address and save_every; the rest is ignored.
+    """
     execution = execution_of(checked_config(config) or StudyConfig())
     return load_prepared(retry_failed(Path(study), execution))
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """A repeated published experiment, and its figures beside the published ones."""
+    """A published experiment that was repeated, and the comparison with its published figures."""
 
     study: StudyResult
     comparison: PublishedComparison | None
-    """None if Slurm has yet to train the study."""
+    """None if the study is not trained yet, because Slurm will train it."""
 
 
 def reproduce(name: str, config: StudyConfig | None = None, /, **options: Any) -> Reproduction:
     """Repeat a published experiment: `memo-ladder`, `main-audit` or `thirty-epochs`.
 
-    It takes the arguments of `audit` except those it would not use: `task`, `select`, `thresholds`,
-    `strict`, `checkpoints` and `frozen_acc`.
+    The options are those of `audit`, except `task`, `select`, `thresholds`, `strict`, `checkpoints`
+    and `frozen_acc`, which the experiment fixes or does not use.
     """
     experiment = find_experiment(name)
     experiment.refuse_unused(chosen_options(checked_config(config)) | options)
@@ -150,7 +161,7 @@ def reproduce(name: str, config: StudyConfig | None = None, /, **options: Any) -
 def identity(
     config: StudyConfig | None = None, /, *, samples: int = 256, **options: Any
 ) -> IdentityResult:
-    """Measure how close untrained networks are to the identity, for every seed."""
+    """Measure for every seed how close the untrained network's blocks are to the identity."""
     config, task = asked_for(config, options)
     need_blocks(config, "identity")
     return measure_identity(task or load_task_of(config), net_of(config), config.seeds, samples)
@@ -171,17 +182,18 @@ def null(
 
     Args:
         network: a run's folder, or a file with `state_dict` and `Bs`.
-        draws: the number of fresh feedbacks.
+        draws: the number of times that fresh feedback is drawn.
         samples: the number of evaluation samples.
-        task: the name of the task; not needed for a run, which names its task.
-        rule: the name of the rule, if the network does not show it.
-        validation: the number of training samples that were held out, if the run was judged on
-            those.
-        convention: how credit and gradient are paired: our way, or the published one.
-        on_draws: is called with the number of draws that were just done.
+        task: the name of the task; not needed for a run's folder, which names its task.
+        rule: the name of the rule, if the network's file does not name it.
+        validation: the number of training samples that were held out, if the accuracy of the run
+            was measured on held-out samples.
+        convention: how credit is paired with gradients: as in depthgauge, or as in the published
+            figures.
+        on_draws: is called after some draws, with their number.
 
     Raises:
-        NotApplicableError: the network has no feedback that could be drawn afresh; the sentence
+        NotApplicableError: the network has no feedback that could be drawn afresh; the message
             says why.
     """
     trained, used = load_trained(Path(network), task, rule, validation)
@@ -193,7 +205,10 @@ def null(
 
 
 def compare(studies: Sequence[StudyResult | str | Path], to: str | None = None) -> Comparison:
-    """Compare studies, and in each study every rule with the rule `to` (bp), paired by seed."""
+    """Compare the same rules across studies, and all rules of a study with the rule `to` (bp).
+
+    Differences are paired by seed.
+    """
     return compare_studies([_study(study) for study in studies], to)
 
 
@@ -203,7 +218,7 @@ def report(study: StudyResult | str | Path, path: str | Path | None = None) -> P
 
 
 def plot(study: StudyResult | str | Path, name: str = "ladder") -> Plot:
-    """Draw a figure of a study: ladder, audit, layers, training or null."""
+    """Draw the figure `name` of a study: ladder, audit, layers, training or null."""
     return plot_of(_study(study), name)
 
 
@@ -215,7 +230,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def _show_options(function: Function) -> Function:
-    """Make `help` and editors show the options of a study as the function's own."""
+    """Put the options of a study into the function's signature, for `help` and editors."""
     own = list(inspect.signature(function).parameters.values())
     options = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=field.default)

@@ -1,4 +1,4 @@
-"""The full configuration of a run, validated, and the hash that names it."""
+"""The validated configuration of a run, and the hash that identifies the run."""
 
 from __future__ import annotations
 
@@ -22,20 +22,23 @@ SCHEMA_VERSION: Literal[1] = 1
 IDENTITY_DIGITS = 16
 
 Engine = Literal["cohort", "plain"]
-"""How runs are trained: many as one, or one after the other by autograd. The results agree."""
+"""How runs are trained: many at once (cohort), or one by one with autograd (plain).
+
+The results agree.
+"""
 
 Precision = Literal["float32", "float64", "bf16"]
-"""bf16: parameters and sums in float32, factors and products of matrices in bfloat16."""
+"""The precision of training. bf16: matrices are multiplied in bfloat16, the rest is float32."""
 
 _TEXTS: dict[tuple[type, str], str] = {}
-"""Cache of `as_text`, by class and fields."""
+"""The cache of `as_text`, by class and values of the fields."""
 
 
 class _Config(BaseModel):
     """A part of a run's configuration.
 
-    A later version may add a field. Such a field is listed in `added`, and written only if it
-    differs from its default: runs that were planned before it keep their identity.
+    `added` lists the fields that later versions of the class added. Such a field is written only
+    if it differs from its default, so that the identity of earlier runs does not change.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -77,7 +80,7 @@ class TaskConfig(_Config):
 
 
 class NetConfig(_Config):
-    """The network of a run; `input_dim` and `num_classes` follow from the task."""
+    """The network of a run; its input size and number of classes come from the task."""
 
     name: str = "residual_mlp"
     width: int = Field(default=64, ge=1)
@@ -92,7 +95,8 @@ class NetConfig(_Config):
 class RuleConfig(_Config):
     """The rule of a run with all its options, defaults included.
 
-    Tables call the rule by its `label`. `source` tells rules of the same name apart.
+    `label` is the rule's name in tables. `source` is a hash or version of its code, to tell apart
+    rules of the same name.
     """
 
     name: str
@@ -102,7 +106,7 @@ class RuleConfig(_Config):
 
 
 class TrainingOptions(_Config):
-    """The part of a recipe that may differ between the runs of one study."""
+    """The part of a recipe that may differ between the rules of one study."""
 
     learning_rate: float = Field(
         default=1e-3, gt=0, allow_inf_nan=False, description="AdamW's learning rate at the start"
@@ -114,15 +118,15 @@ class TrainingOptions(_Config):
         default=0.0,
         ge=0,
         allow_inf_nan=False,
-        description="λ: adds λ·mean over samples of Σ f_l² to each block's loss",
+        description="λ: adds λ times the mean over samples of Σ f_l² to each block's loss",
     )
     added = frozenset({"penalty"})
 
 
 class Recipe(TrainingOptions):
-    """How a run is trained: AdamW, with a cosine schedule to zero that steps once an epoch.
+    """How a run is trained: by AdamW, with a cosine schedule to zero that steps once per epoch.
 
-    With random `targets`, every batch gets fresh labels, drawn uniformly from the classes.
+    With `targets="random"`, every batch gets new labels, drawn uniformly from the classes.
     """
 
     epochs: int = Field(default=100, ge=1)
@@ -143,13 +147,13 @@ class SharedConfig(BaseModel):
     recipe: Recipe | None = None
     """None if the networks were trained elsewhere."""
     checkpoints: str | None = None
-    """The folder from which networks were read that were trained elsewhere."""
+    """The folder with the networks, if they were trained elsewhere."""
     factory: str | None = None
-    """The user's function that builds those networks: `file.py:function`."""
+    """The user's function that builds networks trained elsewhere: `file.py:function`."""
     blocks: str | None = None
-    """The dotted path to the blocks of those networks."""
+    """The dotted path to the blocks in networks trained elsewhere."""
     frozen_acc: dict[str, float] = {}
-    """Accuracies with frozen blocks that the user gave, by label; they were not measured."""
+    """The accuracies with frozen blocks that the user gave, by label; they were not measured."""
 
     @model_serializer(mode="wrap")
     def _without_defaults(self, serialise: SerializerFunctionWrapHandler) -> dict[str, object]:
@@ -158,10 +162,10 @@ class SharedConfig(BaseModel):
 
 
 class Intervention(_Config):
-    """Blocks among the last k that do not follow the rule; block 0 comes after the embedding."""
+    """The blocks among the last k that do not follow the rule; block 0 is next to the embedding."""
 
     swapped: tuple[int, ...] = ()
-    """Blocks whose credit is replaced by noise of the same norm in every sample."""
+    """Blocks whose credit is replaced by noise of the same norm for each sample."""
     frozen: tuple[int, ...] = ()
     """Blocks that keep their initial values."""
     added = frozenset({"swapped", "frozen"})
@@ -173,8 +177,8 @@ NO_INTERVENTION = Intervention()
 class RunConfig(_Config):
     """One run: one network, one rule, one seed, and the last k blocks trained.
 
-    A run without intervention belongs to a rung of the rule's ladder. Runs with an intervention
-    measure what a rung is worth.
+    A run without intervention belongs to a rung of the rule's ladder. A run with an intervention
+    is compared with a rung, to measure what the rule adds there.
     """
 
     schema_version: Literal[1] = SCHEMA_VERSION
@@ -203,12 +207,12 @@ class RunConfig(_Config):
 
     @property
     def is_rung(self) -> bool:
-        """Whether the last k blocks all follow the rule."""
+        """Whether all of the last k blocks follow the rule."""
         return self.intervention == NO_INTERVENTION
 
     @property
     def rung(self) -> str:
-        """The number k and the blocks that do not follow the rule: `4`, `4 (block 0 on noise)`."""
+        """The rung as text: k, and blocks that do not follow the rule: `4 (block 0 on noise)`."""
         changed = self.intervention
         named = ((changed.swapped, "on noise"), (changed.frozen, "frozen"))
         words = [f"{_blocks(blocks)} {how}" for blocks, how in named if blocks]
@@ -235,9 +239,9 @@ def identity_of(
     intervention: Intervention = NO_INTERVENTION,
     schema_version: int = SCHEMA_VERSION,
 ) -> str:
-    """Return the hash of a run's whole configuration as JSON with sorted keys.
+    """Return the hash of a run's whole configuration, written as JSON with sorted keys.
 
-    The text is put together from those of its parts, which many runs share.
+    The JSON text is put together from the cached texts of the parts, which many runs share.
     """
     first = "" if intervention == NO_INTERVENTION else f'"intervention":{intervention.as_text},'
     text = (

@@ -1,4 +1,4 @@
-"""Controls: the same rule on a changed network or recipe, to rule one explanation out."""
+"""Controls: train a rule on a changed network or recipe, to rule out one explanation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from depthgauge.config import NetConfig
 
 @dataclass(frozen=True)
 class Control:
-    """A line that says what the control shows, and its changes to network and training."""
+    """A control: its description in one line, and its changes to the network and the recipe."""
 
     summary: str
     net: Callable[[NetConfig], NetConfig] = lambda net: net
@@ -19,9 +19,9 @@ class Control:
 
 
 def wide_block_hidden(net: NetConfig) -> int:
-    """Return the inner width at which one block has as many parameters as `net.blocks` blocks.
+    """Return the inner width m at which one block has as many parameters as all blocks of `net`.
 
-    A block of inner width m has m·(2d + 1) + 3d parameters: two Linears with biases, LayerNorm.
+    A block has m·(2d + 1) + 3d parameters, in two Linears with biases and a LayerNorm.
     """
     width, inner = net.width, net.hidden or net.width
     per_unit, rest = 2 * width + 1, 3 * width
@@ -33,21 +33,21 @@ def _wide_block(net: NetConfig) -> NetConfig:
 
 
 def control_in(label: str) -> str | None:
-    """Return the control in a rule's label, the last entry in its brackets; None without one."""
+    """Return the control in a rule's label, which is the last entry in brackets, or None."""
     last = label.rstrip("]").replace("[", ",").split(",")[-1]
     return last if label.endswith("]") and last in CONTROLS else None
 
 
 CONTROLS: dict[str, Control] = {
     "shallow": Control(
-        "no blocks: what embedding and readout do alone",
+        "no blocks: the accuracy of embedding and readout alone",
         lambda net: net.model_copy(update={"blocks": 0}),
     ),
     "wide_block": Control(
-        "one block with as many parameters as all: capacity without depth", _wide_block
+        "one block with as many parameters as all blocks: capacity without depth", _wide_block
     ),
     "random_targets": Control(
-        "fresh random labels in every batch: what happens with nothing to learn",
+        "fresh random labels in every batch: training with nothing to learn",
         training={"targets": "random"},
     ),
     "no_norm": Control(

@@ -1,4 +1,4 @@
-"""Errors as sentences."""
+"""Exceptions for users, and functions that turn other errors into sentences."""
 
 import errno
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""The system's codes for a full disk, a used-up quota, and a file beyond the size limit."""
+"""The system's error codes for a full disk, a used-up quota, and a file over the size limit."""
 
 
 class UserError(Exception):
@@ -17,11 +17,11 @@ class UserError(Exception):
 
 
 class NotApplicableError(UserError):
-    """The user asked for something that does not apply to this network; the message says why."""
+    """A request does not apply to this network, such as a null without feedback."""
 
 
 class OptionError(UserError):
-    """An option has a value that is not possible; `option` is its name."""
+    """An option has an impossible value; `option` is the option's name."""
 
     def __init__(self, option: str, sentence: str) -> None:
         super().__init__(sentence)
@@ -34,7 +34,7 @@ class StoreError(OSError):
 
 @contextmanager
 def storing() -> Iterator[None]:
-    """Turn an error of the system inside the block into a StoreError."""
+    """Turn an OSError inside the `with` block into a StoreError."""
     try:
         yield
     except OSError as error:
@@ -43,7 +43,7 @@ def storing() -> Iterator[None]:
 
 
 class StoppedError(Exception):
-    """Training stopped because of the signal with this number, after everything was saved."""
+    """Training was stopped by a signal and everything is saved; `signal` is its number."""
 
     def __init__(self, signal: int) -> None:
         super().__init__(f"stopped by signal {signal}")
@@ -53,18 +53,18 @@ class StoppedError(Exception):
 def system_sentence(error: OSError) -> str:
     """Return a sentence that says what the system refused, and how to go on if that is known."""
     if error.errno in NO_ROOM:
-        what = error.filename or "what was measured"
+        what = error.filename or "the results"
         return (
-            f"there is no room left to write {what}; make room, and the same command goes on from "
-            "the last checkpoint"
+            f"there is no room left on the disk to write {what}; make room, and run the same "
+            "command again to continue from the last checkpoint"
         )
     if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM) and error.filename:
         path = Path(error.filename)
         what = path.parent if path.suffix == ".tmp" else path
-        return f"{what} cannot be written or read ({error.strerror})"
+        return f"cannot read or write {what} ({error.strerror}); check its permissions"
     return str(error)
 
 
 def one_line(error: BaseException) -> str:
-    """Return an exception's class and text on one line, to be part of a sentence."""
+    """Return an exception's class and message on one line, to be put into a sentence."""
     return " ".join(f"{type(error).__name__}: {error}".split())

@@ -1,4 +1,4 @@
-"""Turn values into those that JSON can hold."""
+"""Turn Python values into values that JSON can hold."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from pydantic import BaseModel, JsonValue
 def plain(value: Any) -> Any:
     """Return a value for JSON: dataclasses and models as objects, paths as texts.
 
-    Infinities and NaN become the texts `Infinity`, `-Infinity` and `NaN`, which `float` and
-    validated models read back.
+    Infinities and NaN become the texts `Infinity`, `-Infinity` and `NaN`. Both `float` and pydantic
+    read these texts back.
     """
     if isinstance(value, float):
         return value if math.isfinite(value) else _name(value)

@@ -1,7 +1,7 @@
-"""How numbers are written for a reader: in the terminal, on the page, in Markdown and in LaTeX.
+"""Format numbers for readers: in the terminal, on the page, in Markdown and in LaTeX.
 
-Accuracies are shares of one and are written in per cent; their differences are written in points. A
-number that is missing is a dash.
+Accuracies are values from 0 to 1 and are written in per cent; their differences are written in
+percentage points. A missing number is written as a dash.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ INFINITE = "∞"
 MINUS = "−"
 
 TOO_FEW_SEEDS = "[too few seeds]"
-"""The text that replaces an interval that is too wide to say anything."""
+"""The text instead of an interval that is too wide to be useful."""
 
 THOUSAND, MILLION = 1e3, 1e6
-"""Numbers between these are written out, without a power of ten."""
+"""Numbers in this range are written out, without a power of ten."""
 
 MINUTE, HOUR = 60.0, 3600.0
 TWICE = 2
-"""A time is in minutes from two minutes on, and in hours from two hours on."""
+"""A time is written in minutes from 2 minutes on, and in hours from 2 hours on."""
 
 _EXPONENT = re.compile(r"(?<=\d)e([+-]?\d+)")
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -38,7 +38,7 @@ _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def percent(share: float | None) -> str:
-    """Return a share in per cent, without the sign: `72.1`."""
+    """Return a share in per cent, without the sign %: `72.1`."""
     return MISSING if share is None else f"{100 * share:.1f}"
 
 
@@ -55,7 +55,7 @@ def points(share: float | None, digits: int = 1) -> str:
 
 
 def count_of(counts: tuple[int, int] | None) -> str:
-    """Return how many of how many: `2 of 3`; a dash for none of none."""
+    """Return (part, whole) as text: `2 of 3`; a dash if the whole is zero."""
     return f"{counts[0]} of {counts[1]}" if counts and counts[1] else MISSING
 
 
@@ -63,7 +63,7 @@ def count_of(counts: tuple[int, int] | None) -> str:
 
 
 def signed(value: float | None, digits: int = 3) -> str:
-    """Return a number with its sign and so many decimals: `+0.250`; zero has no sign."""
+    """Return a number with its sign and `digits` decimals: `+0.250`; zero has no sign."""
     if value is None:
         return MISSING
     shown = f"{value:+.{digits}f}".replace("-", MINUS)
@@ -71,12 +71,12 @@ def signed(value: float | None, digits: int = 3) -> str:
 
 
 def significant(value: float | None, digits: int = 3) -> str:
-    """Return a number with so many significant digits: `376`, `0.00120`, `4,490`, `1.28×10⁻⁵`."""
+    """Return a number with `digits` significant digits: `376`, `0.00120`, `4,490`, `1.28×10⁻⁵`."""
     return in_form(value, f"{{:#.{digits}g}}") if value else "0" if value == 0 else MISSING
 
 
 def in_form(value: float | None, form: str) -> str:
-    """Return a number in a form such as `{:.3g}`; thousands are written out, as in `4,490`."""
+    """Return a number formatted by `form`, such as `{:.3g}`; thousands get a comma: `4,490`."""
     if value is None or math.isnan(value):
         return MISSING
     if math.isinf(value):
@@ -93,7 +93,7 @@ def exact(value: float) -> str:
 
 
 def with_powers(text: str) -> str:
-    """Return a text in which numbers such as `1e-05` are powers of ten."""
+    """Return the text with numbers such as `1e-05` written as powers of ten."""
     return _EXPONENT.sub(lambda e: "×10" + str(int(e[1])).translate(_RAISED), text)
 
 
@@ -117,7 +117,7 @@ def bounds(
     show: Show = significant,
     limit: float | None = None,
 ) -> str:
-    """Return `[low, high]`; one seed has no bounds, and those of few seeds may say nothing."""
+    """Return `[low, high]`; a dash for one seed, `TOO_FEW_SEEDS` for too wide an interval."""
     if interval is None or interval.is_point:
         return MISSING
     if quantity.is_too_wide(interval, limit):
@@ -126,7 +126,7 @@ def bounds(
 
 
 def with_bounds(quantity: Quantity, interval: Interval | None, show: Show = significant) -> str:
-    """Return `center [low, high]`, as far as both are known."""
+    """Return `center [low, high]`; leave out the part that is missing."""
     parts = [center(interval, show), bounds(quantity, interval, show)]
     return " ".join(part for part in parts if part != MISSING) or MISSING
 

@@ -1,7 +1,7 @@
 """Turn arguments that are passed in Python into a `StudyConfig`.
 
-A rule may be a name, a class or an instance. A task may be a name, a `Task` or four arrays. Classes
-from a notebook and arrays are saved in the study's folder, where every worker finds them.
+A rule may be a name, a class or an instance. A task may be a name, a `Task` or four arrays. Arrays
+and classes from a notebook are saved in the study's folder, where every worker finds them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ FOUR = 4
 def asked_for(
     config: StudyConfig | None, options: Mapping[str, Any]
 ) -> tuple[StudyConfig, Task | None]:
-    """Return the study that the caller asked for, and its task if that was passed as a value."""
+    """Return the configuration that a caller passed, as `config` or as `options` or both.
+
+    The second result is the task, if it was passed as a `Task` or as arrays, else None.
+    """
     config = checked_config(config)
     if config is not None and not options:
         return config, None
@@ -35,21 +38,25 @@ def asked_for(
 
 
 def chosen_options(config: StudyConfig | None) -> dict[str, Any]:
-    """Return the options that the caller set, without those left at their defaults."""
+    """Return the options that the caller has set, without the options that kept their defaults."""
     return {name: getattr(config, name) for name in config.model_fields_set} if config else {}
 
 
 def checked_config(config: Any) -> StudyConfig | None:
-    """Return the configuration; refuse anything else that is passed in its place."""
+    """Return `config` if it is a StudyConfig or None; refuse anything else."""
     if config is None or isinstance(config, StudyConfig):
         return config
     raise UserError(
-        f"{config!r} is no StudyConfig; give options by name, as in rules=['bp', 'dfa']"
+        f"the first argument {config!r} is no StudyConfig; give options by name, as in "
+        "rules=['bp', 'dfa']"
     )
 
 
 def config_from(options: Mapping[str, Any]) -> tuple[StudyConfig, Task | None]:
-    """Return the study that these values describe, and its task if that was passed as a value."""
+    """Return the configuration that these values describe.
+
+    The second result is the task, if it was passed as a `Task` or as arrays, else None.
+    """
     given = {name: value for name, value in options.items() if value is not None}
     own_task = _own_task(given.get("task"))
     rules = _listed(given.get("rules"))
@@ -66,7 +73,7 @@ def config_from(options: Mapping[str, Any]) -> tuple[StudyConfig, Task | None]:
 
 
 def _listed(rules: Any) -> list[Any] | None:
-    """Return the rules as a list, even a single one; None if none were given."""
+    """Return the rules as a list, also if there is only one; None if no rules were given."""
     if rules is None:
         return None
     is_one = isinstance(rules, str | type | Rule) or not isinstance(rules, Iterable)
@@ -74,7 +81,7 @@ def _listed(rules: Any) -> list[Any] | None:
 
 
 def _own_task(given: Any) -> Task | None:
-    """Return the task that was passed as a value; None if it was named, or not given."""
+    """Return the task that was passed as a `Task` or as arrays; None for a name or no task."""
     if given is None or isinstance(given, str | Path):
         return None
     if isinstance(given, Task):
@@ -83,7 +90,9 @@ def _own_task(given: Any) -> Task | None:
         names = ("x_train", "y_train", "x_test", "y_test")
         missing = [name for name in names if name not in given]
         if missing:
-            raise OptionError("task", f"the task has no {missing[0]}; it needs {', '.join(names)}")
+            raise OptionError(
+                "task", f"the task has no {missing[0]}; give the arrays {', '.join(names)}"
+            )
         given = [given[name] for name in names]
     if isinstance(given, Sequence) and len(given) == FOUR:
         return task_from_arrays(given)
@@ -97,7 +106,7 @@ def _own_task(given: Any) -> Task | None:
 def _with_saved(
     plain: Mapping[str, Any], rules: Sequence[Any] | None, own_task: Task | None
 ) -> tuple[StudyConfig, Task | None]:
-    """Save rules and task in the study's folder, and name them by their paths there."""
+    """Save rules and task in the study's folder; return a configuration that names the files."""
     draft = study_config(plain)
     named = f"{own_task.name}.npz" if own_task else draft.task
     sized = draft.changed(task=named)
@@ -117,7 +126,7 @@ def _held_out(task: Task, config: StudyConfig) -> Task:
 
 
 def reference_of(rule: Any, sources: Path) -> str:
-    """Return the text that names a rule; the source of a class from a notebook is saved."""
+    """Return the text that names a rule; save the class in `sources` if a notebook defines it."""
     if isinstance(rule, str):
         return rule
     if isinstance(rule, type) and issubclass(rule, Rule):

@@ -1,8 +1,7 @@
-"""The registry of rules, networks, tasks, gauges, diagnostics and loggers.
+"""The registry: find rules, networks, tasks, gauges, diagnostics and loggers by name.
 
-Each of them is found by its name, by the entry point of an installed package, or as
-`path/to/file.py:Name`. Nothing is imported before it is needed, so that `depthgauge --help` answers
-without torch.
+A name may be built in, an entry point of an installed package, or `path/to/file.py:Name`. Nothing
+is imported before it is needed, so that `depthgauge --help` does not wait for torch.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from depthgauge.errors import UserError, one_line
-from depthgauge.sources.definition import file_of_definition
-from depthgauge.sources.python_file import import_file, read_literals
-from depthgauge.sources.standalone import standalone_source
+from depthgauge.user_code.definition import file_of_definition
+from depthgauge.user_code.python_file import import_file, read_literals
+from depthgauge.user_code.standalone import standalone_source
 
 if TYPE_CHECKING:
     from depthgauge.gauges.reading import Gauge
@@ -32,14 +31,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Kind(Generic[T]):
-    """A kind of thing that can be registered, such as rules.
+    """A kind of entry in the registry, such as rules.
 
     Attributes:
-        noun: the word for one of them in messages; its plural names the entry points' group.
-        built_in: those of this package by name: `module:Attribute`, or the thing itself.
-        check: `module:function` of the function that checks a thing; the function takes the thing
-            and the user's name for it, and returns what is used, or raises UserError.
-        own: the words with which a message says that users can bring their own.
+        noun: the word for an entry in messages; entry points are in the group `depthgauge.NOUNs`.
+        built_in: the entries of this package by name: each is `module:Attribute`, or the object.
+        check: the function that checks an entry, as `module:function`. The function takes the
+            object and the user's text for it, and returns the object to use, or raises UserError.
+        own: how users name an entry of their own, for messages.
     """
 
     noun: str
@@ -54,7 +53,7 @@ class Kind(Generic[T]):
 
     @cached_property
     def installed(self) -> dict[str, EntryPoint]:
-        """The entry points of installed packages by name (cached: the search takes a while)."""
+        """The entry points of installed packages by name (cached, since the search is slow)."""
         points = {point.name: point for point in entry_points(group=self.group)}
         return {name: point for name, point in points.items() if name not in self.built_in}
 
@@ -64,11 +63,11 @@ class Kind(Generic[T]):
         return list(dict.fromkeys([*self.built_in, *self.installed]))
 
     def find(self, reference: str) -> tuple[T, str]:
-        """Return the thing that `reference` names, and its source.
+        """Return the object that `reference` names, and a text that identifies its source.
 
-        The source is part of a run's identity and tells things of the same name apart. It is empty
-        for things of this package. For an installed package it has the package's version. For a
-        user's file it has the file's SHA-256; modules that the file imports are not hashed.
+        The text is part of a run's identity, and tells apart objects of the same name. For an
+        object of this package it is empty. For an installed package it has the package's version.
+        For a user's file it has the SHA-256 of the file, but not of modules that the file imports.
         """
         if ".py:" in reference:
             return self._find_in_file(reference)
@@ -85,10 +84,10 @@ class Kind(Generic[T]):
         )
 
     def reference(self, value: object, sources: Path) -> str:
-        """Return the text by which `find` finds a class or function.
+        """Return the text with which `find` finds a class or function.
 
-        A registered one keeps its name. One from a file is `file.py:Name`. If it was defined in a
-        notebook or in the running script, its source is saved in the folder `sources`.
+        For a registered class this is its name, for a class from a file `file.py:Name`. The source
+        of a class from a notebook or the running script is first saved in the folder `sources`.
         """
         name = getattr(value, "__qualname__", None)
         if name is None:
@@ -104,11 +103,11 @@ class Kind(Generic[T]):
         return f"{path}:{name}" if path else standalone_source(value).save(sources)
 
     def summary(self, name: str) -> str:
-        """Return the line that describes `name`; a built-in class is read without importing it."""
+        """Return the line that describes the entry `name`, without importing a built-in class."""
         return str(self.attribute(name, "summary", ""))
 
     def attribute(self, name: str, attribute: str, default: object) -> object:
-        """Return an attribute of `name`; a built-in class is read without importing it."""
+        """Return an attribute of the entry `name`, without importing a built-in class."""
         where = self.built_in.get(name)
         literals = read_literals(where) if isinstance(where, str) else {}
         if literals:
@@ -132,17 +131,20 @@ class Kind(Generic[T]):
         file_name, _, name = reference.rpartition(":")
         path = Path(file_name)
         if not path.is_file():
-            raise UserError(f"there is no file {file_name} to take the {self.noun} {name} from")
+            raise UserError(
+                f"there is no file {file_name}, which should define the {self.noun} {name}; check "
+                "the path"
+            )
         source = hashlib.sha256(path.read_bytes()).hexdigest()
         module = import_file(f"depthgauge_{self.noun}_{source[:16]}", path)
         if not hasattr(module, name):
-            raise UserError(f"{file_name} has no class or function {name}")
+            raise UserError(f"the file {file_name} has no class or function {name}; check the name")
         found = self._checked(getattr(module, name), reference)
         taken = getattr(found, "name", None)
         if taken in self.names:
             raise UserError(
-                f"the {self.noun} {reference} has the name {taken}, which is taken; choose another "
-                "`name`"
+                f"the {self.noun} {reference} has the name {taken}, which is taken by another "
+                f"{self.noun}; choose another `name`"
             )
         return found, f"{source}:{name}"
 
@@ -154,12 +156,12 @@ def load(where: str) -> Any:
 
 
 def file_of(reference: str) -> Path | None:
-    """Return the path in a reference such as `mine.py:Name`; None if it has no path."""
+    """Return the path in a reference such as `mine.py:Name`; None if it names no file."""
     return Path(reference[: reference.index(".py:") + 3]) if ".py:" in reference else None
 
 
 def in_file(reference: str, path: Path) -> str:
-    """Return the reference to the same name in another file."""
+    """Return the reference with its path replaced: `other.py:Name` for `mine.py:Name`."""
     return f"{path}{reference[reference.index('.py:') + 3 :]}"
 
 

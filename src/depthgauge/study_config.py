@@ -1,7 +1,7 @@
-"""The options of a study, each defined once.
+"""The options of a study: the name, type, limits, default and description of each.
 
-The command line, study files, their JSON schema and Python's keyword arguments are made from the
-fields below: their names, types, limits, defaults and descriptions.
+The command line, study files, their JSON schema and the keyword arguments in Python are all made
+from the fields of `StudyConfig`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PUBLISHED_SEEDS = (42, 123, 456)
 
 
 def _some_seeds(given: Any) -> Any:
-    """Turn a number of seeds into seeds: the three published ones, then 457, 458 and so on."""
+    """Turn a number of seeds into a list: the three published seeds, then 457, 458 and so on."""
     if isinstance(given, int) and not isinstance(given, bool):
         if given < 1:
             raise ValueError("must be at least 1")
@@ -62,7 +62,7 @@ def _pair(text: Any, form: str) -> tuple[str, str]:
     split = str.rpartition if "[" in str(text) else str.partition  # a label may have options
     name, equals, value = split(str(text), "=")
     if not (name.strip() and equals and all(part.strip() for part in value.split(","))):
-        raise ValueError(f"cannot read {text}; write it as {form}")
+        raise ValueError(f"cannot read {text!r}; write {form}")
     return name.strip(), value.strip()
 
 
@@ -101,11 +101,11 @@ class StudyConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     task: str = Field(
-        default="teacher", description="a task's name, your .npz, or file.py:function"
+        default="teacher", description="name of a task, path of your .npz, or file.py:function"
     )
     net: str = Field(
         default="residual_mlp",
-        description="the network; with checkpoints also your own, file.py:function that makes it",
+        description="the network; with checkpoints also file.py:function, which builds your own",
     )
     width: Whole | None = Field(default=None, description="width of the stream (the task's own)")
     depth: NotNegative = Field(default=4, description="number of blocks L")
@@ -130,35 +130,38 @@ class StudyConfig(BaseModel):
     )
     k: Annotated[list[NotNegative | Literal["all"]], Once] = Field(
         default=[],
-        description="how many of the last blocks to train: numbers, or all (ladder: all; audit: "
-        "all of up to eight blocks, 0, 1, 2, 4, … of more; always also 0 and all blocks)",
+        description="how many of the last blocks to train: numbers, or all. By default a ladder "
+        "trains all numbers from 0 to L; an audit does so up to 8 blocks, beyond that 0, 1, 2, 4, "
+        "…, L. An audit always adds 0 and L",
     )
     twins: bool = Field(
         default=True,
-        description="train the swap twins and confirming runs that the ladders call for; without "
-        "them no rung is shown to earn, and used depth has no lower bound",
+        description="also train the swap twins and confirming runs that the ladders need; without "
+        "them used depth has no lower bound, since no rung can be shown to earn accuracy",
     )
     seeds: Annotated[list[Seed], Several, Once, BeforeValidator(_some_seeds)] = Field(
         default=list(PUBLISHED_SEEDS),
-        description="seeds; in Python and in study files also their number",
+        description="seeds; Python and study files also take the number of seeds",
     )
     epochs: Whole | None = Field(default=None, description="epochs of training (the task's own)")
-    batch_size: Whole = Field(default=128, description="samples of a batch")
+    batch_size: Whole = Field(default=128, description="samples in a batch")
     dtype: Precision = Field(
         default="float32",
         description="precision of training; with bf16 only matrix products are in bfloat16",
     )
     validation: NotNegative = Field(
         default=0,
-        description="hold out this many training samples and judge on them instead of the test set",
+        description="hold out this many training samples, and measure accuracy on these instead "
+        "of the test set",
     )
     select: Literal["validation"] | None = Field(
         default=None,
-        description="with vary: train every setting with training samples held out (a tenth, or "
-        "as many as validation says), then audit each rule as it was given and at its best setting",
+        description="with vary: train every setting and find the best on held-out training samples "
+        "(a tenth, or the number of validation); then audit each rule unvaried and at its best "
+        "setting",
     )
     thresholds: Annotated[dict[str, float], BeforeValidator(_every_number)] = Field(
-        default={}, description="thresholds that replace the protocol's: NAME=VALUE"
+        default={}, description="other values for thresholds of the protocol: NAME=VALUE"
     )
     strict: bool = Field(
         default=False, description="exit with status 3 if a verdict is walk back or shallow"
@@ -166,65 +169,69 @@ class StudyConfig(BaseModel):
     checkpoints: str | None = Field(
         default=None,
         description="train nothing: audit the networks in this folder, named LABEL_sSEED.pt; "
-        "rules and seeds choose among them (all)",
+        "rules and seeds choose which (all)",
     )
     blocks: str | None = Field(
         default=None,
-        description="with checkpoints of your own net: dotted path to its blocks (blocks)",
+        description="with checkpoints and your own net: dotted path to the net's blocks (blocks)",
     )
     frozen_acc: Annotated[dict[str, Share], BeforeValidator(_every_number)] = Field(
         default={},
-        description="with checkpoints: a label's accuracy with frozen blocks, LABEL=SHARE",
+        description="with checkpoints: the accuracy of a rule with frozen blocks, LABEL=SHARE",
     )
     out: str | None = Field(
-        default=None, description="folder of the study; the same one continues it"
+        default=None, description="folder of the study; the same folder continues the study"
     )
     device: Annotated[str, AfterValidator(_known_device)] = Field(
         default="auto", description="auto, cpu, cuda, cuda:1, …"
     )
-    threads: Whole | None = Field(
-        default=None, description="threads of each process; the processes share the cores (1)"
-    )
+    threads: Whole | None = Field(default=None, description="threads of each process (1)")
     cohort: Whole | None = Field(
         default=None,
         description="the most runs that are trained together; fewer if memory is short (15)",
     )
     engine: Engine | None = Field(
         default=None,
-        description="train many runs as one (cohort), or one by one for reference (plain)",
+        description="cohort trains many runs at once; plain trains them one by one, for reference",
     )
     save_every: Annotated[float, Field(ge=0)] = Field(
         default=60.0, description="seconds between checkpoints"
     )
     executor: Literal["local", "ray", "slurm"] = Field(
         default="local",
-        description="where cohorts are trained: on this machine, on a Ray cluster, or by an array "
-        "job of Slurm, whose script is then written",
+        description="where to train: on this machine, on a Ray cluster, or on a Slurm cluster, for "
+        "which the script of an array job is written",
     )
     submit: bool = Field(
-        default=False, description="with executor slurm: give the script to sbatch"
+        default=False, description="with executor slurm: submit the script with sbatch"
     )
     address: str | None = Field(
         default=None,
-        description="of the Ray cluster (the one that runs here, else a new one for this command)",
+        description="address of the Ray cluster (a cluster that runs on this machine, else a new "
+        "one that is started for this command)",
     )
 
     @model_validator(mode="after")
     def _options_fit_each_other(self) -> Self:
         if self.submit and self.executor != "slurm":
-            raise OptionError("submit", "--submit goes with --executor slurm")
+            raise OptionError(
+                "submit", "--submit needs --executor slurm; add it, or leave out --submit"
+            )
         if self.address is not None and self.executor != "ray":
-            raise OptionError("address", "--address goes with --executor ray")
+            raise OptionError(
+                "address", "--address needs --executor ray; add it, or leave out --address"
+            )
         if self.blocks is not None and (self.checkpoints is None or self.own_net is None):
             raise OptionError(
                 "blocks",
-                "--blocks goes with --checkpoints and --net file.py:function: networks of your own "
-                "are read, not trained; --depth is the number of blocks",
+                "--blocks needs --checkpoints and --net file.py:function, since networks of your "
+                "own are read, not trained; for the number of blocks use --depth",
             )
         if self.frozen_acc and self.checkpoints is None:
             raise OptionError(
                 "frozen_acc",
-                "--frozen-acc goes with --checkpoints; a study trains its own baseline",
+                "--frozen-acc needs --checkpoints; without --checkpoints the networks with frozen "
+                "blocks are trained, so leave out --frozen-acc",
             )
         if self.engine == "plain" and self.dtype == "bf16":
             raise OptionError(
@@ -233,13 +240,13 @@ class StudyConfig(BaseModel):
             )
         if self.select and not self.vary:
             raise OptionError(
-                "select", "--select chooses between settings: say which with --vary NAME=V1,V2,…"
+                "select", "--select needs settings to choose from; add --vary NAME=V1,V2,…"
             )
         highest = max((k for k in self.k if isinstance(k, int)), default=0)
         if highest > self.depth:
             raise OptionError(
                 "k",
-                f"--k {highest} is not possible: the network has {self.depth} blocks, so k is "
+                f"--k {highest} is not possible: the network has {self.depth} blocks; choose k "
                 f"from 0 to {self.depth}",
             )
         return self
@@ -251,11 +258,11 @@ class StudyConfig(BaseModel):
 
     @property
     def variations(self) -> dict[str, list[str]]:
-        """The values to vary as texts, by the option's name."""
+        """The values of the option `vary` as texts, by the name of the varied option."""
         return {name: [str(value) for value in values] for name, values in self.vary.items()}
 
     def changed(self, **changes: Any) -> StudyConfig:
-        """Return a study that differs in some options."""
+        """Return a copy of the configuration with some options changed, validated again."""
         own = {name: getattr(self, name) for name in self.model_fields_set}
         return study_config(own | changes)
 
@@ -265,10 +272,10 @@ AUDIT_ONLY = frozenset({"select", "thresholds", "strict", "checkpoints", "blocks
 
 
 def study_config(given: Mapping[str, Any]) -> StudyConfig:
-    """Return the study that these options describe.
+    """Return a `StudyConfig` with these options.
 
     Raises:
-        OptionError: an option is not known, or its value is not possible; the sentence names the
+        OptionError: an option is not known, or its value is not possible; the message names the
             first such option.
     """
     try:
@@ -278,7 +285,7 @@ def study_config(given: Mapping[str, Any]) -> StudyConfig:
 
 
 def option_error(error: ValidationError) -> OptionError:
-    """Turn pydantic's first complaint into a sentence that names the option."""
+    """Turn the first of pydantic's errors into an OptionError that names the option."""
     first, *others = error.errors()
     option, *inside = (str(part) for part in first["loc"] or ("",))
     if first["type"] == "extra_forbidden":
@@ -294,7 +301,7 @@ def option_error(error: ValidationError) -> OptionError:
 
 
 def _reason(complaint: Any) -> str:
-    """Say in words what pydantic found wrong with a value."""
+    """Return in words what is wrong with a value, from one of pydantic's errors."""
     kind, context = complaint["type"], complaint.get("ctx", {})
     if kind == "value_error":
         return str(context["error"])
@@ -316,4 +323,4 @@ REASONS = {
     "string_type": "must be a text",
     **dict.fromkeys(("bool_type", "bool_parsing"), "must be true or false"),
 }
-"""The sentences for pydantic's kinds of complaints."""
+"""The words for each kind of pydantic's errors."""

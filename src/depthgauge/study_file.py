@@ -25,7 +25,14 @@ SUFFIXES = (".toml", ".yaml", ".yml")
 
 @dataclass(frozen=True)
 class StudyFile:
-    """A study that was read from a file, the command it is for, and the lines of its fields."""
+    """The content of a study file.
+
+    Attributes:
+        path: the file.
+        command: the command in the file.
+        config: the options in the file.
+        line_of: returns the line of a field, or None if the field is not in the file.
+    """
 
     path: Path
     command: Literal["audit", "ladder"]
@@ -34,7 +41,7 @@ class StudyFile:
 
     @contextmanager
     def placed_errors(self) -> Iterator[None]:
-        """Add the file, line and field to an error about an option that is raised inside."""
+        """Add file, line and field to an OptionError that is raised inside the `with` block."""
         try:
             yield
         except OptionError as error:
@@ -42,9 +49,9 @@ class StudyFile:
 
 
 def read_study_file(path: Path) -> StudyFile:
-    """Read the study in a file; an error names the line and the field."""
+    """Read a study file; an error about an option names the line and the field."""
     if path.suffix not in SUFFIXES:
-        raise UserError(f"{path} must end in one of {', '.join(SUFFIXES)}")
+        raise UserError(f"the name of the study file {path} must end in {' or '.join(SUFFIXES)}")
     if not path.is_file():
         raise UserError(f"there is no study file {path}")
     try:
@@ -64,9 +71,11 @@ def _command(command: Any, options: Mapping[str, Any]) -> Literal["audit", "ladd
     if command is None:
         raise OptionError("command", "the field is missing; choose audit or ladder")
     if command not in ("audit", "ladder"):
-        raise OptionError("command", f"{command!r} is not possible; choose audit or ladder")
+        raise OptionError("command", f"the value {command!r} is not known; choose audit or ladder")
     for name in AUDIT_ONLY & options.keys() if command == "ladder" else ():
-        raise OptionError(name, "goes with command = 'audit'")
+        raise OptionError(
+            name, "a ladder has no such option; set command to audit, or remove the field"
+        )
     return command  # type: ignore[no-any-return]
 
 
@@ -79,10 +88,13 @@ def _placed(path: Path, line_of: Callable[[str], int | None], error: OptionError
 def study_file_schema() -> dict[str, Any]:
     """Return the JSON schema of study files: the options of a study, and the command."""
     schema = StudyConfig.model_json_schema()
-    command = {"enum": ["audit", "ladder"], "description": "what is done with the runs"}
+    command = {"enum": ["audit", "ladder"], "description": "the command that trains the study"}
     schema["properties"] = {"command": command, **schema["properties"]}
     schema["required"] = ["command"]
-    return schema | {"title": "StudyFile", "description": "A study. All but `command` are options."}
+    return schema | {
+        "title": "StudyFile",
+        "description": "A study. Every field except `command` is an option of that command.",
+    }
 
 
 def _toml(path: Path, text: str) -> tuple[Any, Callable[[str], int | None]]:
@@ -106,11 +118,13 @@ def _yaml(path: Path, text: str) -> tuple[Any, Callable[[str], int | None]]:
     except yaml.YAMLError as error:
         raise UserError(f"{path} is not YAML: {' '.join(str(error).split())}") from error
     if not isinstance(node, yaml.MappingNode):
-        raise UserError(f"{path} must have fields, such as `command: audit`")
+        raise UserError(f"{path} has no fields; write fields such as `command: audit`")
     lines: dict[str, int] = {}
     for key, _ in node.value:
         line = key.start_mark.line + 1
         if key.value in lines:
-            raise UserError(f"{path}, line {line}, field {key.value!r}: is given twice")
+            raise UserError(
+                f"{path}, line {line}: the field {key.value!r} is given twice; remove one of them"
+            )
         lines[key.value] = line
     return content, lines.get

@@ -94,7 +94,7 @@ def test_nothing_is_written(study, other):
 
 
 def test_one_study_alone(trained):
-    assert_bad_input(run("compare", trained), str(trained), "two or more")
+    assert_bad_input(run("compare", trained), str(trained), "give at least two")
 
 
 def test_the_same_study_twice(trained):

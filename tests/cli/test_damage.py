@@ -73,8 +73,8 @@ def of_the_future(path: Path) -> None:
     [
         pytest.param(cut_in_half, "cut short or damaged", id="cut short"),
         pytest.param(flip_a_bit(1), "cut short or damaged", id="a bit of the header's length"),
-        pytest.param(flip_a_bit(-1), "do not have the checksum", id="the last byte"),
-        pytest.param(flip_a_bit(-2000), "do not have the checksum", id="a bit of a weight"),
+        pytest.param(flip_a_bit(-1), "does not match its checksum", id="the last byte"),
+        pytest.param(flip_a_bit(-2000), "does not match its checksum", id="a bit of a weight"),
         pytest.param(of_the_future, "the schema version 7; this version", id="unknown version"),
     ],
 )
@@ -115,8 +115,8 @@ def test_the_damaged_network_of_a_run_that_is_done_is_trained_again_for_an_audit
     assert run_ladder(study).err == ""
     done = run_audit(study, rules=("bp", "dfa"), seeds=(1, 2))
     assert (done.status, done.err.count("\n")) == (0, 2), done.err
-    assert "do not have the checksum" in done.err
-    assert "result.json has lost its network" in done.err
+    assert "does not match its checksum" in done.err
+    assert "result.json belongs to a run whose last checkpoint is damaged" in done.err
     aside = path.parent / "quarantine"
     assert (aside / "1-checkpoint.safetensors").read_bytes() == damaged
     assert (aside / "1-result.json").exists()
@@ -178,8 +178,14 @@ def without(name: str) -> Callable[[str], str]:
     ("damage", "why"),
     [
         pytest.param(with_version, "has the schema version 7; this version knows 1", id="version"),
-        pytest.param(lambda text: text[:40], "not the whole result", id="cut short"),
-        pytest.param(without("provenance"), "not the whole result", id="no provenance"),
+        pytest.param(
+            lambda text: text[:40], "is incomplete, or is the result of another run", id="cut short"
+        ),
+        pytest.param(
+            without("provenance"),
+            "is incomplete, or is the result of another run",
+            id="no provenance",
+        ),
     ],
 )
 def test_a_result_that_cannot_be_used_goes_aside_and_the_run_is_finished_again(study, damage, why):

@@ -94,7 +94,7 @@ def test_a_plain_twin_that_is_mistyped_or_of_our_own_network_is_refused(factorie
     net = ("--net", f"{factories}:with_sign_feedback", "--task", "digits")
     assert "--plain 'mlp' must be written" in run("diagnose", path, *net, "--plain", "mlp").err
     refused = run("diagnose", *healthy, "--plain", f"{factories}:mlp")
-    assert (refused.status, "--plain goes with --net" in refused.err) == (2, True)
+    assert (refused.status, "--plain needs --net" in refused.err) == (2, True)
 
 
 def test_a_factory_may_be_in_a_module_of_the_working_folder(factories):

@@ -135,5 +135,5 @@ def test_done_runs_that_have_lost_epochs_are_said(study):
     torn.write_bytes(torn.read_bytes()[:-60])
     done = run("export", study)
     assert done.status == 0
-    assert done.err.startswith("depthgauge: 1 finished runs have lost epochs")
+    assert done.err.startswith("depthgauge: the table lacks epochs of 1 finished run,")
     assert f"runs/{torn.parent.name}" in done.err

@@ -13,8 +13,8 @@ import pytest
 from cli.commands import Done, complaints
 from cli.waiting import WAITS_AT, Study, is_running, until
 
-SAVED = "depthgauge: stopped, and everything is saved; the same command goes on from here\n"
-NOW = "depthgauge: interrupted; the same command goes on from the last checkpoint\n"
+SAVED = "depthgauge: stopped, and everything is saved; run the same command again to continue\n"
+NOW = "depthgauge: interrupted; run the same command again to continue from the last checkpoint\n"
 
 
 @pytest.fixture

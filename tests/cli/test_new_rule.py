@@ -37,7 +37,7 @@ def test_the_folder_is_made_and_is_part_of_the_next_commands(tmp_path):
 
 def test_a_file_that_is_there_is_not_overwritten(tmp_path):
     (tmp_path / "mine.py").write_text("precious")
-    assert_bad_input(run("new-rule", "mine"), "mine.py exists already", "another name or --out")
+    assert_bad_input(run("new-rule", "mine"), "mine.py exists and is not", "another name or --out")
     assert (tmp_path / "mine.py").read_text() == "precious"
 
 

@@ -21,7 +21,7 @@ SMALL_FILES = 2_000
 
 
 def assert_says_no_room(done: Done) -> None:
-    assert_bad_input(done, "there is no room left", "the same command goes on")
+    assert_bad_input(done, "there is no room left", "run the same command again")
 
 
 def test_without_room_for_checkpoints_nothing_has_failed_and_the_study_goes_on(
@@ -89,7 +89,7 @@ def test_on_a_full_disk_the_study_waits_for_room(stopping_rules, disk, undisturb
     assert mount("-o", "remount,size=1m", disk)
     done = run(*command(stopping_rules, folder))
     assert done.status == 0, done.err
-    assert "no page was written: there is no room left" in done.err
+    assert "the page of the study was not written: there is no room left" in done.err
     assert outcome(folder) == outcome(undisturbed)
 
 

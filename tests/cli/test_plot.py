@@ -62,7 +62,7 @@ def test_an_unknown_figure_is_bad_input(trained):
 
 
 def test_other_figures_are_of_one_study(trained):
-    assert_bad_input(run("plot", "audit", trained, trained), "audit is drawn of one study")
+    assert_bad_input(run("plot", "audit", trained, trained), "the figure audit shows one study")
 
 
 @pytest.mark.parametrize("name", ["figure.gif", "figure", ".png/"])

@@ -15,7 +15,7 @@ from cli.commands import SMALL, own_logging
 
 from depthgauge.cli.main import main
 from depthgauge.report.progress import show_progress
-from depthgauge.scheduling.live import Fired, LiveRule, LiveRuns
+from depthgauge.scheduling.live_status import Fired, LiveRule, LiveRuns
 
 DFA = LiveRule(
     "dfa[normalise=batch]",

@@ -101,7 +101,7 @@ def test_a_system_that_refuses_to_write(small, monkeypatch):
 
     monkeypatch.setattr(Path, "write_bytes", refuse)
     done = run("report", small)
-    assert_bad_input(done, f"{small} cannot be written or read", "Read-only file system")
+    assert_bad_input(done, f"cannot read or write {small}", "Read-only file system")
 
 
 def test_no_folder_at_all():

@@ -71,7 +71,7 @@ def test_what_was_put_aside_is_said(study):
     (folder / "result.json").write_text("[]")
     assert run_ladder(study).status == 0
     shown = run("show", folder, "--json").document
-    assert shown["put_aside"] == ["result.json is not the whole result of its run"]
+    assert shown["put_aside"] == ["result.json is incomplete, or is the result of another run"]
 
 
 @pytest.mark.parametrize(

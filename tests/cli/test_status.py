@@ -71,7 +71,7 @@ def test_what_failed_with_its_reason_and_how_to_try_again(stopping_rules, tmp_pa
         why = "ZeroDivisionError: the author divided by zero"
         assert line.startswith(f"failed   raises k={k} seed=1: {why}  ({folder}/runs/")
     assert {line.rpartition("/")[2].rstrip(")") for line in lines[1:3]} == runs
-    assert lines[3:] == [f"depthgauge retry {folder} --failed tries them again"]
+    assert lines[3:] == [f"`depthgauge retry {folder} --failed` trains the failed runs again"]
 
 
 @pytest.mark.parametrize("name", ["nothing", "runs"])

@@ -209,4 +209,4 @@ def test_more_threads_than_any_node_has_cores_are_refused(cluster, folders):
     """All nodes together have four."""
     with cluster.one_node_more():
         done = run_outside(*one_run(folders["seen"], 8, 3), *on_ray(cluster.address))
-    assert_bad_input(done, "dfa needs 3 CPUs", "no node of the cluster has as much")
+    assert_bad_input(done, "dfa needs 3 CPUs", "no node of the cluster has that much")

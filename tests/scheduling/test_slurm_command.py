@@ -47,7 +47,7 @@ def test_the_command_writes_the_script_and_trains_nothing(tmp_path):
     done = ladder(folder)
     assert (done.status, done.err) == (0, "")
     script = folder / "slurm" / "array.sh"
-    collect = "submits the study; when its tasks have ended, this command writes the tables:\n"
+    collect = "submits the study; when the job has ended, this command writes the tables:\n"
     again = shlex.join(["depthgauge", *command(folder)])
     assert done.out == f"sbatch {script}\n{collect}{again}\n"
     assert list(folder.glob("runs/*")) == []
@@ -130,7 +130,7 @@ def test_submitted_the_script_is_given_to_sbatch(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
     done = ladder(tmp_path / "study", "--submit")
     assert (done.status, done.err) == (0, "")
-    assert done.out.startswith("Submitted batch job 4711; when its tasks have ended, ")
+    assert done.out.startswith("Submitted batch job 4711; when the job has ended, ")
     collect = shlex.join(["depthgauge", *command(tmp_path / "study")])
     assert done.out.endswith(f"\n{collect}\n")
     assert called(tmp_path, "sbatch") == [str(tmp_path / "study" / "slurm" / "array.sh")]

@@ -55,7 +55,7 @@ def test_what_the_rule_was_given_already_stays():
 
 
 def test_a_setting_that_is_given_twice_is_refused():
-    with pytest.raises(OptionError, match=r"--vary gives a setting twice: dfa\[penalty=0.1\]"):
+    with pytest.raises(OptionError, match=r"--vary gives the setting dfa\[penalty=0.1\] twice"):
         texts("dfa", penalty=["0.1", "0.10"])
 
 

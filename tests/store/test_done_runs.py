@@ -62,7 +62,7 @@ def test_a_run_that_has_lost_its_network_goes_on(folder, change, position):
     aside = folder.path / "quarantine" / "1-result.json"
     assert aside.read_bytes() == result_before
     assert aside.with_name("1-result.json.reason.txt").read_text() == (
-        "result.json has lost its network\n"
+        "result.json belongs to a run whose last checkpoint is damaged\n"
     )
     assert_goes_on_from(folder, position)
 

@@ -98,7 +98,7 @@ def test_feedback_matrices_come_as_a_list(tmp_path, matrices):
 )
 def test_feedback_that_is_no_matrices_is_refused(tmp_path, matrices):
     path = saved(tmp_path, {"state_dict": WEIGHTS, "Bs": matrices})
-    assert "must be a list of matrices" in refusal(path)
+    assert "must be a list of feedback matrices" in refusal(path)
 
 
 def test_safetensors(tmp_path):

@@ -76,7 +76,9 @@ def test_a_diverged_run_has_no_accuracy_but_the_epoch(tmp_path):
 
 def test_there_is_no_result_where_epochs_are_lost():
     for lines in [[], LINES[:-1], LINES[1:], LINES[:1] + LINES[2:]]:
-        with pytest.raises(UserError, match=f"the run {CONFIG.identity} have lost epochs"):
+        with pytest.raises(
+            UserError, match=f"epochs are missing in the metrics of the run {CONFIG.identity}"
+        ):
             result_of(CONFIG, lines, {})
 
 
@@ -134,7 +136,10 @@ WRONG = [
 
 def test_what_is_not_whole_is_said():
     for document in WRONG:
-        assert find_fault(document, CONFIG.identity) == "is not the whole result of its run"
+        assert (
+            find_fault(document, CONFIG.identity)
+            == "is incomplete, or is the result of another run"
+        )
 
 
 DAMAGED = ["", '{"identity": "', "null", json.dumps(result(final=None))]
@@ -169,7 +174,7 @@ def test_there_is_nothing_to_mend_without_a_result(tmp_path):
 
 @pytest.mark.parametrize(
     ("damage", "reason"),
-    [(damage, "is not the whole result of its run") for damage in DAMAGED]
+    [(damage, "is incomplete, or is the result of another run") for damage in DAMAGED]
     + [(json.dumps(result(schema_version=2)), "schema version 2")],
 )
 def test_a_result_that_cannot_be_used_goes_aside_and_the_run_is_finished_again(

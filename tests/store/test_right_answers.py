@@ -31,4 +31,4 @@ def test_bits_that_are_not_as_many_as_the_samples_make_a_result_unusable(damage)
     }
     assert find_fault(result, "a") is None
     result["right"] |= damage
-    assert find_fault(result, "a") == "is not the whole result of its run"
+    assert find_fault(result, "a") == "is incomplete, or is the result of another run"

@@ -67,7 +67,7 @@ def test_a_run_whose_metrics_lost_an_epoch_is_not_finished(tmp_path):
     folder = started(tmp_path, CONFIG, *range(CONFIG.recipe.epochs + 1))
     lines = folder.metrics.path.read_text().splitlines(keepends=True)
     folder.metrics.path.write_text("".join(lines[:1] + lines[2:]))
-    with pytest.raises(UserError, match="lost epochs"):
+    with pytest.raises(UserError, match="epochs are missing"):
         folder.finish({})
     assert not folder.has_ended
 

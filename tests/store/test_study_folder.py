@@ -157,7 +157,7 @@ def test_every_difference_is_named(study):
 def test_a_folder_with_something_else_in_it_is_refused(tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.tex").write_text("all my work")
-    assert_refused(StudyFolder(tmp_path / "mine"), "not of a study", "--out")
+    assert_refused(StudyFolder(tmp_path / "mine"), "no study.json", "--out")
 
 
 def test_a_file_in_place_of_the_folder_is_refused(tmp_path):

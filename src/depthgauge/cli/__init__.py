@@ -1,1 +1,1 @@
-"""The command line: parse, call, print."""
+"""The command line: parse a command, call the function of its name in `api.py`, print."""

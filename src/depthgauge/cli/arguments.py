@@ -1,4 +1,4 @@
-"""Options of commands: those made from the fields of `StudyConfig`, and types of numbers."""
+"""Make command-line options from the fields of `StudyConfig`, and check numbers in options."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from depthgauge.study_config import StudyConfig, study_config
 from depthgauge.verdict.thresholds import Thresholds
 
 UNSHOWN: tuple[Any, ...] = (None, [], {}, False, True)
-"""Defaults that a help text does not show."""
+"""The defaults that help texts do not show."""
 
 METAVARS = {
     "vary": "NAME=V1,V2,…",
@@ -27,7 +27,7 @@ METAVARS = {
     "validation": "N",
     "cohort": "N",
 }
-"""How a help text calls the values of these options; others are called by the option's name."""
+"""The words for the values of options in help texts; by default, the option's name in capitals."""
 
 
 def add_study_options(
@@ -37,9 +37,13 @@ def add_study_options(
     without: Collection[str] = (),
     instead: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> None:
-    """Add an option for every field of a study, or `only` for some, or `without` some.
+    """Add a command-line option for each field of `StudyConfig`.
 
-    `instead` replaces settings that argparse gets for a field, by the field's name.
+    Args:
+        parser: the parser of a command.
+        only: the fields that get an option.
+        without: fields that get none.
+        instead: arguments for argparse that replace the usual ones, by the field's name.
     """
     names = [name for name in StudyConfig.model_fields if name in only and name not in without]
     parser.set_defaults(study_options=names)
@@ -51,7 +55,7 @@ def add_study_options(
 
 
 def _settings(name: str, field: FieldInfo) -> dict[str, Any]:
-    """Return what argparse needs for a field; values stay texts, which `StudyConfig` reads."""
+    """Return argparse's arguments for a field; values stay texts, which `StudyConfig` parses."""
     help_text, default = field.description or "", field.default
     if name == "thresholds":
         help_text += f"; {', '.join(Thresholds())}"
@@ -71,20 +75,20 @@ def _settings(name: str, field: FieldInfo) -> dict[str, Any]:
 
 
 def _type_without_none(annotation: Any) -> Any:
-    """Return the type of a field that may also be None."""
+    """Return a field's type without None, which an optional field also allows."""
     parts = [part for part in get_args(annotation) if part is not NoneType]
     is_optional = NoneType in get_args(annotation)
     return parts[0] if is_optional and len(parts) == 1 else annotation
 
 
 def config_of(args: argparse.Namespace) -> StudyConfig:
-    """Return the study that was typed, without the command's own options."""
+    """Return the `StudyConfig` that the user typed; options of the command itself are left out."""
     typed = {name: value for name, value in vars(args).items() if name in args.study_options}
     return study_config(typed)
 
 
 def whole(minimum: int) -> Callable[[str], int]:
-    """Return a parser of whole numbers from `minimum` on."""
+    """Return a function that reads a whole number of at least `minimum` from a text."""
 
     def parse(text: str) -> int:
         try:
@@ -92,14 +96,16 @@ def whole(minimum: int) -> Callable[[str], int]:
         except ValueError:
             number = minimum - 1
         if number < minimum:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {minimum} on")
+            raise argparse.ArgumentTypeError(
+                f"{text!r} is not possible; give a whole number of at least {minimum}"
+            )
         return number
 
     return parse
 
 
 def share(lowest: float) -> Callable[[str], float]:
-    """Return a parser of shares from `lowest` to 1."""
+    """Return a function that reads a number from `lowest` to 1 from a text."""
 
     def parse(text: str) -> float:
         try:
@@ -107,7 +113,9 @@ def share(lowest: float) -> Callable[[str], float]:
         except ValueError:
             value = math.nan
         if not lowest <= value <= 1:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a share from {lowest:g} to 1")
+            raise argparse.ArgumentTypeError(
+                f"{text!r} is not possible; give a number from {lowest:g} to 1"
+            )
         return value
 
     return parse

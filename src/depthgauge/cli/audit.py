@@ -12,8 +12,9 @@ from depthgauge.study_config import StudyConfig
 def add_audit(parser: argparse.ArgumentParser) -> None:
     """Add the options of `audit`."""
     parser.description = (
-        "Train each rule with all blocks and with frozen ones, read every diagnostic, and say "
-        "whether its depth can be trusted. The same command continues where it stopped."
+        "Train each rule with all blocks and with frozen blocks, read every diagnostic, and say "
+        "whether the rule trains the network's depth. If the command was stopped, the same command "
+        "continues it."
     )
     add_study_options(parser)
     add_output_options(parser, kind="audit")
@@ -34,7 +35,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _show_checkpoints(config: StudyConfig, *, as_json: bool) -> int:
-    """Print which networks would be read, and which are missing."""
+    """Print the files of the networks that would be read, and those that are missing."""
     from depthgauge.auditing.audit_study import checkpoint_files
 
     present, missing = checkpoint_files(config)

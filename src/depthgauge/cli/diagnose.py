@@ -1,4 +1,4 @@
-"""`depthgauge diagnose CHECKPOINT --net FACTORY`: read every diagnostic off one network."""
+"""`depthgauge diagnose CHECKPOINT --net FACTORY`: read every diagnostic of one network."""
 
 from __future__ import annotations
 
@@ -20,45 +20,60 @@ if TYPE_CHECKING:
     from depthgauge.tasks.base import Task
 
 USED = ("validation", "thresholds", "strict")
-"""The options of a study that matter here."""
+"""The options of a study that `diagnose` takes."""
 
 
 def add_diagnose(parser: argparse.ArgumentParser) -> None:
     """Add the options of `diagnose`."""
-    parser.description = "Read every diagnostic off one trained network and print the report."
+    parser.description = "Read every diagnostic of one trained network and print the report."
     parser.add_argument("checkpoint", metavar="CHECKPOINT", help="a state dict, or a run's folder")
     parser.add_argument(
         "--net",
         metavar="FACTORY",
-        help="module:function or file.py:function that makes the network; a ResidualMLP needs none",
+        help="module:function or file.py:function that builds the network (not needed for a "
+        "ResidualMLP of this package)",
     )
     parser.add_argument(
         "--plain",
         metavar="FACTORY",
-        help="builds a copy with an ordinary backward pass, which is read instead",
+        help="function that builds the same network with an ordinary backward pass; the gradients "
+        "are then read from that network",
     )
     parser.add_argument(
         "--initial",
         metavar="FILE",
-        help="its state dict before training, for rewind (a run draws it from its seed)",
+        help="the network's state dict before training, for rewind (for a run: drawn from its "
+        "seed)",
     )
-    parser.add_argument("--rule", help="its rule, if it cannot be read: a name or file.py:Class")
-    parser.add_argument("--blocks", metavar="PATH", help="dotted path to its blocks (blocks)")
-    parser.add_argument("--task", help="a task's name or your .npz; a run knows its own")
+    parser.add_argument(
+        "--rule",
+        help="the rule that trained the network, if the checkpoint does not name it: a name or "
+        "file.py:Class",
+    )
+    parser.add_argument(
+        "--blocks", metavar="PATH", help="dotted path to the network's blocks (blocks)"
+    )
+    parser.add_argument("--task", help="name of a task or path of your .npz (not needed for a run)")
     parser.add_argument(
         "--images",
         action="store_true",
-        help="give the network images, (channels, height, width), instead of flat rows",
+        help="pass images of shape (channels, height, width) to the network instead of flat rows",
     )
-    parser.add_argument("--batches", type=whole(1), default=10, help="batches of 128 (10)")
-    parser.add_argument("--acc", type=share(0.0), help="its accuracy (measured here)")
-    parser.add_argument("--frozen-acc", type=share(0.0), help="accuracy with its blocks frozen")
+    parser.add_argument(
+        "--batches", type=whole(1), default=10, help="number of batches of 128 samples (10)"
+    )
+    parser.add_argument("--acc", type=share(0.0), help="the network's accuracy (measured here)")
+    parser.add_argument(
+        "--frozen-acc", type=share(0.0), help="accuracy of the network trained with frozen blocks"
+    )
     parser.add_argument(
         "--bp-depth-gain",
         type=share(-1.0),
-        help="the accuracy that bp gains from depth on the task, as a share",
+        help="accuracy that bp gains from depth on the task, as a number from -1 to 1",
     )
-    parser.add_argument("--name", help="name in the report (the run's rule, or the file's name)")
+    parser.add_argument(
+        "--name", help="the network's name in the report (the run's rule, or the file's name)"
+    )
     add_study_options(parser, only=USED)
     add_json_option(parser)
     parser.set_defaults(run=_run)
@@ -90,7 +105,8 @@ def _run(args: argparse.Namespace) -> int:
     except ForwardError as error:
         task = subject.task.name
         raise UserError(
-            f"{error} (samples of the task {task}; a network for images needs --images)"
+            f"{error} (the samples are of the task {task}; if the network takes images, add "
+            "--images)"
         ) from error
     print(report.to_json() if args.json else report)
     return strict_status([report.verdict], config.strict)
@@ -98,7 +114,7 @@ def _run(args: argparse.Namespace) -> int:
 
 @dataclass(frozen=True)
 class _Subject:
-    """The network, its task, and the credit with which it was trained, if that is known."""
+    """The network to diagnose, its task, and if known, the credit with which it was trained."""
 
     net: nn.Module
     task: Task
@@ -118,7 +134,8 @@ def _load(args: argparse.Namespace, config: StudyConfig) -> _Subject:
     if args.net is not None:
         if args.rule is not None:
             raise UserError(
-                "--rule does not go with --net: the feedback of such a network is not known"
+                "--rule is not possible with --net, since the feedback of such a network is not "
+                "known; leave out --rule"
             )
         weights = read_plain_checkpoint(path).state_dict
         net = load_weights(build_network(args.net), weights, str(path))
@@ -127,7 +144,8 @@ def _load(args: argparse.Namespace, config: StudyConfig) -> _Subject:
         return _Subject(net, task, path.name, plain=plain)
     if args.plain is not None:
         raise UserError(
-            "--plain goes with --net: the networks of this package have an ordinary backward pass"
+            "--plain needs --net; leave out --plain, since the networks of this package have an "
+            "ordinary backward pass"
         )
     trained, task = load_trained(path, task_named, args.rule, config.validation)
     credit = None
@@ -137,7 +155,7 @@ def _load(args: argparse.Namespace, config: StudyConfig) -> _Subject:
 
 
 def _initial(args: argparse.Namespace, subject: _Subject) -> Initial | None:
-    """Return the weights before training: those of --initial, or those that a run's seed draws."""
+    """Return the weights before training: from --initial, or drawn from the run's seed."""
     from depthgauge.store.plain_checkpoint import read_plain_checkpoint
 
     if args.initial is None:
@@ -152,6 +170,8 @@ def _batches(task: Task, count: int, images: bool) -> list[tuple[Tensor, Tensor]
     if not images:
         return batches
     if task.pixels is None:
-        raise UserError(f"--images is not possible: the task {task.name} has no images")
+        raise UserError(
+            f"--images is not possible, since the task {task.name} has no images; leave it out"
+        )
     shape: Any = (-1, task.pixels.channels, task.pixels.height, task.pixels.width)
     return [(x.view(shape), y) for x, y in batches]

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from depthgauge.errors import UserError
+from depthgauge.number_format import counted
 
 FORMATS = ("csv", "parquet")
 
@@ -15,9 +16,13 @@ def add_export(parser: argparse.ArgumentParser) -> None:
     """Add the options of `export`."""
     parser.add_argument("study", metavar="DIR", help="folder of a study")
     parser.add_argument(
-        "--format", choices=FORMATS, help="(what the output's name ends in, or csv)"
+        "--format",
+        choices=FORMATS,
+        help="format of the table (by the ending of the output's name, else csv)",
     )
-    parser.add_argument("-o", "--output", metavar="FILE", help="(runs.csv or runs.parquet in DIR)")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="the table (runs.csv or runs.parquet in DIR)"
+    )
     parser.set_defaults(run=_run)
 
 
@@ -38,8 +43,8 @@ def _run(args: argparse.Namespace) -> int:
         ) from error
     if lost := runs_with_lost_epochs(study):
         print(
-            f"depthgauge: {len(lost)} finished runs have lost epochs of their metrics; "
-            f"the first of them is runs/{lost[0]}",
+            f"depthgauge: the table lacks epochs of {counted(len(lost), 'finished run')}, whose "
+            f"metrics are incomplete; the first is runs/{lost[0]}",
             file=sys.stderr,
         )
     print(output)

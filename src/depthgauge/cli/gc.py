@@ -1,4 +1,4 @@
-"""`depthgauge gc`: show, and with --delete remove, the files that a study no longer needs."""
+"""`depthgauge gc`: show the files that a study no longer needs; with --delete, delete them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ MEGABYTE = 1e6
 def add_gc(parser: argparse.ArgumentParser) -> None:
     """Add the options of `gc`."""
     parser.description = (
-        "Show temporary files of killed processes, claims that nobody holds, and older checkpoints "
-        "of finished runs. Results and the newest checkpoints are never deleted."
+        "Show the files that are no longer needed: temporary files of killed processes, claims on "
+        "finished cohorts, and older checkpoints of finished runs. Results and the newest "
+        "checkpoints are never deleted."
     )
     parser.add_argument("study", metavar="DIR", help="folder of a study")
-    parser.add_argument("--delete", action="store_true", help="delete what is shown")
+    parser.add_argument("--delete", action="store_true", help="delete the files shown")
     parser.add_argument(
         "--quarantine", action="store_true", help="also show damaged files that were put aside"
     )
@@ -23,7 +24,7 @@ def add_gc(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    """Print the files with their sizes; delete them if that was asked for."""
+    """Print the files with their sizes; with --delete, delete them."""
     from depthgauge.store.garbage import garbage_in
 
     files = garbage_in(Path(args.study), quarantined=args.quarantine)

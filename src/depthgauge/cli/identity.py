@@ -1,4 +1,4 @@
-"""`depthgauge identity`: measure how close the untrained stack is to the identity."""
+"""`depthgauge identity`: measure how close the untrained blocks are to the identity."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ if TYPE_CHECKING:
     from depthgauge.auditing.identity import IdentityResult
 
 USED = ("task", "net", "width", "depth", "seeds")
-"""The options of a study that matter here."""
+"""The options of a study that `identity` takes."""
 
 
 def add_identity(parser: argparse.ArgumentParser) -> None:
     """Add the options of `identity`."""
     add_study_options(parser, only=USED)
     parser.add_argument(
-        "--samples", type=whole(1), default=256, help="test samples that are read (256)"
+        "--samples", type=whole(1), default=256, help="number of test samples (256)"
     )
-    parser.add_argument("--save", metavar="FILE", help="save the JSON document there")
+    parser.add_argument("--save", metavar="FILE", help="also save the JSON document to this file")
     add_json_option(parser)
     parser.set_defaults(run=_run)
 
 
 def _run(args: argparse.Namespace) -> int:
-    """Measure the untrained networks, save the result, print it."""
+    """Measure the untrained networks, print the result, and save it if --save is given."""
     from depthgauge.api import identity
 
     result = identity(config_of(args), samples=args.samples)
@@ -43,7 +43,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _save(result: IdentityResult, path: Path) -> None:
-    """Write the document, unless the same one is there; refuse to overwrite another."""
+    """Write the result to a new file; an existing file must have the same content."""
     from depthgauge.store.files import make_folder, read_json, write_json
 
     document = result.to_dict()
@@ -51,7 +51,10 @@ def _save(result: IdentityResult, path: Path) -> None:
         make_folder(path.parent)
         write_json(path, document)
     elif read_json(path) != document:
-        raise UserError(f"{path} exists already and is not overwritten; choose another --save")
+        raise UserError(
+            f"{path} exists and has another content, so it is not overwritten; choose another "
+            "--save"
+        )
 
 
 def _print(result: IdentityResult) -> None:

@@ -12,8 +12,9 @@ from depthgauge.study_config import AUDIT_ONLY
 def add_ladder(parser: argparse.ArgumentParser) -> None:
     """Add the options of `ladder`."""
     parser.description = (
-        "Train the last k blocks, keep the others at initialisation: accuracy over k shows whether "
-        "a rule uses depth. The same command continues where it stopped."
+        "Train the last k blocks for every k, with the other blocks at initialisation. Accuracy "
+        "over k shows whether a rule uses depth. If the command was stopped, the same command "
+        "continues it."
     )
     add_study_options(parser, without=AUDIT_ONLY)
     add_output_options(parser)
@@ -21,7 +22,7 @@ def add_ladder(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    """Train the remaining runs of the ladder, and print it."""
+    """Train the remaining runs of a ladder, and print the ladder."""
     from depthgauge.api import ladder
 
     config = config_of(args)

@@ -1,7 +1,7 @@
-"""`depthgauge rules`, `nets` and `tasks`: what there is, listed without waiting for torch.
+"""`depthgauge rules`, `nets` and `tasks`: list the available rules, networks and tasks.
 
-The options of rules are declared in their classes, which need torch: `rules RULE` and
-`rules --json` load torch, the list alone does not.
+The lists do not import torch. `rules RULE` and `rules --json` do, since the options of rules are
+declared in classes that need it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from depthgauge.rules.description import OptionDescription
 
 COLUMN = 14
-"""Characters of the first column, which holds the names."""
+"""The width of the first column, which holds the names, in characters."""
 
 
 def add_rules(parser: argparse.ArgumentParser) -> None:
@@ -44,7 +44,7 @@ def add_tasks(parser: argparse.ArgumentParser) -> None:
 
 
 def _run_rules(args: argparse.Namespace) -> int:
-    """Print the list of rules, or one rule with all that may stand in its brackets."""
+    """Print the list of rules, or one rule with its options."""
     if args.rule is not None:
         _print_rule(args.rule, args.json)
         return 0
@@ -61,7 +61,7 @@ def _show_list(
     describe: Callable[[str], object],
     second_line: Callable[[str], str] | None = None,
 ) -> int:
-    """Print all of a kind: each by name and summary, or as one JSON document."""
+    """Print the name and summary of every entry of a kind; with --json, one JSON document."""
     if args.json:
         print_json([describe(name) for name in _loadable(kind)])
         return 0
@@ -73,7 +73,7 @@ def _show_list(
 
 
 def _loadable(kind: Kind[Any]) -> Iterator[str]:
-    """Yield the names that can be loaded; say on standard error why another cannot."""
+    """Yield the names that can be loaded; print the errors of the others on standard error."""
     for name in kind.names:
         try:
             kind.summary(name)
@@ -99,7 +99,7 @@ def _describe_rule(name: str) -> object:
 
 
 def _access(name: str) -> str:
-    """Return what a rule sees, read off its source."""
+    """Return in words what a rule has access to, without importing a built-in rule."""
     needs: frozenset[str] = RULES.attribute(name, "needs", frozenset())  # type: ignore[assignment]
     return str(Access(tuple(needs), bool(RULES.attribute(name, "copies_weights", False))))
 

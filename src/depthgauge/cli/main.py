@@ -1,4 +1,4 @@
-"""`depthgauge`: parse a command, call its function, turn an error into a sentence and a status."""
+"""`depthgauge`: parse the command line, run the command, print an error as one sentence."""
 
 from __future__ import annotations
 
@@ -21,41 +21,45 @@ BROKEN_PIPE = 141
 SIGNALLED = 128
 
 GARBAGE_AFTER = 50_000
-"""New objects after which Python looks for cycles; large plans make many objects without cycles."""
+"""New objects after which Python's garbage collector runs.
+
+Python's own threshold is much lower, which makes large plans slow: they have many objects and no
+cycles.
+"""
 
 COMMANDS = {
     "audit": "the main command: train every rule, read every diagnostic, print the verdicts",
     "ladder": "measure accuracy over the number of trained blocks",
     "report": "write a study as one self-contained HTML page",
     "null": "compare the alignment Γ with that of fresh feedback",
-    "diagnose": "read every diagnostic off one trained network",
-    "identity": "measure how close the untrained stack is to the identity",
-    "reproduce": "repeat a published experiment, and compare the figures",
+    "diagnose": "read every diagnostic of one trained network",
+    "identity": "measure how close the untrained blocks are to the identity",
+    "reproduce": "repeat a published experiment, and compare with the published figures",
     "plot": "draw figures from studies: .png, .svg or .pdf",
     "compare": "compare several studies, with differences paired by seed",
     "export": "write all runs and epochs of a study as one table",
-    "show": "print everything known of a run: configuration, result, provenance",
+    "show": "print all that is known about a run: configuration, result, provenance",
     "status": "count the runs of a study that are finished, running, failed, stopped or waiting",
     "run": "train the study that a .toml or .yaml file describes (`depthgauge schema`)",
     "schema": "print the JSON schema of study files",
-    "resume": "train the remaining runs of a study, from its folder alone",
+    "resume": "train the remaining runs of a study; needs only its folder",
     "retry": "train the failed runs of a study again",
-    "gc": "show, and with --delete remove, files that a study no longer needs",
+    "gc": "show the files that a study no longer needs; with --delete, delete them",
     "data": "download and verify a data set",
     "rules": "list the rules",
     "nets": "list the networks",
     "tasks": "list the tasks",
-    "new-rule": "write a rule of your own to start from, as one file",
+    "new-rule": "write a file with a working rule, from which to make your own",
     "check-rule": "check on tiny networks whether a rule keeps its contract, in seconds",
 }
-"""Every command with its line of help.
+"""Every command, with its line in `--help`.
 
-The module of a command has its name; its function `add_COMMAND` adds the options to a parser, and
-sets `run` to the function that carries the command out.
+The command `new-rule` is in the module `new_rule`, whose function `add_new_rule` adds the options
+to a parser and sets the default `run` to the function that executes the command.
 """
 
 MODULES = {"schema": "run", "retry": "resume", "rules": "lists", "nets": "lists", "tasks": "lists"}
-"""The modules of commands that share one with another command."""
+"""The modules of commands whose module has another name."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -65,12 +69,12 @@ class Parser(argparse.ArgumentParser):
         super().__init__(*args, **{"allow_abbrev": False} | kwargs)
 
     def error(self, message: str) -> NoReturn:
-        """Raise a sentence that says what is wrong and how to get help."""
-        raise UserError(f"{message}; `{self.prog} --help` shows what is possible")
+        """Raise a UserError that says what is wrong and how to get help."""
+        raise UserError(f"{message}; `{self.prog} --help` lists the options")
 
 
 def build_parser(only: str | None = None) -> Parser:
-    """Return the parser with the options of every command, or of one `only`."""
+    """Return the parser; if `only` names a command, only that command has its options."""
     parser = Parser(
         prog="depthgauge",
         description="Does a learning rule train a network's depth, or do its deep blocks idle?",
@@ -90,8 +94,8 @@ def build_parser(only: str | None = None) -> Parser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit status.
 
-    The status is 0 done, 1 a run failed, 2 bad input, 3 walked back, 130 interrupted, 141 nobody
-    reads the output, 128 + n stopped by signal n.
+    The exit status is 0: done, 1: a run or check failed, 2: bad input, 3: a verdict with --strict
+    is bad, 130: interrupted, 141: the output was closed, 128 + n: stopped by signal n.
     """
     logging.basicConfig(format="depthgauge: %(message)s", level=logging.WARNING)
     garbage.set_threshold(GARBAGE_AFTER, 50, 50)
@@ -111,12 +115,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _command(arguments: Sequence[str]) -> str:
-    """Return the command that was typed; empty if there is none."""
+    """Return the command in the arguments; an empty text if there is none."""
     return next((word for word in arguments if word in COMMANDS), "")
 
 
 def _replace_unprintable(as_json: bool) -> None:
-    """Let standard output replace signs that it cannot encode, or escape them in JSON."""
+    """Make standard output replace characters that it cannot encode; in JSON, escape them."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace" if as_json else "replace")
 
@@ -124,10 +128,13 @@ def _replace_unprintable(as_json: bool) -> None:
 def _explain(error: BaseException) -> tuple[str, int]:
     """Return an error as one sentence, and its exit status."""
     if isinstance(error, StoppedError):
-        words = "stopped, and everything is saved; the same command goes on from here"
+        words = "stopped, and everything is saved; run the same command again to continue"
         return words, SIGNALLED + error.signal
     if isinstance(error, KeyboardInterrupt):
-        return "interrupted; the same command goes on from the last checkpoint", INTERRUPTED
+        return (
+            "interrupted; run the same command again to continue from the last checkpoint",
+            INTERRUPTED,
+        )
     return system_sentence(error) if isinstance(error, OSError) else str(error), BAD_INPUT
 
 

@@ -1,4 +1,4 @@
-"""`depthgauge new-rule NAME`: write a rule that works, to be changed into your own."""
+"""`depthgauge new-rule NAME`: write a file with a working rule, from which to make your own."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from depthgauge.errors import UserError
 
 def add_new_rule(parser: argparse.ArgumentParser) -> None:
     """Add the options of `new-rule`."""
-    parser.description = "Write NAME.py: a whole rule that works, to be changed into yours."
+    parser.description = "Write NAME.py with a complete, working rule, from which to make your own."
     parser.add_argument("name", metavar="NAME", help="the rule's name, such as my_rule")
-    parser.add_argument("--out", metavar="DIR", default=".", help="where to write it (here)")
+    parser.add_argument(
+        "--out", metavar="DIR", default=".", help="folder of the file (the current folder)"
+    )
     parser.set_defaults(run=_run)
 
 
 def _run(args: argparse.Namespace) -> int:
-    """Write the file and print the next two commands."""
+    """Write the file, and print the commands that check and audit the rule."""
     class_name = _class_name(args.name)
     _refuse_taken(args.name, class_name)
     path = Path(args.out) / f"{args.name}.py"
@@ -28,7 +30,7 @@ def _run(args: argparse.Namespace) -> int:
             file.write(rule_text(args.name, class_name))
     except FileExistsError as error:
         raise UserError(
-            f"{path} exists already and is not overwritten; choose another name or --out"
+            f"{path} exists and is not overwritten; choose another name or --out"
         ) from error
     print(f"wrote {path}")
     print(f"depthgauge check-rule {path}:{class_name}")
@@ -37,7 +39,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def rule_text(name: str, class_name: str) -> str:
-    """Return the template with the rule's names filled in."""
+    """Return the text of a working rule with this name and class name."""
     from importlib.resources import files
     from string import Template
 
@@ -49,14 +51,14 @@ def _class_name(name: str) -> str:
     """Return the class's name: `MyRule` for `my_rule`."""
     if not (name.isidentifier() and name[0].isalpha()) or keyword.iskeyword(name):
         raise UserError(
-            f"{name!r} cannot be a rule's name; use letters, digits and _, a letter first, "
-            "as in my_rule"
+            f"{name!r} cannot be a rule's name; use letters, digits and _, beginning with a "
+            "letter, as in my_rule"
         )
     return "".join(part[:1].upper() + part[1:] for part in name.split("_"))
 
 
 def _refuse_taken(name: str, class_name: str) -> None:
-    """Refuse a name that another rule, Python or the template itself uses."""
+    """Refuse a name that another rule has, or whose class name is already in use."""
     from depthgauge.registry import RULES
     from depthgauge.rules import contract
 

@@ -17,31 +17,41 @@ def add_null(parser: argparse.ArgumentParser) -> None:
     """Add the options of `null`."""
     parser.description = "Compare the alignment of the training feedback with that of fresh draws."
     parser.add_argument(
-        "checkpoint", metavar="RUN|CHECKPOINT", help="a run's folder, or a .pt with state_dict, Bs"
+        "checkpoint",
+        metavar="RUN|CHECKPOINT",
+        help="a run's folder, or a .pt file with state_dict and Bs (feedback matrices)",
     )
-    parser.add_argument("--draws", type=whole(1), default=1000, help="fresh feedbacks (1000)")
-    parser.add_argument("--samples", type=whole(1), default=2048, help="test samples (2048)")
-    parser.add_argument("--task", help="the task; a run knows its own")
+    parser.add_argument(
+        "--draws", type=whole(1), default=1000, help="number of draws of fresh feedback (1000)"
+    )
+    parser.add_argument(
+        "--samples", type=whole(1), default=2048, help="number of test samples (2048)"
+    )
+    parser.add_argument("--task", help="the task (not needed for a run)")
     parser.add_argument(
         "--validation",
         type=whole(0),
         default=0,
         metavar="N",
-        help="how many training samples were held out, if the run was judged on those",
+        help="number of training samples that were held out, if the run's accuracy was measured "
+        "on them",
     )
-    parser.add_argument("--rule", help="the rule, if it cannot be read: a name or file.py:Class")
+    parser.add_argument(
+        "--rule", help="the rule, if the checkpoint does not name it: a name or file.py:Class"
+    )
     parser.add_argument(
         "--convention",
         choices=["depthgauge", "published"],
         default="depthgauge",
-        help="pair credit with the gradient it estimates, or as in published figures",
+        help="pair credit with the gradient that it estimates (depthgauge), or as in the published "
+        "figures (published)",
     )
     add_json_option(parser)
     parser.set_defaults(run=_run)
 
 
 def _run(args: argparse.Namespace) -> int:
-    """Draw fresh feedbacks and print how the network's own compares."""
+    """Draw fresh feedback many times, and compare its alignment with that of the network's own."""
     from depthgauge.json_values import plain_object
 
     try:

@@ -1,4 +1,4 @@
-"""What commands print: JSON documents, studies, plans and problems; and the exit status."""
+"""Print what commands produce: JSON documents, studies, plans, problems; find the exit status."""
 
 from __future__ import annotations
 
@@ -34,9 +34,11 @@ def add_output_options(parser: argparse.ArgumentParser, *, kind: Kind | None = N
     """Add `--dry-run` and `--json`, and `--verbose` to a command that may audit."""
     if kind == "audit":
         parser.add_argument(
-            "--verbose", action="store_true", help="print every reading and every reason too"
+            "--verbose", action="store_true", help="also print every reading and every reason"
         )
-    parser.add_argument("--dry-run", action="store_true", help="show the runs, train nothing")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="print the planned runs and train nothing"
+    )
     add_json_option(parser)
 
 
@@ -54,9 +56,9 @@ def show_study(
     verbose: bool = False,
     comparison: PublishedComparison | None = None,
 ) -> int:
-    """Print a study, write its page, print where the page is, and return the exit status.
+    """Print a study, write its page, print the page's path, and return the exit status.
 
-    The page is written even if the reader of the output goes away before its end.
+    The page is written even if the program that reads the output (such as `head`) ends early.
     """
     say_problems(study)
     if study.submitted is not None:
@@ -103,12 +105,17 @@ def _print(
 
 
 def page_path(given: str | None) -> Path | None:
-    """Return the path that `-o` gives; refuse one that cannot be written, before any work."""
+    """Return the path given with `-o`; refuse an impossible path before any work is done."""
     if given is None:
         return None
     path = Path(given)
-    if path.is_dir() or not path.resolve().parent.is_dir():
-        raise UserError(f"cannot write -o {given}: there is no folder {path.parent} for the file")
+    if path.is_dir():
+        raise UserError(f"cannot write -o {given}: it is a folder; give the path of a file")
+    if not path.resolve().parent.is_dir():
+        raise UserError(
+            f"cannot write -o {given}: there is no folder {path.parent}; make it, or choose "
+            "another path"
+        )
     return path
 
 
@@ -122,12 +129,12 @@ def write_page(study: StudyResult) -> Path | None:
         return write_study_page(study)
     except (UserError, OSError) as error:
         reason = system_sentence(error) if isinstance(error, OSError) else error
-        log.warning("no page was written: %s", reason)
+        log.warning("the page of the study was not written: %s", reason)
         return None
 
 
 def say_problems(study: StudyResult) -> None:
-    """Print on standard error which files could not be read and which runs failed."""
+    """Print the study's problems on standard error: unreadable files and failed runs."""
     from depthgauge.report.texts.failures import failure_sentences
 
     for sentence in (*study.problems, *failure_sentences(study)):
@@ -135,7 +142,7 @@ def say_problems(study: StudyResult) -> None:
 
 
 def lost_runs(study: StudyResult) -> bool:
-    """Return whether a run failed or diverged, also among those that chose a setting."""
+    """Return whether a run failed or diverged; runs that choose settings count too."""
     if study.audit is None:
         return study.has_lost_runs
     tried = [c for chosen in study.audit.selection.values() for c in chosen.candidates.values()]
@@ -161,5 +168,5 @@ def show_plan(kind: Kind, config: StudyConfig, *, as_json: bool) -> int:
     for line in planned.lines():
         print(line)
     if config.twins:
-        print("then the swap twins and confirming runs that the ladders call for")
+        print("then the swap twins and confirming runs that the ladders need")
     return 0

@@ -1,4 +1,4 @@
-"""`depthgauge plot`: figures from studies, without training anything and without a browser."""
+"""`depthgauge plot`: draw figures of studies, without training and without a browser."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ FIGURES = {
     "ladder": "accuracy over the number of trained blocks; several studies side by side",
     "audit": "each rule's readings beside the thresholds",
     "layers": "norms of stream and gradient by layer, Γ with its null band, ρ",
-    "training": "accuracy, growth and gradient by epoch; where a diagnostic first fires",
-    "null": "alignments that fresh feedback has, and the training feedback's own",
+    "training": "accuracy, growth and gradient by epoch; epochs at which a diagnostic first fires",
+    "null": "alignments with fresh feedback, and with the training feedback",
 }
 
 
@@ -28,16 +28,19 @@ def add_plot(parser: argparse.ArgumentParser) -> None:
         "studies",
         nargs="+",
         metavar="DIR",
-        help="the folder of a study; a ladder takes several, and ladder.json files",
+        help="folder of a study; for the figure ladder, several folders or ladder.json files",
     )
     parser.add_argument(
-        "-o", "--output", metavar="FILE", help="ends in .png, .svg or .pdf (FIGURE.png)"
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="the figure, a name in .png, .svg or .pdf (FIGURE.png)",
     )
     parser.set_defaults(run=_run)
 
 
 def _run(args: argparse.Namespace) -> int:
-    """Draw one figure and say where it is."""
+    """Draw one figure and print its path."""
     from depthgauge.api import plot
     from depthgauge.report.charts.ladder import draw_ladders
     from depthgauge.report.plot import Plot
@@ -46,7 +49,9 @@ def _run(args: argparse.Namespace) -> int:
     if args.figure == "ladder" and (len(paths) > 1 or paths[0].is_file()):
         drawn = Plot(draw_ladders([_ladder(path) for path in paths]))
     elif len(paths) > 1:
-        raise UserError(f"{args.figure} is drawn of one study; {len(paths)} were given")
+        raise UserError(
+            f"the figure {args.figure} shows one study, but {len(paths)} are given; give one folder"
+        )
     else:
         drawn = plot(paths[0], args.figure)
     print(drawn.save(args.output or f"{args.figure}.png"))
@@ -54,11 +59,11 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _ladder(path: Path) -> Ladder:
-    """The ladder of a study, or in a `ladder.json`."""
+    """Return the ladder in a study's folder or in a `ladder.json`."""
     from depthgauge.results.ladder import read_ladder
     from depthgauge.results.load import load
 
     ladder = read_ladder(path) if path.is_file() else load(path).ladder()
     if not ladder.rules:
-        raise UserError(f"{path} has no finished runs, so there is no ladder to draw")
+        raise UserError(f"cannot draw a ladder: {path} has no finished runs; train the study first")
     return ladder

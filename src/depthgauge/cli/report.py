@@ -10,10 +10,10 @@ from depthgauge.cli.output import page_path, say_problems
 def add_report(parser: argparse.ArgumentParser) -> None:
     """Add the options of `report`."""
     parser.description = (
-        "Write what DIR has so far as one HTML file that needs nothing else: verdicts, ladder, "
-        "diagnostics, runs, and tables for a paper. Nothing is trained."
+        "Write the study in DIR, finished or not, as one self-contained HTML file: verdicts, "
+        "ladder, diagnostics, runs, and tables for a paper. Nothing is trained."
     )
-    parser.add_argument("study", metavar="DIR", help="folder of a study, or of an audit")
+    parser.add_argument("study", metavar="DIR", help="folder of a study, or of audited checkpoints")
     parser.add_argument("-o", "--output", metavar="FILE", help="the page (DIR/report.html)")
     parser.set_defaults(run=_run)
 

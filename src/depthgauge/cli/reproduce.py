@@ -1,4 +1,4 @@
-"""`depthgauge reproduce NAME`: repeat a published experiment, and compare the figures."""
+"""`depthgauge reproduce NAME`: repeat a published experiment, compare with published figures."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ NAMES = ("memo-ladder", "main-audit", "thirty-epochs")
 def add_reproduce(parser: argparse.ArgumentParser) -> None:
     """Add the options of `reproduce`."""
     parser.description = (
-        "Train a published experiment on CIFAR-10 and compare: memo-ladder (--width 256 --depth 4, "
-        "--width 512 --depth 2), main-audit or thirty-epochs (--width 256 --depth 4)."
+        "Repeat a published experiment on CIFAR-10 and compare the results with the published "
+        "figures: memo-ladder (--width 256 --depth 4, or --width 512 --depth 2), main-audit or "
+        "thirty-epochs (--width 256 --depth 4)."
     )
     parser.add_argument("experiment", metavar="NAME", choices=NAMES, help=", ".join(NAMES))
     add_study_options(parser, without={*AUDIT_ONLY, "task"})

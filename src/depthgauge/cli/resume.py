@@ -1,4 +1,4 @@
-"""`depthgauge resume`, `depthgauge retry`: go on with a study, from its folder alone."""
+"""`depthgauge resume` and `retry`: train the remaining or the failed runs of a study's folder."""
 
 from __future__ import annotations
 
@@ -13,21 +13,22 @@ if TYPE_CHECKING:
     from depthgauge.results.study import StudyResult
 
 USED = ("device", "executor", "address", "save_every")
-"""The options of a study that may differ when its training goes on."""
+"""The options that may differ from those with which the study was started."""
 
 EXECUTOR = {
     "choices": ("local", "ray"),
-    "help": "where cohorts are trained: on this machine or on a Ray cluster (local); for Slurm, "
-    "give the command that planned the study again",
+    "help": "where to train: on this machine or on a Ray cluster (local); for Slurm, run the "
+    "original command again",
 }
-"""How argparse takes --executor here: only the command that planned a study submits to Slurm."""
+"""The arguments of argparse for --executor, without slurm, which these commands refuse."""
 
 
 def add_resume(parser: argparse.ArgumentParser) -> None:
     """Add the options of `resume`."""
     parser.description = (
-        "Train the planned runs of DIR that are left. Rules from files must be where they were. A "
-        "folder with study.json and plan/ alone is enough to train the whole study again."
+        "Train the planned runs of DIR that are not finished. Files of your own rules must still "
+        "be at the paths in the plan. A folder with study.json and plan/ alone is enough to "
+        "train the whole study again."
     )
     _add_common_options(parser)
     parser.add_argument(
@@ -35,7 +36,7 @@ def add_resume(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=(),
         metavar="NAME",
-        help="train only these cohorts of the plan, as a task of a Slurm array does",
+        help="train only these cohorts of the plan, as each task of a Slurm array job does",
     )
     parser.set_defaults(run=_run_resume)
 
@@ -43,12 +44,14 @@ def add_resume(parser: argparse.ArgumentParser) -> None:
 def add_retry(parser: argparse.ArgumentParser) -> None:
     """Add the options of `retry`."""
     _add_common_options(parser)
-    parser.add_argument("--failed", action="store_true", help="the runs that raised an error")
+    parser.add_argument(
+        "--failed", action="store_true", help="retry the runs that raised an error (required)"
+    )
     parser.set_defaults(run=_run_retry)
 
 
 def _add_common_options(parser: argparse.ArgumentParser) -> None:
-    """Add the study's folder, and where its training goes on."""
+    """Add the study's folder, and the options that say where to train."""
     parser.add_argument("study", metavar="DIR", help="folder of a study")
     add_study_options(parser, only=USED, instead={"executor": EXECUTOR})
 
@@ -63,12 +66,15 @@ def _run_retry(args: argparse.Namespace) -> int:
     from depthgauge.api import retry
 
     if not args.failed:
-        raise UserError("say what to retry: --failed")
+        raise UserError("retry needs the option --failed, which retries the runs that failed")
     return _show_counts(retry(args.study, config_of(args)))
 
 
 def _show_counts(study: StudyResult) -> int:
-    """Print how many runs are finished; write the page when all are."""
+    """Print the number of finished runs; if all runs are finished, write the page.
+
+    Return the exit status.
+    """
     say_problems(study)
     finished = sum(run.is_done for run in study.runs)
     print(f"{finished} of {len(study.runs)} runs in {study.folder} are finished", flush=True)

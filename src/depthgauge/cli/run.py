@@ -1,4 +1,4 @@
-"""`depthgauge run FILE`: train the study in a file; `schema`: print the schema of such files."""
+"""`depthgauge run FILE`: train the study in a study file; `schema`: print the files' schema."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     """Add the options of `run`."""
     parser.add_argument("file", metavar="FILE", help="the study file")
     parser.add_argument(
-        "--out", metavar="DIR", help="folder of the study, instead of the one in the file"
+        "--out", metavar="DIR", help="folder of the study, instead of the folder in the file"
     )
     add_output_options(parser, kind="audit")
     parser.set_defaults(run=_run)
 
 
 def add_schema(parser: argparse.ArgumentParser) -> None:
-    """Make `schema` a command without options."""
+    """Add the function of `schema`, which has no options."""
     parser.set_defaults(run=_run_schema)
 
 
 def _run(args: argparse.Namespace) -> int:
-    """Do what the file says, as the command in the file would."""
+    """Run the command in a study file with the options in the file."""
     from depthgauge.api import audit, ladder
     from depthgauge.study_file import read_study_file
 

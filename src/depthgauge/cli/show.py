@@ -1,4 +1,4 @@
-"""`depthgauge show RUN`: print everything that is known of one run."""
+"""`depthgauge show RUN`: print all that is known about one run."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 def add_show(parser: argparse.ArgumentParser) -> None:
     """Add the options of `show`."""
-    parser.add_argument("run_folder", metavar="RUN", help="folder of a run, as tables name it")
+    parser.add_argument("run_folder", metavar="RUN", help="folder of a run: DIR/runs/IDENTITY")
     add_json_option(parser)
     parser.set_defaults(run=_run)
 
 
 def _run(args: argparse.Namespace) -> int:
-    """Read the run's folder and print what is in it."""
+    """Read the run's folder and print its content."""
     from depthgauge.results.run_document import run_document
 
     document = run_document(Path(args.run_folder))

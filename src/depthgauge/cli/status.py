@@ -1,4 +1,4 @@
-"""`depthgauge status`: count the runs of a study by state."""
+"""`depthgauge status`: print the number of runs in each state, and the cohorts in training."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from depthgauge.cli.output import add_json_option, print_json
 from depthgauge.number_format import duration
 
 if TYPE_CHECKING:
-    from depthgauge.scheduling.status import RunningCohort, StudyStatus
+    from depthgauge.scheduling.study_status import RunningCohort, StudyStatus
 
 SILENCE = 30.0
-"""Seconds without a sign of life after which `status` says so."""
+"""If a process gives no sign of life for more seconds than this, its line says so."""
 
 
 def add_status(parser: argparse.ArgumentParser) -> None:
@@ -24,9 +24,9 @@ def add_status(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    """Read the study's folder and print the state of its runs."""
+    """Read the study's folder and print its status."""
     from depthgauge.json_values import plain_object
-    from depthgauge.scheduling.status import status_of
+    from depthgauge.scheduling.study_status import status_of
 
     status = status_of(Path(args.study))
     if args.json:
@@ -49,7 +49,7 @@ def _lines(status: StudyStatus) -> list[str]:
         for run in status.failed
     ]
     if status.failed:
-        lines.append(f"depthgauge retry {status.study} --failed tries them again")
+        lines.append(f"`depthgauge retry {status.study} --failed` trains the failed runs again")
     if status.seconds_left is not None:
         lines.append(f"about {duration(status.seconds_left)} left at the present speed")
     return lines

@@ -14,7 +14,7 @@ from types import ModuleType
 from torch import Tensor, nn
 
 from depthgauge.errors import UserError, one_line
-from depthgauge.sources.python_file import import_file
+from depthgauge.user_code.python_file import import_file
 
 MOST_CHARACTERS = 200
 """The most that is quoted of torch's message about weights that do not fit."""

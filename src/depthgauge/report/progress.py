@@ -14,7 +14,7 @@ from rich.text import Text
 
 from depthgauge.number_format import duration
 from depthgauge.report.texts.live_status import live_status
-from depthgauge.scheduling.live import LiveRule
+from depthgauge.scheduling.live_status import LiveRule
 
 LOG_EVERY = 60.0
 """Seconds between two lines in a log."""

@@ -1,1 +1,1 @@
-"""Plan which runs are trained together, train them in processes, and read how far they are."""
+"""Plan the runs of a study, train them on this machine or a cluster, and read their progress."""

@@ -1,4 +1,4 @@
-"""Train one cohort of a study into its folder, from where it stopped."""
+"""Train one cohort, from its last checkpoint if there is one, and write into the study's folder."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from depthgauge.training.engines import ENGINES
 from depthgauge.training.loop import train_cohort
 
 EVERY_EPOCH = (read_accuracy, read_norms)
-"""The functions that read every run after every epoch."""
+"""The functions that read each network after every epoch."""
 
 
 @dataclass(frozen=True)
 class Conditions:
-    """The conditions under which cohorts are trained.
+    """Where and how a worker trains cohorts, and when it must stop.
 
     Attributes:
         device: the device of the networks.
@@ -34,8 +34,8 @@ class Conditions:
         command: the user's command, for the provenance.
         on_step: is called with the epoch and the number of finished steps.
         stop: returns True once training should save and stop.
-        may_write: is asked before anything is written.
-        engine: how runs are trained: many as one, or one by one.
+        may_write: is called before each write; training stops if it returns False.
+        engine: cohort trains many runs as one, plain trains them one by one.
     """
 
     device: str
@@ -54,10 +54,13 @@ def train_runs(
     task: Task,
     conditions: Conditions,
 ) -> None:
-    """Train these runs of a cohort to their end and write their results."""
+    """Train the runs at these positions of a cohort to their end, and write their results."""
     cost, provenance = Cost(), environment()
     if task.checksum != cohort.task.checksum:
-        raise UserError(f"the data of the task {task.name} changed after the study was planned")
+        raise UserError(
+            f"the data of the task {task.name} changed after the study was planned; restore the "
+            "data, or choose another --out"
+        )
     configs = [cohort.configs[position] for position in positions]
     chosen = check_rules(cohort)
     rules = [chosen[cohort.runs[position][0]].build() for position in positions]

@@ -1,4 +1,4 @@
-"""Split a grid of runs into cohorts that are trained together, and write them into the plan."""
+"""Split the runs of a grid into cohorts, which are trained together, and add them to the plan."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from depthgauge.store.study_folder import StudyFolder
 from depthgauge.training.loop import Position
 
 LARGEST = 15
-"""The most runs that are trained together; larger cohorts are no faster and need more memory."""
+"""The most runs in a cohort; larger cohorts are no faster and need more memory."""
 
 
 def plan_runs(
@@ -24,7 +24,7 @@ def plan_runs(
     *,
     done: Collection[str] | None = None,
 ) -> list[CohortPlan]:
-    """Return every cohort that has unfinished runs of the grid; add those that are not planned yet.
+    """Return every cohort that has unfinished runs of the grid; add missing cohorts to the plan.
 
     Args:
         study: the study's folder, with its plan.
@@ -32,7 +32,7 @@ def plan_runs(
         task: the user's text for the task.
         validation: the number of training samples that are held out.
         size: the most runs in a cohort.
-        done: the identities of the runs that are done, if they are known already.
+        done: the identities of the runs that are done; by default, they are looked up.
     """
     runs = _not_done(study, grid, done)
     while True:
@@ -50,7 +50,10 @@ def plan_runs(
 
 
 def cohorts_left(study: StudyFolder, grid: Grid | RunList, size: int = LARGEST) -> list[CohortPlan]:
-    """Return the cohorts of `plan_runs` that have open runs, without writing the plan."""
+    """Return the cohorts that `plan_runs` would return, without writing the plan.
+
+    Cohorts without unfinished runs are left out.
+    """
     runs = _not_done(study, grid)
     known, new = _known_and_new(study, runs, study.plan_files.read(), size)
     return [cohort for cohort in known if study.open_runs(cohort)] + new
@@ -67,7 +70,7 @@ def _not_done(
 def _known_and_new(
     study: StudyFolder, runs: Sequence[PlannedRun], plan: Plan, size: int
 ) -> tuple[list[CohortPlan], list[CohortPlan]]:
-    """Return the planned cohorts of these runs, and new cohorts of the runs without a plan."""
+    """Return the planned cohorts of these runs, and new cohorts for the runs not yet planned."""
     planned = plan.cohort_of
     names = dict.fromkeys(planned[run.identity].name for run in runs if run.identity in planned)
     new = [run for run in runs if run.identity not in planned]
@@ -76,13 +79,17 @@ def _known_and_new(
 
 
 PositionOf = Callable[[PlannedRun], Position | None]
-"""Returns the newest position that a run has saved; None if it was not begun."""
+"""A function that returns the newest saved position of a run; None if the run has not begun."""
 
 
 def partition(
     runs: Sequence[PlannedRun], size: int = LARGEST, position_of: PositionOf = lambda run: None
 ) -> list[CohortPlan]:
-    """Split runs that are alike into even cohorts of at most `size`; a seed stays together."""
+    """Split runs into cohorts of at most `size` runs that can be trained together.
+
+    Cohorts of the same group are about equally large. The order of `runs` decides which runs share
+    a cohort, so the runs of a seed mostly stay together.
+    """
     cohorts = []
     for together in group_alike(runs, position_of):
         rest = iter(together)
@@ -98,7 +105,7 @@ def group_alike(
     """Group the runs that can be trained together.
 
     The runs of a group share the rule's class, the network's shape, the recipe, the blocks that an
-    intervention freezes, and their saved position, which matters for runs without a plan.
+    intervention freezes, and the position up to which they were trained.
     """
     groups: dict[tuple[object, ...], list[PlannedRun]] = {}
     for run in runs:
@@ -110,7 +117,7 @@ def group_alike(
 
 
 def even_parts(groups: Sequence[int], size: int) -> list[int]:
-    """Return the sizes of parts: each group in as few parts of at most `size` as possible."""
+    """Return the sizes of all parts if each group is split evenly into parts of at most `size`."""
     parts = []
     for group in groups:
         count = -(-group // size)
@@ -125,7 +132,7 @@ def _saved_position(study: StudyFolder, run: PlannedRun) -> Position | None:
 
 
 def _with_whole_path(rule: str) -> str:
-    """Return the text for a rule with the whole path of its file, so that any process finds it."""
+    """Return the text for a rule with its file's absolute path, so that any process finds it."""
     path = file_of(rule)
     return rule if path is None else in_file(rule, path.resolve())
 

@@ -1,4 +1,4 @@
-"""The plan of a study for eyes: every run with its state, and how the rest would be trained."""
+"""The plan that --dry-run prints: every run with its state, and how the rest would be trained."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from depthgauge.scheduling.execution import Execution, check_executor, choose_si
 from depthgauge.scheduling.grid import Grid, PlannedRun
 from depthgauge.scheduling.memory_estimate import planned_bytes
 from depthgauge.scheduling.sizing import processes_for
-from depthgauge.scheduling.status import RunState, state_of
+from depthgauge.scheduling.study_status import RunState, state_of
 from depthgauge.scheduling.time_estimate import seconds_to_train
 from depthgauge.store.study_folder import StudyFolder
 
@@ -25,7 +25,7 @@ GIGABYTE = 1e9
 
 @dataclass(frozen=True)
 class PlannedState:
-    """A run of a study with its state."""
+    """One run of a study, and its state; `run` is its folder, from the study's folder."""
 
     label: str
     k: int
@@ -46,7 +46,7 @@ class StudyPlan:
         processes: the number of processes that would train them.
         threads: the number of threads of each process.
         memory_bytes: the estimated memory of the largest process.
-        line: the plan in one line; empty if nothing is left.
+        line: the remaining training in one line; empty if nothing is left to train.
     """
 
     folder: Path
@@ -111,7 +111,7 @@ def plan_study(grid: Grid, folder: Path, execution: Execution) -> StudyPlan:
 
 
 def _state(study: StudyFolder, planned: PlannedRun) -> PlannedState:
-    """Return a run with its state; refuse a damaged result."""
+    """Return a run with its state; raise UserError if its result is damaged."""
     folder = study.run(planned.config)
     result = folder.result
     state: RunState = result["status"] if result else state_of(folder)

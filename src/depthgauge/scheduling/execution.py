@@ -1,4 +1,4 @@
-"""Train the remaining runs of a study: plan them, choose the executor, train until all end."""
+"""Train the remaining runs of a study: open its folder, plan the runs, start an executor."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from depthgauge.number_format import counted, duration
 from depthgauge.scheduling.cohorts import plan_runs
 from depthgauge.scheduling.grid import Grid, RunList
 from depthgauge.scheduling.interrupt import Interrupt, interruptible
-from depthgauge.scheduling.live import LiveReader, LiveRule
+from depthgauge.scheduling.live_status import LiveReader, LiveRule
 from depthgauge.scheduling.local import run_locally
 from depthgauge.scheduling.memory_estimate import planned_bytes
 from depthgauge.scheduling.progress import ProgressReader
@@ -35,35 +35,38 @@ from depthgauge.verdict.thresholds import Thresholds
 
 
 class Meter(Protocol):
-    """Shows the progress of some work."""
+    """Shows the progress of work as it goes on."""
 
     def at(self, label: str, done: int) -> None:
-        """Show how many steps are done, and the label of the current work."""
+        """Show the number of finished steps, and a label for the present work."""
         ...
 
 
 class ShowProgress(Protocol):
-    """Shows progress while its context is open."""
+    """A function that returns a context manager, which shows progress while it is open."""
 
     def __call__(
         self, total: int, doing: str, done: int, status: Callable[[], list[LiveRule]]
     ) -> AbstractContextManager[Meter]:
-        """Begin to show progress over `total` steps, of which `done` are done already."""
+        """Show progress over `total` steps, of which `done` are already done.
+
+        `doing` is a word for the work; `status` returns the live status of each rule.
+        """
         ...
 
 
 MOST_RULES = 8
-"""The line before training names so many rules."""
+"""The line before training lists at most this many rules by name."""
 
 
 @dataclass(frozen=True)
 class Execution:
-    """How cohorts are trained.
+    """Where and how to train: the options of the user, and the functions that show progress.
 
     Attributes:
-        config: names the executor, the device, the threads, and the seconds between checkpoints.
+        config: has the executor, the device, the threads, and the seconds between checkpoints.
         say: is called with a line that says what will be trained.
-        show: shows progress.
+        show: shows progress during training.
     """
 
     config: StudyConfig
@@ -81,11 +84,11 @@ class Prepared:
     """A study whose folder is open and whose plan is written.
 
     Attributes:
-        study: the folder; it knows the plan.
-        file: its `study.json`.
-        done: the runs that were done before, as they were read.
-        cohorts: the cohorts that are left.
-        job: the job for the executor.
+        study: the study's folder, with its plan.
+        file: the content of its `study.json`.
+        done: the runs that were done before, by identity.
+        cohorts: the cohorts that have unfinished runs.
+        job: the job that trains these cohorts.
     """
 
     study: StudyFolder
@@ -109,15 +112,17 @@ def train(
     networks: bool = False,
     thresholds: Thresholds | None = None,
 ) -> tuple[Prepared, Submitted | None]:
-    """Train the remaining runs of a grid; with the executor slurm, write its job and return that.
+    """Train the remaining runs of a grid; the executor slurm writes a job instead of training.
+
+    Return the prepared study, and with the executor slurm the job that was written, else None.
 
     Args:
         grid: the runs.
         folder: the study's folder.
         execution: where and how to train.
-        networks: read the networks of finished runs with all blocks trained; a run whose network
-            is damaged is trained again.
-        thresholds: the thresholds of the alarms that are shown during training.
+        networks: also read the networks of finished runs with all blocks trained; a run whose
+            network is damaged is trained again.
+        thresholds: the thresholds beyond which progress shows an alarm.
     """
     config = execution.config
     check_executor(config.executor)
@@ -133,7 +138,7 @@ def train(
 def prepare(
     grid: Grid | RunList, folder: Path, execution: Execution, *, networks: bool
 ) -> Prepared:
-    """Open the study's folder, put damaged files aside, and plan the runs without a plan."""
+    """Open the study's folder, put damaged files aside, and add missing runs to the plan."""
     config, device, study = execution.config, execution.device, StudyFolder(folder)
     kind = device.partition(":")[0]
     existing = study.check(grid.base, kind, config.threads, config.engine)
@@ -152,7 +157,7 @@ def prepare(
 
 
 def task_reference(config: StudyConfig) -> str:
-    """Return the text for a study's task, with the whole path of a file."""
+    """Return the user's text for the task; the path of a file is made absolute."""
     path = Path(config.task)
     return str(path.resolve()) if path.is_file() else config.task
 
@@ -160,9 +165,9 @@ def task_reference(config: StudyConfig) -> str:
 def choose_sizes(
     study: StudyFolder, grid: Grid | RunList, execution: Execution, existing: StudyDocument | None
 ) -> Sizing:
-    """Choose the sizes for the runs that are neither planned nor done.
+    """Choose the size of cohorts for the runs that are neither planned nor done.
 
-    An existing study fixes the number of threads.
+    If the study exists, its `study.json` fixes the number of threads.
     """
     config, planned = execution.config, study.plan_files.read().cohort_of
     threads = existing.threads if existing else config.threads
@@ -183,17 +188,17 @@ def train_job(
     thresholds: Thresholds | None = None,
     noun: str = Grid.noun,
 ) -> None:
-    """Train all cohorts to their end and show the progress.
+    """Train all cohorts of a prepared study, and show progress.
 
     Args:
         prepared: the study and its job.
         execution: where and how to train.
-        tasks: the tasks that are loaded already.
-        thresholds: the thresholds of the alarms that are shown.
-        noun: the word for a run of this job.
+        tasks: tasks that are already loaded.
+        thresholds: the thresholds beyond which progress shows an alarm.
+        noun: the word for one run, such as `run` or `swap twin`.
 
     Raises:
-        StoppedError: a signal asked to stop; everything is saved.
+        StoppedError: a signal stopped the training; everything is saved.
     """
     study, cohorts = prepared.study, prepared.cohorts
     if not cohorts:
@@ -220,7 +225,7 @@ def train_job(
 def _executor(
     prepared: Prepared, execution: Execution, tasks: Tasks, noun: str
 ) -> Callable[[Interrupt, Callable[[], None]], None]:
-    """Say in a line what is trained, and return the function that trains it."""
+    """Print what will be trained in one line, and return the function that trains it."""
     study, cohorts, job = prepared.study, prepared.cohorts, prepared.job
     processes, seconds, executor = 0, None, execution.config.executor
     if executor == "local":
@@ -253,7 +258,7 @@ def start_line(
     seconds: float | None = None,
     noun: str = Grid.noun,
 ) -> str:
-    """Say what is trained, where, and roughly how long it takes, if that is known.
+    """Return a line that says what is trained, where, and roughly how long it takes, if known.
 
     For example `45 runs of 30 epochs (bp, fa, dfa), roughly 60 s in 2 processes of 1 thread`.
     """

@@ -1,4 +1,4 @@
-"""The grid of runs that a study asks for."""
+"""The grid of a study: its runs, for every rule, number of trained blocks k, and seed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from depthgauge.tasks.registry import find_task, load_task
 FOLDER_DIGITS = 6
 
 SMALL_LADDER = 8
-"""The most blocks for which an audit trains every rung."""
+"""Up to this number of blocks, an audit trains every rung by default."""
 
 
 def base_of(task: Task, net: NetConfig, recipe: Recipe) -> SharedConfig:
@@ -42,7 +42,7 @@ def base_of(task: Task, net: NetConfig, recipe: Recipe) -> SharedConfig:
 
 @dataclass(frozen=True)
 class RunKind:
-    """The configuration that the runs of one rule share, and the rule as the user chose it."""
+    """The configuration that all runs of one rule share; `choice` is the rule the user chose."""
 
     task: TaskConfig
     net: NetConfig
@@ -54,7 +54,7 @@ class RunKind:
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """One run of a grid; its whole configuration is made on demand."""
+    """One run of a grid; its full configuration is made when it is first used."""
 
     kind: RunKind
     k: int
@@ -62,7 +62,7 @@ class PlannedRun:
 
     @property
     def choice(self) -> RuleChoice:
-        """The rule as the user chose it."""
+        """The rule that the user chose, with its options."""
         return self.kind.choice
 
     @property
@@ -72,7 +72,7 @@ class PlannedRun:
 
     @cached_property
     def identity(self) -> str:
-        """The name of the run's folder, made faster than the whole configuration."""
+        """The hash that names the run's folder, computed faster than through `config`."""
         kind = self.kind
         return identity_of(
             kind.task,
@@ -86,7 +86,7 @@ class PlannedRun:
 
     @cached_property
     def config(self) -> RunConfig:
-        """The whole configuration of the run."""
+        """The full configuration of the run."""
         kind = self.kind
         return RunConfig(
             task=kind.task,
@@ -101,7 +101,7 @@ class PlannedRun:
 
 @dataclass(frozen=True)
 class RunList:
-    """Runs of a study that are trained because of the results of other runs."""
+    """Runs that a study needs because of the results of earlier runs, such as swap twins."""
 
     task: Task
     base: SharedConfig
@@ -110,7 +110,7 @@ class RunList:
     """The word for one of these runs, such as `swap twin`."""
 
     def runs(self) -> Sequence[PlannedRun]:
-        """Every run."""
+        """Return every run."""
         return self.listed
 
 
@@ -118,8 +118,8 @@ class RunList:
 class Grid:
     """The runs of rules × k × seeds on one task, network and recipe.
 
-    A rule with options of training has its own recipe. A rule under a control may have its own
-    network.
+    A rule with training options, such as `learning_rate`, has its own recipe. A rule under a
+    control may have its own network.
     """
 
     task: Task
@@ -133,10 +133,12 @@ class Grid:
     def __post_init__(self) -> None:
         labels = [choice.label for choice in self.rules]
         if len(set(labels)) < len(labels):
-            raise UserError(f"--rules names a rule twice: {' '.join(labels)}")
+            raise UserError(f"--rules names a rule twice: {' '.join(labels)}; name each rule once")
         for choice in self.rules:
             if not self.net.blocks and choice.control in ("shallow", "wide_block"):
-                raise UserError(f"{choice.label} is not possible: the network has no blocks")
+                raise UserError(
+                    f"the rule {choice.label} needs a network with blocks; --depth is 0"
+                )
 
     @property
     def base(self) -> SharedConfig:
@@ -144,7 +146,7 @@ class Grid:
         return base_of(self.task, self.net, self.recipe)
 
     def runs(self) -> list[PlannedRun]:
-        """Return every run by rule, then seed, then falling k."""
+        """Return every run, ordered by rule, then seed, then falling k."""
         return list(self._runs)
 
     @cached_property
@@ -160,19 +162,22 @@ class Grid:
     def with_intervention(
         self, choice: RuleChoice, k: int, intervention: Intervention
     ) -> list[PlannedRun]:
-        """Return a rung of a rule with an intervention, one run for every seed."""
+        """Return the runs of a rule at one k with an intervention, one run for each seed."""
         parts = (self.task.config, choice.net(self.net), choice.config, choice.recipe(self.recipe))
         kind = RunKind(*parts, choice, intervention)
         return [PlannedRun(kind, k, seed) for seed in self.seeds]
 
     def _ks(self, net: NetConfig) -> list[int]:
-        """Return k falling; a control that changes the number of blocks has k = 0 and k = L."""
+        """Return the values of k, the largest first.
+
+        A rule whose control changes the number of blocks is trained at k = 0 and k = L only.
+        """
         ks = self.ks if net.blocks == self.net.blocks else {0, net.blocks}
         return sorted(ks, reverse=True)
 
 
 def load_task_of(config: StudyConfig) -> Task:
-    """Load the task of a study, with the held-out samples split off."""
+    """Load the task of a study; its `validation` samples are held out of the training set."""
     try:
         return load_task(config.task, config.validation)
     except UserError as error:
@@ -180,7 +185,7 @@ def load_task_of(config: StudyConfig) -> Task:
 
 
 def build_grid(config: StudyConfig, task: Task, rules: Sequence[RuleChoice] | None = None) -> Grid:
-    """Return the runs that a study describes; `rules` replaces the rules in its configuration."""
+    """Return the grid of a study; `rules`, if given, replaces the rules in its configuration."""
     if rules is None:
         rules = at_all_settings(given_rules(config), config.variations)
     controlled = with_controls(rules, config.controls)
@@ -198,7 +203,7 @@ def given_rules(config: StudyConfig) -> list[RuleChoice]:
 
 
 def net_of(config: StudyConfig) -> NetConfig:
-    """Return the network of a study; the task gives the width if the user does not."""
+    """Return the configuration of the network; the width, if not set, is that of the task."""
     try:
         NETS.find(config.net)
     except UserError as error:
@@ -208,13 +213,13 @@ def net_of(config: StudyConfig) -> NetConfig:
 
 
 def recipe_of(config: StudyConfig) -> Recipe:
-    """Return the recipe of a study; the task gives the epochs if the user does not."""
+    """Return the recipe of a study; the number of epochs, if not set, is that of the task."""
     epochs = config.epochs or find_task(config.task).epochs
     return Recipe(epochs=epochs, batch_size=config.batch_size, dtype=config.dtype)
 
 
 def ks_of(config: StudyConfig) -> Sequence[int]:
-    """Return the numbers of trained blocks; all of them for `all`, and if none are given."""
+    """Return the numbers of trained blocks; 0 to L for `all`, or if the user gives none."""
     if "all" in config.k or not config.k:
         return list(range(config.depth + 1))
     return [k for k in config.k if isinstance(k, int)]
@@ -229,7 +234,7 @@ def usual_rungs(depth: int) -> list[int]:
 
 
 def folder_of(config: StudyConfig, task: Task) -> Path:
-    """Return the folder that `out` names, or one named after the task, network and recipe."""
+    """Return the study's folder: `out`, or a folder named after task, network and recipe."""
     if config.out is not None:
         return Path(config.out)
     net = net_of(config)

@@ -1,4 +1,4 @@
-"""Handle Ctrl-C, SIGTERM and SIGUSR1: the first one saves and stops, the second stops at once."""
+"""Handle Ctrl-C, SIGTERM and SIGUSR1: the first saves and stops, the second stops at once."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any
 ASKING = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGUSR1") if hasattr(signal, name)
 )
-"""The signals of Ctrl-C, of a system that shuts down, and of a cluster that needs its node."""
+"""The signals of Ctrl-C, of a system that shuts down, and of a cluster that needs the node."""
 
 
 class Interrupt:
-    """A flag that a signal sets; `signal` is the signal's number."""
+    """A flag that a signal sets; `signal` is the number of that signal, or None before it."""
 
     def __init__(self) -> None:
         self.signal: int | None = None
@@ -31,7 +31,7 @@ class Interrupt:
         self.signal = number
 
     def listen(self) -> dict[int, Any]:
-        """Handle signals from now on, except ignored ones; return the handlers before."""
+        """Install `hear` as handler, except for ignored signals; return the replaced handlers."""
         return {
             number: signal.signal(number, self.hear)
             for number in ASKING
@@ -41,7 +41,7 @@ class Interrupt:
 
 @contextmanager
 def interruptible() -> Iterator[Interrupt]:
-    """Handle signals inside the block."""
+    """Handle signals inside the `with` block; afterwards the earlier handlers are back."""
     interrupt = Interrupt()
     before = interrupt.listen()
     try:

@@ -1,7 +1,7 @@
 """Train on this machine: in this process, or in several processes at once.
 
-The matrices are small, so that two threads mostly wait for each other. Several processes of one
-thread are therefore faster than one process of several threads.
+The matrices are small, so two threads mostly wait for each other. Several processes of one thread
+each are therefore faster than one process of several threads.
 """
 
 from __future__ import annotations
@@ -42,7 +42,10 @@ def run_locally(
     *,
     tasks: Tasks | None = None,
 ) -> None:
-    """Train the job in this many processes; one process is this one, which has the `tasks`."""
+    """Train the job in `processes` worker processes, or in this process if the number is one.
+
+    `tasks` are already loaded in this process; worker processes load their own.
+    """
     if processes > 1:
         run_side_by_side(job, study, processes, interrupt, on_look)
     else:
@@ -76,7 +79,7 @@ def run_here(
 def run_side_by_side(
     job: Job, study: StudyFolder, count: int, interrupt: Interrupt, on_look: OnLook
 ) -> None:
-    """Train in `count` processes; if one dies, the others take its cohorts over."""
+    """Train in `count` worker processes; if a process dies, the others take over its cohorts."""
     context = mp.get_context("spawn")
     stop, sentences = context.Event(), context.SimpleQueue()
     processes = [
@@ -103,23 +106,24 @@ def run_side_by_side(
 
 
 def conclude(job: Job, study: StudyFolder, said: list[str], interrupt: Interrupt) -> None:
-    """Raise an error if the workers said something was wrong, were stopped, or died."""
+    """Raise an error if the workers reported errors (`said`), were stopped, or died."""
     if said:
         raise UserError("; ".join(dict.fromkeys(said)))
     if interrupt():
         raise StoppedEarlyError
     if study.open_cohorts(job.cohorts):
         raise UserError(
-            "every worker process died before its work was done, perhaps for lack of memory; the "
-            "same command goes on from the last checkpoint"
+            "every worker process died before its work was done, perhaps for lack of memory; run "
+            "the same command again to continue from the last checkpoint"
         )
 
 
 @contextmanager
 def _without_main_script() -> Iterator[None]:
-    """Keep processes that are started inside the block from importing the running script.
+    """Keep processes that are started inside the `with` block from importing the main script.
 
-    Workers do not need the script, and one without a main guard would run again in each of them.
+    Workers do not need that script. A script without `if __name__ == "__main__"` would run again
+    in every worker.
     """
     script = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
@@ -131,10 +135,10 @@ def _without_main_script() -> Iterator[None]:
 
 @contextmanager
 def _signals_blocked() -> Iterator[None]:
-    """Hold signals back until the end of the block.
+    """Block signals until the end of the `with` block.
 
-    A process that is started inside begins with blocked signals: otherwise a Ctrl-C while it loads
-    its modules would end it with a traceback.
+    A process that is started inside the block begins with blocked signals. Otherwise a Ctrl-C
+    while it imports its modules would end it with a traceback.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ASKING)
     try:
@@ -144,7 +148,7 @@ def _signals_blocked() -> Iterator[None]:
 
 
 def _work(job: Job, stop: Any, sentences: Any) -> None:
-    """Work in a worker process, which ends at once if its parent ends."""
+    """Train the job in a worker process, which ends at once if its parent process ends."""
     own = Interrupt()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for number in (signal.SIGTERM, signal.SIGUSR1):

@@ -1,8 +1,8 @@
-"""Estimate the memory that a process needs to train a cohort, from counts, and never too low.
+"""Estimate the memory that a process needs to train a cohort, by counting arrays; never too low.
 
 A run holds its weights, their gradients, two moments, and the initial weights. In addition it holds
-the activations of a batch, or of the samples that are read at once. Rules that differentiate parts
-of the network, or train networks of their own, hold a multiple of these activations.
+the activations of a batch in training, or of the batch from which gauges read. Rules that
+differentiate parts of the network, or train networks of their own, hold several times as much.
 
 `tests/scheduling/test_memory_estimate.py` compares the estimate with the memory of real processes.
 """
@@ -23,13 +23,13 @@ from depthgauge.tasks.base import Task
 from depthgauge.training.cohort import DTYPES
 
 PROCESS = 4.0e8
-"""Bytes of a process that has loaded its modules, but no data and no networks."""
+"""Bytes of a process that has imported its modules, but holds no data and no networks."""
 
 COMPILER = 1e8
-"""Bytes of PyTorch's compiler, which is loaded by the first gradient of `torch.func`."""
+"""Bytes of PyTorch's compiler, which the first gradient of `torch.func` loads."""
 
 MARGIN = 1.15
-"""The factor for gaps between tensors and for the temporary memory of operations."""
+"""A factor on the estimate, for gaps between tensors and temporary memory of operations."""
 
 COPIES_OF_WEIGHTS = 5
 """Arrays of the size of the weights that a run holds."""
@@ -50,7 +50,7 @@ LEARNING, LEARNING_PER_BLOCK, LEARNING_WIDTH = 20, 32, 256
 def cohort_bytes(
     net: NetConfig, recipe: Recipe, rule: type[Rule] | None, task: Task, runs: int
 ) -> float:
-    """Return the bytes of a cohort's tensors; an unknown `rule` counts as one of the largest."""
+    """Return the bytes of a cohort's tensors; `rule` None stands for the rule that needs most."""
     item = torch.finfo(DTYPES[recipe.dtype]).bits // 8
     differentiates = rule is None or bool(rule.needs & {"readout", "blocks"})
     learns = rule is None or rule.learn is not Rule.learn
@@ -86,6 +86,6 @@ def planned_bytes(cohort: CohortPlan, task: Task) -> int:
 
 
 def count_weights(net: NetConfig, task: Task) -> int:
-    """Return the number of weights in a network's matrices."""
+    """Return the number of weights in all matrices of a network."""
     blocks = 2 * net.blocks * net.width * (net.hidden or net.width)
     return net.width * (task.input_dim + task.num_classes) + blocks

@@ -1,4 +1,4 @@
-"""Follow a run's metrics while it is trained: each call reads only the lines that are new."""
+"""Follow the metrics of a run while it is trained; each update reads only the new lines."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from depthgauge.verdict.thresholds import Thresholds
 
 
 class MetricsTail:
-    """The newest content of a `metrics.jsonl`.
+    """A summary of a run's `metrics.jsonl`, brought up to date by `update`.
 
-    A run that is resumed may drop its last epochs and write them again. Then the line that was read
-    last is gone from its place, or an epoch comes a second time, and the whole file is read again.
+    A run that is resumed may drop its last epochs and write them again. `update` notices that,
+    because the line that it read last has moved or an epoch comes again; then it reads the whole
+    file.
 
     Attributes:
-        epoch: the newest epoch; None before there is one.
+        epoch: the newest epoch; None while there is none.
         accuracy: the accuracy after that epoch.
         diverged: whether the run diverged.
-        fired: the first epoch at which each diagnostic fired, judged by its values without
+        fired: the first epoch at which each diagnostic fired, judged by single values instead of
             intervals; None if it has not fired. Diagnostics that training does not measure are
             left out.
     """
@@ -51,11 +52,11 @@ class MetricsTail:
         self._stamp = stamp
 
     def _was_replaced(self, stamp: tuple[int, int, int]) -> bool:
-        """Return whether another file has the name now, since a rewound file is written again."""
+        """Return whether the file was replaced, as happens when a resumed run drops epochs."""
         return self._stamp is not None and self._stamp[0] != stamp[0]
 
     def _read_on(self) -> bool:
-        """Read from the last line on; return False if the file is not the one that was read."""
+        """Read the lines after the last line read; return False if earlier lines have changed."""
         with open(self._path, "rb", buffering=0) as handle:
             handle.seek(self._end - len(self._last_line))
             content = handle.read()
@@ -80,7 +81,7 @@ class MetricsTail:
 
 
 def _stamp(path: str) -> tuple[int, int, int] | None:
-    """Return inode, size and time of a file, which change with it; None if there is no file."""
+    """Return inode, size and time of a file, to notice changes; None if there is no file."""
     try:
         status = os.stat(path)
     except OSError:

@@ -1,4 +1,4 @@
-"""Read from a study's folder how far it is, whichever executor trains it."""
+"""Count the finished steps of a study in training, from its folder, for the progress bar."""
 
 from __future__ import annotations
 
@@ -11,15 +11,21 @@ from depthgauge.store.run_folder import newest_common_position
 from depthgauge.store.study_folder import StudyFolder
 
 QUICK = 0.05
-"""A look at the folder that takes fewer seconds may be repeated at any time."""
+"""If reading the folder takes fewer seconds than this, it may be repeated at any time."""
 
 PATIENCE = 20
-"""After a look that took t seconds, wait 20 t before the next one."""
+"""If reading the folder took t seconds, wait 20 t before reading it again."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """The number of finished steps of all runs, of how many, and the labels in training."""
+    """The progress of some cohorts, in steps summed over their runs.
+
+    Attributes:
+        done: the number of finished steps.
+        total: the number of all steps.
+        labels: the labels of the cohorts that are being trained.
+    """
 
     done: int
     total: int
@@ -27,7 +33,7 @@ class Progress:
 
 
 class ProgressReader:
-    """Reads how far some cohorts are."""
+    """Reads the progress of some cohorts from the study's folder, for every executor."""
 
     def __init__(self, study: StudyFolder, cohorts: Sequence[CohortPlan]) -> None:
         self._study, self._names = study, [cohort.name for cohort in cohorts]
@@ -36,7 +42,7 @@ class ProgressReader:
         self._last, self._not_before = Progress(0, 0, ()), 0.0
 
     def read(self) -> Progress:
-        """Return how far the cohorts are; if looking takes long, the answer may be a little old."""
+        """Return the progress of the cohorts; an earlier answer if reading the folder is slow."""
         began = time.monotonic()
         if began >= self._not_before:
             self._last = self._look()
@@ -70,7 +76,7 @@ class ProgressReader:
         return ended + left * self._steps_done[cohort.name], str(holder.progress["label"])
 
     def _saved(self, cohort: CohortPlan) -> int:
-        """Return the number of steps that a cohort has saved which nobody is training."""
+        """Return the number of saved steps of a cohort that no process is training."""
         if cohort.name not in self._steps_done:
             folders = [self._study.run(config) for config in cohort.configs]
             open_folders = [folder for folder in folders if not folder.has_ended]

@@ -14,7 +14,7 @@ import torch
 from depthgauge.errors import OptionError
 
 CGROUPS = Path("/sys/fs/cgroup")
-"""The folder in which Linux describes its control groups, which limit containers."""
+"""The folder with Linux's control groups, which limit the cores and memory of containers."""
 
 OWN_GROUPS = Path("/proc/self/cgroup")
 """The file that names the control groups of this process."""
@@ -36,7 +36,7 @@ def find_resources(device: str = "cpu") -> Resources:
 def available_cores(cgroups: Path = CGROUPS, own: Path = OWN_GROUPS) -> int:
     """Return the number of cores that this process's affinity and its container's quota allow.
 
-    OMP_NUM_THREADS is not asked: cluster profiles set it to 1 on machines of many cores.
+    OMP_NUM_THREADS is ignored, since cluster profiles set it to 1 on machines of many cores.
     """
     affinity = getattr(os, "sched_getaffinity", None)
     cores = len(affinity(0)) if affinity else os.cpu_count() or 1
@@ -81,7 +81,7 @@ def memory_left(cgroups: Path, own: Path) -> float:
 
 
 def _groups(own: Path) -> Iterator[Path]:
-    """Yield the control groups of this process and those above, of versions 1 and 2."""
+    """Yield this process's control groups and their parent groups, of versions 1 and 2."""
     try:
         lines = own.read_text().splitlines()
     except OSError:
@@ -93,9 +93,9 @@ def _groups(own: Path) -> Iterator[Path]:
 
 
 def _file_cache(stat: Path) -> float:
-    """Return the bytes of the files that a group has cached, which the system frees when needed.
+    """Return the bytes that a control group uses to cache files; Linux frees them when needed.
 
-    Version 1 has a number of its own for the group with those below it, `total_…`.
+    Version 1 of control groups has entries `total_…`, which include the groups inside this group.
     """
     try:
         known = dict(line.split() for line in stat.read_text().splitlines())
@@ -108,7 +108,7 @@ def _file_cache(stat: Path) -> float:
 
 
 def _numbers(path: Path) -> list[float]:
-    """Read the numbers in a file; return none if one is `max`, or there is no file."""
+    """Return the numbers in a file; an empty list if it has the word `max`, or does not exist."""
     try:
         return [float(word) for word in path.read_text().split()]
     except (OSError, ValueError):
@@ -118,7 +118,7 @@ def _numbers(path: Path) -> list[float]:
 def choose_device(name: str, executor: str = "local") -> str:
     """Return the device; `auto` is a GPU if there is one, else the CPU.
 
-    On a cluster the GPU need not be in this machine, and the cluster chooses which one is used.
+    With a cluster, the GPU need not be in this machine, and the cluster chooses among its GPUs.
     """
     if name == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"

@@ -1,4 +1,4 @@
-"""Train the remaining runs of a study, from its folder alone."""
+"""Train the remaining or the failed runs of a study, using only the study's folder."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from depthgauge.store.study_folder import StudyDocument, StudyFolder, read_study
 
 
 def resume_study(folder: Path, execution: Execution, names: Sequence[str] = ()) -> Prepared:
-    """Train the remaining cohorts of a study's plan, or those of these names."""
+    """Train the remaining runs of a study's plan; if `names` are given, only of these cohorts."""
     study, file, device = _open(folder, execution)
     plan = study.plan_files.read()
     for name in names:
@@ -36,7 +36,9 @@ def retry_failed(folder: Path, execution: Execution) -> Prepared:
     planned = study.plan_files.read().cohort_of
     runs = [run for run in planned if study.has_failed(run) and not study.is_done(run)]
     if not runs:
-        raise UserError(f"no run of {folder} has failed")
+        raise UserError(
+            f"no run of {folder} has failed; `depthgauge resume {folder}` trains unfinished runs"
+        )
     cohorts = list({planned[run].name: planned[run] for run in runs}.values())
     for cohort in cohorts:
         check_rules(cohort)
@@ -47,7 +49,7 @@ def retry_failed(folder: Path, execution: Execution) -> Prepared:
 
 
 def _open(folder: Path, execution: Execution) -> tuple[StudyFolder, StudyDocument, str]:
-    """Return the study, its `study.json`, and the device on which it is trained."""
+    """Return the study, its `study.json`, and the device on which to train it."""
     config = execution.config
     check_executor(config.executor)
     if config.executor == "slurm":

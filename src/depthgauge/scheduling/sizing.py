@@ -1,11 +1,12 @@
 """Choose how many runs are trained together, and in how many processes, without measuring.
 
 There is one process of one thread for each core. A cohort has at most 15 runs, and all processes
-get about the same work. If memory is short, cohorts get smaller first, then there are fewer
-processes.
+get about the same work. If memory is short, cohorts are made smaller; if that is not enough, there
+are fewer processes.
 
-The members of a cohort and the number of threads fix results bit for bit. Therefore the choice
-depends only on the grid, the cores, the free memory and the user's options.
+The results depend, in their last bits, on which runs are in one cohort and on the number of
+threads. Therefore the choice depends only on the grid, the cores, the free memory and the user's
+options, not on measured times.
 """
 
 from __future__ import annotations
@@ -28,10 +29,13 @@ CLUSTER_LEAST = 5
 """The fewest runs in a cohort on a cluster, since each cohort loads PyTorch and the data again."""
 
 STEP_OVERHEAD = 2.0
-"""The overhead of a step in steps of a single run: a step of n runs takes the time of n + 2."""
+"""The overhead of each step: a step of a cohort of n runs takes as long as n + 2 units of work.
+
+A unit is the work of one run in one step.
+"""
 
 TOLERANCE = 1.03
-"""The largest size is used with which the study ends at most 3 % later than with the best."""
+"""How much later than with the fastest cohort size a study may end: 3 %."""
 
 SHARE_OF_MEMORY = 0.8
 """The share of the free memory that a study may use."""
@@ -57,7 +61,7 @@ def size_cohorts(
     cluster: bool = False,
     resources: Resources | None = None,
 ) -> Sizing:
-    """Choose how to train these runs.
+    """Choose the size of cohorts and the number of threads for these runs.
 
     Args:
         runs: the runs.
@@ -65,9 +69,9 @@ def size_cohorts(
         device: the device on which they are trained.
         threads: the number of threads of each process, if the user fixed it.
         size: the most runs in a cohort, if the user fixed it.
-        cluster: whether a cluster trains them. Then each process is assumed to have as much memory
-            as this machine, and the cluster decides whether a single run fits.
-        resources: cores and free memory (those of this machine).
+        cluster: whether a cluster trains the runs. Then each process is assumed to have as much
+            memory as this machine, and the cluster decides whether a single run fits.
+        resources: cores and free memory (by default, those of this machine).
 
     Raises:
         UserError: a single run does not fit into the free memory.
@@ -92,26 +96,29 @@ def size_cohorts(
 
 
 def most_processes(threads: int, device: str, resources: Resources) -> int:
-    """Return how many processes with this many threads the cores can run; a GPU runs one."""
+    """Return how many processes of `threads` threads fit on the cores; on a GPU, return 1."""
     return max(1, resources.cores // threads) if device == "cpu" else 1
 
 
 def processes_for(
     needs: Sequence[float], threads: int, device: str, resources: Resources | None = None
 ) -> int:
-    """Return how many of these cohorts to train at once, by the bytes that each needs."""
+    """Return the number of processes for some cohorts; `needs` has the bytes of each cohort."""
     resources = resources or find_resources(device)
     fitting = int(bytes_per_process(1, resources) // max(needs))
     return max(1, min(most_processes(threads, device, resources), len(needs), fitting))
 
 
 def bytes_per_process(processes: int, resources: Resources) -> float:
-    """Return the bytes that each of this many processes may use."""
+    """Return the bytes that each process may use if there are this many."""
     return SHARE_OF_MEMORY * resources.free_bytes / processes
 
 
 def even_size(groups: Sequence[int], processes: int, least: int, largest: int) -> int:
-    """Return the largest cohort size with which the study ends at most 3 % later than it could."""
+    """Return the largest cohort size with which the study ends at most 3 % later than the best.
+
+    `groups` has the sizes of the groups of runs that can be trained together.
+    """
     ends = {
         size: _end([STEP_OVERHEAD + part for part in even_parts(groups, size)], processes)
         for size in range(least, largest + 1)
@@ -121,7 +128,7 @@ def even_size(groups: Sequence[int], processes: int, least: int, largest: int) -
 
 
 def _end(costs: Sequence[float], processes: int) -> float:
-    """Return when the last process ends, if each free process takes the next cohort."""
+    """Return when the last process ends, if every free process takes the next cohort."""
     busy = [0.0] * processes
     for cost in costs:
         heapq.heapreplace(busy, busy[0] + cost)
@@ -131,7 +138,7 @@ def _end(costs: Sequence[float], processes: int) -> float:
 def _most_that_fit(
     groups: Sequence[Sequence[PlannedRun]], task: Task, device: str, free: float
 ) -> int:
-    """Return the most runs of any group that fit into the free bytes of a process; 0 if none."""
+    """Return the largest number of runs that fits into `free` bytes for every group; 0 if none."""
     most = max(map(len, groups))
     for group in groups:
         while most and _bytes(group[:most], task, device) > free:
@@ -140,7 +147,7 @@ def _most_that_fit(
 
 
 def _bytes(runs: Sequence[PlannedRun], task: Task, device: str) -> float:
-    """Return the bytes that a process needs on its device for these runs."""
+    """Return the bytes that a process needs on the device to train these runs."""
     kind = runs[0].kind
     estimate = process_bytes if device == "cpu" else cohort_bytes
     return estimate(kind.net, kind.recipe, kind.choice.rule_class, task, len(runs))

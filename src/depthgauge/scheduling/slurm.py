@@ -1,4 +1,7 @@
-"""Train on a Slurm cluster: an array job with one task for each cohort, on a shared folder."""
+"""Train on a Slurm cluster, by an array job that has one task for each cohort.
+
+All nodes must share the study's folder.
+"""
 
 from __future__ import annotations
 
@@ -48,12 +51,12 @@ exit "$status"
 
 @dataclass(frozen=True)
 class Submitted:
-    """The rest of a study as an array job.
+    """The array job that trains the rest of a study.
 
     Attributes:
-        script: the script of the job.
+        script: the path of the job's script.
         collect: the command that writes the tables when the job has ended.
-        answer: what sbatch printed; None if the script was not submitted.
+        answer: the output of sbatch; None if the script was not submitted.
     """
 
     script: Path
@@ -66,21 +69,21 @@ class Submitted:
         return {"script": str(self.script), "collect": self.collect, "submitted": self.answer}
 
     def __str__(self) -> str:
-        collect = f"when its tasks have ended, this command writes the tables:\n{self.collect}"
+        collect = f"when the job has ended, this command writes the tables:\n{self.collect}"
         if self.answer is None:
             return f"sbatch {shlex.quote(str(self.script))}\nsubmits the study; {collect}"
         return f"{self.answer}; {collect}"
 
 
 def write_job(job: Job, memory: int, submit: bool) -> Submitted:
-    """Write the script of the array job, with `memory` bytes for each task; submit it if asked."""
+    """Write the script of the array job, with `memory` bytes per task; with `submit`, submit it."""
     script = write_script(job, memory)
     collect = shlex.join(word for word in shlex.split(job.command) if word != "--submit")
     return Submitted(script, collect, _sbatch(script) if submit else None)
 
 
 def _sbatch(script: Path) -> str:
-    """Submit the script with sbatch, and return what sbatch prints."""
+    """Submit the script with sbatch, and return the output of sbatch."""
     sbatch = shutil.which("sbatch")
     if sbatch is None:
         raise UserError(f"--submit: this machine has no sbatch; submit {script} on one that has it")

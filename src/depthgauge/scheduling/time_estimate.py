@@ -1,7 +1,7 @@
-"""Estimate the time that a study takes on this machine, from counts, without measuring.
+"""Estimate the time that a study takes on this machine, by counting operations, not by measuring.
 
-The estimate is for the line before the training begins, and may be wrong by a factor of two. During
-training, the time left is computed from the speed of the training.
+The line that is printed before training shows this estimate, which may be wrong by a factor of two.
+During training, the time left is computed from the measured speed.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ from depthgauge.store.plan_files import CohortPlan
 from depthgauge.tasks.base import Task
 
 OPERATIONS_PER_SECOND = 6e10
-"""Floating-point operations per second of one thread in float32 matrix products."""
+"""Floating-point operations that one thread does per second in float32 matrix products."""
 
 OPERATIONS_PER_WEIGHT = 6
-"""Operations per weight and sample: a multiplication and an addition, three times.
+"""Operations per weight and sample: a multiplication and an addition, each done three times.
 
-These are the forward pass, the backward pass and the gradient.
+The three times are the forward pass, the backward pass and the gradient of the weights.
 """
 
 STEP_SECONDS = 4e-4
-"""Seconds that a step of one run takes besides its matrix products."""
+"""Seconds of one step of one run, without its matrix products."""
 
 LEARNING = 3.0
-"""The factor for rules that train a network of their own, or differentiate blocks."""
+"""How many times as long rules take that train a network of their own or differentiate blocks."""
 
 
 def seconds_to_train(
     cohorts: Iterable[tuple[CohortPlan, int, Task]], processes: int, threads: int
 ) -> float:
-    """Return roughly how many seconds the open runs of these cohorts take.
+    """Return roughly how many seconds the unfinished runs of these cohorts take.
 
-    Each cohort comes with its number of open runs and its task.
+    Each cohort comes with its number of unfinished runs and its task.
     """
     work = sum(runs * _seconds_of_run(cohort, task, threads) for cohort, runs, task in cohorts)
     return work / max(1, processes)

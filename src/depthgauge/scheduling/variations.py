@@ -1,4 +1,4 @@
-"""Put every rule at several settings and under controls, to tell the rule from its recipe."""
+"""Vary the rules of a study: at several settings of their options, under controls, with a floor."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from depthgauge.errors import OptionError
 from depthgauge.rules.choice import RuleChoice, choose_rule, option_names, with_options
 
 SHALLOW = "bp[shallow]"
-"""The trained floor: the network without blocks, trained by backpropagation."""
+"""The shallow floor: the network without blocks, trained by backpropagation."""
 
 Variations = Mapping[str, Sequence[str]]
-"""The values of options as texts, by the option's name."""
+"""The values to try for each option, as texts, by the option's name."""
 
 
 def settings_of(rule: RuleChoice, variations: Variations) -> list[RuleChoice]:
-    """Return the rule at every combination of those `variations` that it has as options.
+    """Return the rule at every combination of values in `variations`.
 
-    A rule with none of these options is returned as it is.
+    Options that the rule does not have are left out. A rule with none of them is returned as it is.
     """
     able = {*option_names(rule.rule_class), *TrainingOptions.model_fields}
     choices = [
@@ -34,19 +34,21 @@ def settings_of(rule: RuleChoice, variations: Variations) -> list[RuleChoice]:
     labels = [setting.label for setting in settings]
     twice = sorted({label for label in labels if labels.count(label) > 1})
     if twice:
-        raise OptionError("vary", f"--vary gives a setting twice: {', '.join(twice)}")
+        raise OptionError(
+            "vary", f"--vary gives the setting {', '.join(twice)} twice; give each value once"
+        )
     return settings
 
 
 def at_all_settings(rules: Sequence[RuleChoice], variations: Variations) -> list[RuleChoice]:
-    """Return every rule at its settings; refuse a variation that no rule has as an option."""
+    """Return every rule at every setting; refuse a name that is an option of no rule."""
     names = [name for rule in rules for name in option_names(rule.rule_class)]
     able = dict.fromkeys([*TrainingOptions.model_fields, *names])
     for name in variations:
         if name not in able:
             raise OptionError(
                 "vary",
-                f"--vary {name}: no rule of this study has such an option; there are: "
+                f"--vary {name}: no rule of this study has an option {name}; their options are: "
                 f"{', '.join(able)}",
             )
     return [setting for rule in rules for setting in settings_of(rule, variations)]
@@ -64,7 +66,7 @@ def with_controls(rules: Sequence[RuleChoice], controls: Sequence[str]) -> list[
 
 
 def with_floor(rules: Sequence[RuleChoice]) -> list[RuleChoice]:
-    """Return the rules with the shallow floor last, unless it is among them already."""
+    """Return the rules, with the shallow floor added at the end if it is missing."""
     if any(choice.label == SHALLOW for choice in rules):
         return list(rules)
     return [*rules, choose_rule(SHALLOW)]

@@ -1,7 +1,7 @@
-"""The worker that every executor runs: it claims and trains one cohort after the other.
+"""The worker that every executor runs: it claims and trains one cohort after another.
 
-Workers may run in one process or many, on one machine or on several that share the study's folder.
-They do not talk to each other: each sees in the folder what the others have claimed or finished.
+Several workers may run at once, on one machine or on several that share the study's folder. They
+do not talk to each other: each worker sees in the folder what others have claimed or finished.
 """
 
 from __future__ import annotations
@@ -26,15 +26,18 @@ from depthgauge.training.loop import StoppedEarlyError
 from depthgauge.training.memory import give_freed_memory_back, keep_freed_memory
 
 LOOK_EVERY = 1.0
-"""Seconds between two looks at cohorts that other processes train."""
+"""Seconds after which a worker without work looks again for cohorts that it can claim."""
 
 Tasks = Mapping[tuple[str, int], Task]
-"""Tasks that are loaded already, by the user's text and the number of held-out samples."""
+"""Tasks that are already loaded, by (user's text for the task, number of held-out samples)."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """The job to train these cohorts of the plan in `folder`, or the parts they were split into."""
+    """What a worker gets: the study's folder, the names of cohorts to train, and how to train them.
+
+    If a cohort was split, its parts are trained instead.
+    """
 
     folder: Path
     cohorts: tuple[str, ...]
@@ -46,7 +49,7 @@ class Job:
 
 
 class CohortProgress:
-    """Counts how far a cohort is, for its claim."""
+    """Counts the finished steps and seconds of a cohort in training, for its claim."""
 
     def __init__(self, cohort: CohortPlan, runs: int, total: int) -> None:
         self._began = time.monotonic()
@@ -54,17 +57,17 @@ class CohortProgress:
         self._steps: Progress = {}
 
     def on_step(self, epoch: int, steps: int) -> None:
-        """Take note of the number of finished epochs and steps."""
+        """Store the numbers of finished epochs and steps."""
         first = self._steps.get("first", steps - 1)
         self._steps = {"first": first, "epoch": epoch, "steps": steps}
 
     def measure(self) -> Progress:
-        """Return the present progress for the claim."""
+        """Return the present progress, as it is written into the claim."""
         return {**self._known, **self._steps, "seconds": time.monotonic() - self._began}
 
 
 class Worker:
-    """Works on a job until all its runs have ended, or `stop` returns True."""
+    """Trains the cohorts of a job until all their runs have ended, or `stop` returns True."""
 
     def __init__(
         self, job: Job, study: StudyFolder, stop: Callable[[], bool], tasks: Tasks | None = None
@@ -74,11 +77,11 @@ class Worker:
         self._refused: dict[str, str] = {}
 
     def work(self) -> None:
-        """Train the cohorts that nobody else trains, and wait for the others.
+        """Train every cohort that no other process trains; wait until the other cohorts have ended.
 
         Raises:
             StoppedEarlyError: the worker was asked to stop; everything is saved.
-            UserError: some cohorts cannot be trained until the user mends something.
+            UserError: some cohorts cannot be trained until the user mends what the message names.
         """
         keep_freed_memory()
         while left := self._left():
@@ -91,9 +94,9 @@ class Worker:
             raise UserError("; ".join(dict.fromkeys(self._refused.values())))
 
     def _left(self) -> list[CohortPlan]:
-        """Return the cohorts that are left, those with the fewest tries first.
+        """Return the cohorts with unfinished runs, the least often claimed cohort first.
 
-        A cohort may kill every process that tries it, and should not keep the others waiting.
+        A cohort may kill every process that trains it; so it comes after the other cohorts.
         """
         left = [
             cohort
@@ -103,7 +106,7 @@ class Worker:
         return sorted(left, key=lambda cohort: self._study.claims.tries(cohort.name))
 
     def _claim_and_train(self, cohort: CohortPlan) -> bool:
-        """Train a cohort if nobody else has it; return whether it was free."""
+        """Train a cohort if it can be claimed; return False if another process has claimed it."""
         if self._stop():
             raise StoppedEarlyError
         if not self._study.open_runs(cohort):
@@ -125,10 +128,11 @@ class Worker:
         return self._study.plan_files.read().resolve([cohort.name]) == [cohort]
 
     def _train(self, cohort: CohortPlan, claim: Claim) -> None:
-        """Train the open runs of a cohort together.
+        """Train the unfinished runs of a cohort together.
 
-        If others have finished, runs that lack only their result are finished first and by
-        themselves, so that they need not go back to the position of the rest.
+        If the cohort was interrupted while results were written, some runs are trained to the end
+        and lack only their result. These are finished first and apart from the rest; otherwise
+        they would go back to the last position that all runs have saved.
         """
         left, ended = self._study.open_runs(cohort), list[int]()
         with storing():
@@ -139,7 +143,7 @@ class Worker:
                 self._train_runs(cohort, runs, claim)
 
     def _is_trained(self, cohort: CohortPlan, position: int) -> bool:
-        """Return whether a run has its last checkpoint, undamaged, and lacks only its result."""
+        """Return whether a run is trained to the end: its last checkpoint exists, undamaged."""
         folder, end = self._study.run(cohort.configs[position]), (cohort.recipe.epochs, 0)
         return newest_common_position([folder]) == end and folder.load(end) is not None
 
@@ -180,10 +184,10 @@ class Worker:
         return self._tasks[typed]
 
     def _split(self, cohort: CohortPlan, left: list[int], error: Exception) -> None:
-        """Split a cohort in two after an error; write `failed.json` if it has a single run.
+        """Split a cohort in two after an error; if it has a single run, write `failed.json`.
 
-        So only the run that raises the error fails, and the others continue. A cohort that was too
-        large for the memory is split until its parts fit.
+        So only the run that raises the error fails, and the other runs continue. A cohort that was
+        too large for the memory is split until its parts fit.
         """
         if len(left) == 1:
             folder = self._study.run(cohort.configs[left[0]])

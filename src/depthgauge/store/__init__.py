@@ -1,1 +1,1 @@
-"""The files of a study: one folder for each run, and nothing is ever overwritten."""
+"""Read and write the files of a study: one folder for each run; results are never overwritten."""

@@ -20,11 +20,11 @@ from depthgauge.training.loop import Position, RunState
 PARTS = ("parameters", "feedback", "moments")
 NOISE = "noise"
 BEFORE_CHECKSUMS = {"schema_version", "epoch"}
-"""The metadata of checkpoints from before there were checksums."""
+"""The metadata of old checkpoints, which have no checksum."""
 
 
 def write_checkpoint(path: Path, state: RunState) -> None:
-    """Write a state with its checksum; the sum of losses keeps its last bit."""
+    """Write a run's state and its checksum to a file; every number is stored exactly."""
     tensors = {
         f"{part}/{name}": tensor.cpu().clone(memory_format=torch.contiguous_format)
         for part in PARTS
@@ -43,10 +43,10 @@ def write_checkpoint(path: Path, state: RunState) -> None:
 
 
 class OpenCheckpoint:
-    """An open checkpoint file; its header is read at once, its tensors by `read`.
+    """An open checkpoint file: opening it reads the header, `read` reads the tensors.
 
     A file that is cut short, damaged or of another version raises `DamagedError`. If the system
-    refuses to open a file, its own error is raised, since the file may be in good order.
+    refuses to open the file, its OSError is raised, since the file itself may be undamaged.
     """
 
     def __init__(self, path: Path) -> None:
@@ -57,7 +57,7 @@ class OpenCheckpoint:
         except SafetensorError as error:
             raise DamagedError(f"is cut short or damaged ({error})") from error
         except FileNotFoundError:
-            path.open("rb").close()  # raises the true reason; safetensors has one error for all
+            path.open("rb").close()  # raises the true reason, which safetensors does not tell
             raise
         self.path, self._handle = path, handle
         self._metadata: dict[str, str] = dict(handle.metadata() or {})
@@ -74,7 +74,7 @@ class OpenCheckpoint:
             raise DamagedError(f"is cut short or damaged ({error})") from error
         unchecked = checksum is None and metadata.keys() <= BEFORE_CHECKSUMS
         if not unchecked and checksum != _checksum(tensors, metadata):
-            raise DamagedError("is damaged: its bytes do not have the checksum it was written with")
+            raise DamagedError("is damaged: its content does not match its checksum")
         return _state(tensors, metadata)
 
 
@@ -84,7 +84,7 @@ def read_checkpoint(path: Path) -> RunState:
 
 
 def position_of(path: Path) -> Position | None:
-    """Return the position of a checkpoint, read off its header; None if there is no file."""
+    """Return the epoch and step in a checkpoint's header; None if there is no file."""
     return OpenCheckpoint(path).position if path.exists() else None
 
 
@@ -111,7 +111,7 @@ def _position(metadata: Mapping[str, str]) -> Position:
     try:
         return int(metadata["epoch"]), int(metadata.get("step", "0"))
     except (KeyError, ValueError) as error:
-        raise DamagedError("does not say which epoch it is of") from error
+        raise DamagedError("does not say at which epoch it was saved") from error
 
 
 def _check_version(metadata: Mapping[str, str]) -> None:

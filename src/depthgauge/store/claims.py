@@ -2,7 +2,7 @@
 
 A process claims the cohort NAME by making the file `NAME.1`, which only one process can make. If
 the owner has died or released the claim, another process makes `NAME.2`, and so on; the newest
-claim counts. No claim is removed while others may look at it. So two processes can never take over
+claim counts. Claims are removed only when the cohort is done. So two processes can never take over
 the same dead claim, and no lock is needed that a network file system might break.
 """
 
@@ -22,30 +22,31 @@ from depthgauge.store.files import create_exclusively, make_folder
 from depthgauge.store.owner import Owner, this_process
 
 BEAT_EVERY = 2.0
-"""Seconds between two signs of life of an owner."""
+"""Seconds between two signs of life that an owner writes into its claim."""
 
 DEAD_AFTER = 120.0
 """Seconds without a sign of life after which an owner on another machine counts as dead."""
 
 
 class Progress(TypedDict, total=False):
-    """How far a claimed cohort is; a field is missing until the owner knows it."""
+    """The progress of a claimed cohort; a field is missing until the owner knows it."""
 
     label: str
     runs: int
     total: int
     """The number of steps of the whole training."""
     first: int
-    """The number of steps that were done when the owner began, `seconds` ago."""
+    """The number of steps that were done when the owner began."""
     epoch: int
     """The number of whole epochs that are done."""
     steps: int
     """The number of steps that are done."""
     seconds: float
+    """The seconds since the owner began."""
 
 
 class ClaimFile(BaseModel):
-    """The content of a claim; `beat` grows as long as the owner lives."""
+    """The content of a claim; the owner raises `beat` regularly, as a sign of life."""
 
     owner: Owner
     released: bool = False
@@ -65,20 +66,20 @@ class Claim:
         self._thread: threading.Thread | None = None
 
     def keep_alive(self, progress: Callable[[], Progress], every: float = BEAT_EVERY) -> None:
-        """Write the progress into the claim at this interval in seconds, until it is released."""
+        """Write the progress into the claim every so many seconds, until the claim is released."""
 
         def beat() -> None:
             while not self._ended.wait(every):
                 try:
                     self.beat(progress())
                 except OSError:
-                    continue  # a full disk does not end the work; a claim grown old does
+                    continue  # a full disk does not end the work; losing the claim does
 
         self._thread = threading.Thread(target=beat, daemon=True)
         self._thread.start()
 
     def beat(self, progress: Progress) -> None:
-        """Write a sign of life, or set `lost` if the claim was taken over."""
+        """Write a sign of life and the progress, or set `lost` if the claim was taken over."""
         with self._writing:
             if not self.is_held():
                 self.lost = True
@@ -91,7 +92,7 @@ class Claim:
         return self.path.exists() and not self._following.exists()
 
     def release(self) -> None:
-        """Give the work up: any process may claim it at once."""
+        """Give up the claim, so that any process may claim the cohort at once."""
         self._ended.set()
         with self._writing:
             if not self.path.exists():
@@ -103,14 +104,14 @@ class Claim:
                 self._write_over(released)
 
     def _write(self, content: ClaimFile) -> None:
-        """Replace the file without syncing: a crash that loses it has also ended the owner."""
+        """Replace the claim's file, without syncing: a crash that loses it also ends the owner."""
         temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}.tmp")
         temporary.write_text(content.model_dump_json() + "\n", encoding="utf-8")
         os.replace(temporary, self.path)
         self._content = content
 
     def _write_over(self, content: ClaimFile) -> None:
-        """Write over the old content, in at most its length, if the disk has no room for a file."""
+        """Overwrite the claim's file in place, for a disk without room for a temporary file."""
         text = content.model_copy(update={"progress": {}}).model_dump_json().encode()
         with suppress(OSError), self.path.open("r+b") as handle:
             handle.write(text.ljust(self.path.stat().st_size))
@@ -119,7 +120,7 @@ class Claim:
 class Claims:
     """The claims in one folder, as this process sees them.
 
-    The `clock` tells how long an owner on another machine has been silent.
+    `clock` returns seconds; it measures how long an owner on another machine has been silent.
     """
 
     def __init__(self, folder: Path, clock: Callable[[], float] = time.monotonic) -> None:
@@ -138,7 +139,10 @@ class Claims:
         return Claim(path, owner) if create_exclusively(path, content) else None
 
     def holder(self, name: str) -> ClaimFile | None:
-        """Return the claim on a cohort; None if nobody holds one, as far as is known here."""
+        """Return the claim on a cohort; None if it has none, or its owner has released it or ended.
+
+        An owner on another machine counts as alive.
+        """
         newest = self._newest(name)
         content = _read(newest) if newest is not None else None
         if content is None or content.released or content.owner.is_gone():
@@ -146,7 +150,10 @@ class Claims:
         return content
 
     def silent_for(self, name: str) -> float:
-        """Return the seconds since the holder's last sign of life, by both machines' clocks."""
+        """Return the seconds since the owner's last sign of life.
+
+        The owner's machine set the time of that sign, so its clock should agree with ours.
+        """
         newest = self._newest(name)
         try:
             return max(0.0, time.time() - newest.stat().st_mtime) if newest is not None else 0.0
@@ -154,7 +161,7 @@ class Claims:
             return 0.0
 
     def forget(self, name: str) -> None:
-        """Remove all claims on a cohort that is done."""
+        """Remove all claims on a cohort, which must be done."""
         for path in sorted(self.folder.glob(f"{name}.*"), key=_generation, reverse=True):
             path.unlink(missing_ok=True)
 
@@ -170,7 +177,7 @@ class Claims:
         return newest
 
     def _is_free(self, name: str, path: Path) -> bool:
-        """Return whether the owner released the claim, has ended, or is silent for too long."""
+        """Return whether the owner has released the claim, ended, or been silent for too long."""
         content = _read(path)
         if content is not None and (content.released or content.owner.is_gone()):
             return True

@@ -1,4 +1,4 @@
-"""Read the runs that are done; put damaged files aside, so that their runs are finished again."""
+"""Read the runs that are done; put damaged files aside, so that those runs are trained again."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from depthgauge.training.loop import RunState
 
 @dataclass(frozen=True)
 class DoneRun:
-    """A run that is done, as it was read.
+    """A run that is done, as read from its folder.
 
     Attributes:
-        config: its configuration.
-        result: the content of its `result.json`.
-        network: its last checkpoint; None if it was not asked for, or was removed.
+        config: the run's configuration.
+        result: the content of the run's `result.json`.
+        network: the run's last checkpoint; None if it was not asked for, or was removed.
     """
 
     config: RunConfig
@@ -33,9 +33,9 @@ class DoneRun:
 def read_done_runs(
     study: StudyFolder, runs: Iterable[tuple[RunConfig, bool]]
 ) -> dict[str, DoneRun]:
-    """Return the runs that are done by identity; put damaged files aside.
+    """Return those of `runs` that are done, by identity; put damaged files aside.
 
-    Each run comes with a flag that says whether its network is needed.
+    The flag beside each run says whether to read its network too.
     """
     read = (read_done_run(study.run(config), network=network) for config, network in runs)
     return {run.config.identity: run for run in read if run is not None}
@@ -44,8 +44,8 @@ def read_done_runs(
 def read_done_run(run: RunFolder, *, network: bool) -> DoneRun | None:
     """Return the run if it is done, else None; put damaged files aside.
 
-    If the `network` is needed, and it is damaged or not of the last epoch, the run is no longer
-    done. A configuration file that does not belong to the run is written again.
+    With `network`, the last checkpoint is read too. If it is damaged or not of the last epoch, the
+    run does not count as done. A `config.json` that does not fit the run is written again.
     """
     if not run.result_path.exists():
         return None
@@ -55,7 +55,7 @@ def read_done_run(run: RunFolder, *, network: bool) -> DoneRun | None:
         try:
             state = _last_state(run)
         except DamagedError:
-            fault = "has lost its network"
+            fault = "belongs to a run whose last checkpoint is damaged"
     if fault is not None:
         put_aside(run.result_path, fault)
         return None

@@ -1,4 +1,4 @@
-"""Read and write files; a file is written whole or not at all."""
+"""Read files, and write each file whole or not at all."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from pydantic_core import from_json
 from depthgauge.errors import UserError
 
 CHUNK = 2**16
-"""Bytes that `read_small` reads at once."""
+"""The number of bytes that `read_small` reads at once."""
 
 
 def make_folder(path: Path) -> Path:
-    """Create a folder with its parents."""
+    """Create a folder and its parents unless they exist; return its path."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -28,7 +28,7 @@ def make_folder(path: Path) -> Path:
 
 
 def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
-    """Let `write` write a temporary file beside `path`, then rename it to `path` in one step."""
+    """Call `write` with the path of a temporary file, then rename that file to `path`."""
     temporary = _temporary(path)
     try:
         write(temporary)
@@ -42,8 +42,8 @@ def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
 def create_exclusively(path: Path, text: str) -> bool:
     """Create a file unless it exists; return whether this process created it.
 
-    The text is written to a temporary file, and a link makes it appear under its name. A link
-    appears whole or not at all, and only one of several writers can make it, also on NFS.
+    The text is written to a temporary file, which is then linked to `path`. So the file appears
+    whole or not at all, and only one of several processes can create it, also on NFS.
     """
     temporary = _temporary(path)
     try:
@@ -51,7 +51,7 @@ def create_exclusively(path: Path, text: str) -> bool:
         sync(temporary)
         os.link(temporary, path)
     except FileExistsError:
-        return _count_links(temporary) > 1  # our own link, if NFS lost the answer to it
+        return _count_links(temporary) > 1  # NFS may have made our link but lost the answer
     finally:
         temporary.unlink(missing_ok=True)
     sync(path.parent)
@@ -59,7 +59,7 @@ def create_exclusively(path: Path, text: str) -> bool:
 
 
 def _count_links(path: Path) -> int:
-    """Count the names of a file; opening it makes NFS look again."""
+    """Return the number of links to a file; opening the file makes NFS refresh the number."""
     with path.open("rb") as handle:
         return os.fstat(handle.fileno()).st_nlink
 
@@ -69,7 +69,7 @@ def _temporary(path: Path) -> Path:
 
 
 def sync(path: Path) -> None:
-    """Force the content of a file, or the names in a folder, onto the disk."""
+    """Force the content of a file, or the list of files in a folder, onto the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -102,7 +102,7 @@ def as_json(document: Any) -> str:
 
 
 def finite(value: Any) -> Any:
-    """Return a document with None for every infinity and NaN, which JSON cannot hold."""
+    """Return a document in which None replaces every infinity and NaN, which JSON cannot hold."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, list | tuple):
@@ -127,7 +127,7 @@ def read_small(path: str) -> bytes:
 def read_json_or_none(path: Path) -> Any:
     """Return the content of a JSON file; None if there is no file, or it is not JSON.
 
-    If the system refuses to read the file, its error is raised: the file may be in good order.
+    If the system refuses to read the file, its OSError is raised: the file may be undamaged.
     """
     try:
         return from_json(path.read_bytes())
@@ -136,7 +136,7 @@ def read_json_or_none(path: Path) -> Any:
 
 
 def read_json(path: Path) -> Any:
-    """Return the content of a JSON file; a damaged file is refused, and never overwritten."""
+    """Return the content of a JSON file; raise UserError if it cannot be read."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, OSError) as error:

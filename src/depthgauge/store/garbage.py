@@ -1,4 +1,4 @@
-"""Find the files in a study's folder that nothing needs any more."""
+"""Find the files in a study's folder that are no longer needed."""
 
 from __future__ import annotations
 
@@ -23,15 +23,18 @@ class GarbageFile:
 
 
 def garbage_in(folder: Path, *, quarantined: bool) -> list[GarbageFile]:
-    """Return the files that may be deleted; those in quarantine only if that is asked for.
+    """Return the files that may be deleted; with `quarantined`, also those in quarantine.
 
-    The call is refused while a process is training in the folder, since it uses temporary files.
+    The call is refused while a process trains the study, since that process uses temporary files.
     """
     study, _ = read_study(folder)
     plan, claims = study.plan_files.read(), study.claims
     held = [cohort.name for cohort in plan.current if claims.holder(cohort.name) is not None]
     if held:
-        raise UserError(f"somebody is training in {folder}; `depthgauge status {folder}` says who")
+        raise UserError(
+            f"a process is training in {folder} (`depthgauge status {folder}` shows which); run "
+            "this command again when it has ended"
+        )
     found = [*_temporaries(folder), *_of_claims(folder, plan), *_of_runs(folder, quarantined)]
     return [GarbageFile(path, path.stat().st_size, why) for path, why in found]
 
@@ -45,7 +48,7 @@ def _temporaries(folder: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _of_claims(folder: Path, plan: Plan) -> Iterator[tuple[Path, str]]:
-    """Yield claims on finished cohorts; another process may look at the other claims now."""
+    """Yield the claims on cohorts that are done; the other claims may be in use."""
     left = {
         cohort.name
         for cohort in plan.current

@@ -11,10 +11,10 @@ HASH_DIGITS = 7
 
 
 def distinct_labels(rules: Iterable[RuleConfig]) -> dict[str, str]:
-    """Return the label of each rule, by the text of its configuration.
+    """Return a distinct label for each rule, by the text of the rule's configuration.
 
-    The first rule keeps its label; later ones with the same label become `label@hash`. The hash is
-    that of their source, or of their whole configuration if the sources are the same.
+    The first rule keeps its label; later rules with the same label become `label@hash`. The hash is
+    that of the rule's source, or of its whole configuration if the sources are the same.
     """
     labels: dict[str, str] = {}
     for rule in rules:

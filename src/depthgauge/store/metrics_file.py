@@ -12,11 +12,11 @@ from depthgauge.store.files import finite, write_text
 from depthgauge.store.quarantine import put_aside
 
 NEEDED = {"epoch", "accuracy", "diverged"}
-"""The fields that a line must have to be used."""
+"""The fields without which a line is ignored."""
 
 
 class MetricsFile:
-    """The metrics of a run; of several lines for one epoch the last complete one counts."""
+    """The `metrics.jsonl` of a run; if an epoch has several lines, the last complete one counts."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -40,7 +40,7 @@ class MetricsFile:
         return count
 
     def rewind(self, epoch: int | None) -> None:
-        """Drop the epochs after this one, or all epochs for None.
+        """Remove the lines of all epochs after `epoch`; with None, remove all lines.
 
         If lines are damaged, a copy of the file is put into quarantine first.
         """
@@ -63,7 +63,7 @@ def read_lines(content: bytes) -> tuple[list[EpochMetrics], bool]:
 
 
 def _line(text: bytes) -> EpochMetrics | None:
-    """Return a line of metrics; None if it is cut short or lacks a needed field."""
+    """Return the metrics in a line; None if it is cut short or lacks a needed field."""
     try:
         line = from_json(text)
     except ValueError:

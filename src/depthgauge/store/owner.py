@@ -1,4 +1,4 @@
-"""The process that holds a claim, and whether it still runs."""
+"""The process that owns a claim: which process it is, and whether it still runs."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ PROC = Path("/proc")
 """The folder in which Linux describes its processes."""
 
 SAME_TIME = 2.0
-"""Seconds, or ticks, by which two readings of one process's start may differ."""
+"""How far two readings of the start of the same process may differ, in the unit of `start_of`."""
 
 
 class Owner(BaseModel):
-    """A process on a machine.
+    """A process, identified so that other machines can recognise it.
 
-    `place` names the machine, its last start, and the container. Process numbers can be compared
-    only within one place.
+    `place` names the machine, its last boot, and the container. Process numbers can be compared
+    only within the same place. `started` is the result of `start_of`.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -48,20 +48,20 @@ class Owner(BaseModel):
 
 
 def this_process() -> Owner:
-    """Return this process as an owner."""
+    """Return the `Owner` that describes this process."""
     return owner_of(os.getpid())
 
 
 def owner_of(pid: int) -> Owner:
-    """Return a process on this machine as an owner."""
+    """Return the `Owner` that describes a process on this machine."""
     return Owner(host=platform.node(), place=this_place(), pid=pid, started=start_of(pid))
 
 
 def start_of(pid: int, proc: Path = PROC) -> float:
-    """Return when a process started.
+    """Return the time at which a process started.
 
-    On Linux this is in ticks since the start of the system, which changes of the clock do not move.
-    Elsewhere it is in seconds of the system's clock.
+    On Linux the unit is ticks since boot, so that setting the clock does not change the time.
+    Elsewhere the unit is seconds of the system's clock.
     """
     stat = proc / f"{pid}/stat"
     if not (proc / "self/stat").exists():
@@ -71,7 +71,7 @@ def start_of(pid: int, proc: Path = PROC) -> float:
 
 @cache
 def this_place(proc: Path = PROC) -> str:
-    """Return the name of the machine, its last start, and the container's process namespace."""
+    """Return a text that names the machine, its last boot, and the container."""
     boot, namespace = proc / "sys/kernel/random/boot_id", proc / "self/ns/pid"
     known = boot.read_text().strip() if boot.exists() else f"{psutil.boot_time():.0f}"
     inside = os.readlink(namespace) if namespace.exists() else ""

@@ -10,8 +10,8 @@ from pathlib import Path
 def peak_memory_bytes() -> int:
     """Return the most bytes that this process has held.
 
-    Linux tells this exactly. Elsewhere the number is that of `getrusage`, which is at least the
-    memory that the parent process held when it started this one.
+    On Linux the number is exact. Elsewhere it comes from `getrusage`, and may be too large: it is
+    at least the memory that the parent process held when it started this process.
     """
     status = Path("/proc/self/status")
     if status.exists():

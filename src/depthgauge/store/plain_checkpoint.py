@@ -1,4 +1,4 @@
-"""Read checkpoints that others wrote: plain tensors in a `.pt` or `.safetensors` file."""
+"""Read checkpoints of other programs: plain tensors in a `.pt` or `.safetensors` file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from depthgauge.errors import UserError
 StateDict = dict[str, Tensor]
 
 HOLDERS = ("state_dict", "model_state_dict", "model", "net")
-"""Keys under which training scripts store the state dict, beside other things."""
+"""Keys under which training scripts often store the state dict."""
 
 
 @dataclass(frozen=True)
@@ -29,15 +29,15 @@ class PlainCheckpoint:
 
 
 def read_plain_checkpoint(path: Path) -> PlainCheckpoint:
-    """Read a file of plain tensors; refuse, without loading it, a pickle of anything else."""
+    """Read a file of plain tensors; refuse a pickle of anything else without loading it."""
     if not path.is_file():
         raise UserError(f"there is no checkpoint {path}")
     content = _load(path)
     state_dict = _state_dict_in(content)
     if state_dict is None:
         raise UserError(
-            f"{path} holds no state dict: it must be one, or a dict with one under "
-            f"{', '.join(map(repr, HOLDERS))}"
+            f"{path} holds no state dict; save `model.state_dict()`, alone or in a dict under one "
+            f"of the keys {', '.join(map(repr, HOLDERS))}"
         )
     prefix = "module."
     if all(name.startswith(prefix) for name in state_dict):
@@ -59,7 +59,7 @@ def _load(path: Path) -> Any:
                 "run code in it; save `model.state_dict()` alone"
             ) from error
         raise UserError(
-            f"{path} cannot be read: the file is damaged, or it is not a checkpoint"
+            f"cannot read {path}: the file is damaged, or it is not a checkpoint"
         ) from error
 
 
@@ -95,7 +95,10 @@ def _matrices_in(content: Any, path: Path) -> list[Tensor] | None:
     listed = isinstance(matrices, list | tuple) or (isinstance(matrices, Tensor) and matrices.dim())
     found = list(matrices) if listed else []
     if not found or not all(_is_finite_matrix(matrix) for matrix in found):
-        raise UserError(f"`Bs` in {path} must be a list of matrices with finite entries")
+        raise UserError(
+            f"`Bs` in {path} must be a list of feedback matrices with finite entries; save it as "
+            "such, or leave it out"
+        )
     return found
 
 

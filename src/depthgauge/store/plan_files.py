@@ -1,7 +1,8 @@
-"""The plan of a study: files that say which runs are trained together, so that it can be repeated.
+"""The plan of a study: files that list the runs that are trained together, as cohorts.
 
 Each command that adds runs adds a file, `plan/1.json`, `plan/2.json`, …, which only one process can
-create. If two processes plan at once, the second reads the first one's plan and plans the rest.
+create. If two processes plan at once, the second process reads the plan of the first, and plans
+only the runs that are missing there.
 """
 
 from __future__ import annotations
@@ -31,11 +32,14 @@ from depthgauge.store.relative_paths import relative_reference, whole_reference
 
 NAME_DIGITS = 12
 FEW_LABELS = 2
-"""The most labels that the label of a cohort lists."""
+"""The label of a cohort lists at most this many labels of rules."""
 
 
 class PlannedRule(BaseModel):
-    """A rule of a cohort: its configuration, the user's text for it, and the intervention."""
+    """A rule of a cohort, with the intervention in its runs.
+
+    `typed` is the user's text for the rule, such as `dfa[normalise=batch]`.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -45,10 +49,10 @@ class PlannedRule(BaseModel):
 
 
 class CohortPlan(BaseModel):
-    """Runs that are trained together.
+    """A cohort: runs that are trained together.
 
-    Each of the `runs` has the position of its rule in `rules`, its k and its seed. A cohort that
-    `replaces` another is a part of it.
+    Each entry of `runs` is (position of the rule in `rules`, k, seed). If this cohort is a part of
+    a cohort that was split, `replaces` is the name of that cohort.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -78,7 +82,7 @@ class CohortPlan(BaseModel):
 
     @cached_property
     def identities(self) -> list[str]:
-        """The identity of each run, made faster than the whole configurations."""
+        """The identity of each run, computed faster than through `configs`."""
         return [
             identity_of(
                 self.task,
@@ -94,24 +98,24 @@ class CohortPlan(BaseModel):
 
     @cached_property
     def name(self) -> str:
-        """The hash of the identities of its runs, in their order."""
+        """The cohort's name: a hash of the identities of the runs, in order."""
         return hashlib.sha256(" ".join(self.identities).encode()).hexdigest()[:NAME_DIGITS]
 
     @property
     def label(self) -> str:
-        """The name of the cohort in progress bars and messages."""
+        """The text that stands for the cohort in progress bars and messages."""
         labels = list(dict.fromkeys(rule.config.label for rule in self.rules))
         if len(labels) > FEW_LABELS:
             return f"{self.rules[0].config.name} at {len(labels)} settings"
         return ", ".join(labels)
 
     def part(self, positions: Sequence[int]) -> CohortPlan:
-        """Return the runs at these positions as a cohort that replaces this one."""
+        """Return the runs at these positions as a cohort that replaces this cohort."""
         runs = tuple(self.runs[position] for position in positions)
         return self.changed(runs=runs, replaces=self.name)
 
     def changed(self, **changes: Any) -> CohortPlan:
-        """Return a cohort that differs in some fields."""
+        """Return a copy of the cohort with some fields changed."""
         own = {name: getattr(self, name) for name in type(self).model_fields}
         return CohortPlan(**own | changes)
 
@@ -119,9 +123,9 @@ class CohortPlan(BaseModel):
 class PlanFile(BaseModel):
     """One file of the plan.
 
-    `task` is the user's text for the task, with which other processes load it. `validation` is the
-    number of training samples that are held out, `samples` the number that is left to learn from.
-    Plans of earlier versions do not have the accuracy of `chance`.
+    `task` is the user's text for the task, from which other processes load the task. `validation`
+    is the number of training samples that are held out, `samples` the number of the rest. `chance`
+    is the accuracy of guessing; plans of earlier versions do not have it.
     """
 
     schema_version: Literal[1] = SCHEMA_VERSION
@@ -132,11 +136,11 @@ class PlanFile(BaseModel):
     chance: float | None = None
 
     def with_cohorts(self, cohorts: Sequence[CohortPlan]) -> PlanFile:
-        """Return a file for the same task with other cohorts."""
+        """Return a copy of the file with these cohorts instead of its own."""
         return self.model_copy(update={"cohorts": list(cohorts)})
 
     def with_references(self, change: Callable[[str], str]) -> PlanFile:
-        """Return the same plan, with the texts for its task and its rules changed."""
+        """Return a copy in which `change` replaced the user's texts for the task and the rules."""
         cohorts = [
             cohort.model_copy(
                 update={
@@ -152,7 +156,7 @@ class PlanFile(BaseModel):
 
 
 class Plan:
-    """All cohorts that were planned so far."""
+    """All cohorts that have been planned, from all files of the plan."""
 
     def __init__(self, files: Sequence[PlanFile]) -> None:
         self.files = list(files)
@@ -173,7 +177,7 @@ class Plan:
 
     @property
     def current(self) -> list[CohortPlan]:
-        """Every cohort that was not split, in the order of planning."""
+        """The cohorts that have not been split, in the order of planning."""
         return [cohort for name, cohort in self.cohorts.items() if name not in self._parts]
 
     @cached_property
@@ -203,7 +207,7 @@ class PlanFiles:
         self._plan = Plan([])
 
     def read(self) -> Plan:
-        """Return the plan as it is now."""
+        """Return the plan, with the files that other processes have added."""
         files = self._plan.files
         while (path := self._path(len(files) + 1)).exists():
             files = [*files, self._in_place(_read(path))]
@@ -212,7 +216,7 @@ class PlanFiles:
         return self._plan
 
     def add(self, plan: Plan, file: PlanFile) -> bool:
-        """Add a file to this plan; return False if another process has added one since."""
+        """Add a file after those of `plan`; return False if another process has added one first."""
         make_folder(self.folder)
         stored = file.with_references(lambda named: relative_reference(named, self.folder.parent))
         text = stored.model_dump_json() + "\n"

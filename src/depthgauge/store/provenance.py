@@ -1,4 +1,4 @@
-"""Where a result comes from: software, machine and cost."""
+"""The provenance of a result: software, machine, and cost in time and memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from depthgauge import __version__
 from depthgauge.store.peak_memory import peak_memory_bytes
 
 LIBRARIES = ("numpy", "pydantic", "safetensors", "scipy")
-"""Libraries besides torch that results depend on."""
+"""Libraries that results depend on, besides torch."""
 
 
 THIS_FILE = Path(__file__)
@@ -30,9 +30,9 @@ THIS_FILE = Path(__file__)
 
 @cache
 def git_commit(file: Path = THIS_FILE) -> str | None:
-    """Return the commit of the checkout that tracks a file; None if no checkout does.
+    """Return the commit of the git checkout that tracks a file; None if git does not track it.
 
-    The commit ends in `-dirty` if the checkout has changes.
+    The commit ends in `-dirty` if the checkout has uncommitted changes.
     """
     here = file.resolve()
     if _git(here.parent, "ls-files", "--error-unmatch", here.name) is None:
@@ -41,7 +41,7 @@ def git_commit(file: Path = THIS_FILE) -> str | None:
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
-    """Return what git prints; None if git fails or is not installed."""
+    """Run git in the folder and return its output; None if git fails or is not installed."""
     try:
         done = subprocess.run(  # noqa: S603
             ["git", *arguments],  # noqa: S607
@@ -58,7 +58,7 @@ def _git(folder: Path, *arguments: str) -> str | None:
 
 @cache
 def processor() -> str:
-    """Return the processor's name, as far as the system tells."""
+    """Return the most exact name of the processor that the system gives."""
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
         for line in cpuinfo.read_text().splitlines():
@@ -72,7 +72,7 @@ Provenance: TypeAlias = Mapping[str, Any]
 
 
 def environment(file: Path = THIS_FILE) -> dict[str, object]:
-    """Return date, software and machine; `dirty` says whether the checkout had changes."""
+    """Return date, software and machine; `dirty`: the checkout has uncommitted changes."""
     commit = git_commit(file)
     return {
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
@@ -92,13 +92,13 @@ def environment(file: Path = THIS_FILE) -> dict[str, object]:
 
 
 class Cost:
-    """The time and memory that this process uses from now on."""
+    """A measurement of this process's time and memory, which begins when the object is made."""
 
     def __init__(self) -> None:
         self._wall, self._cpu = time.monotonic(), time.process_time()
 
     def measure(self) -> dict[str, float | None]:
-        """Return the time since the start, the processor's time, and the process's peak memory."""
+        """Return the wall and processor seconds since the start, and the process's peak memory."""
         return {
             "wall_seconds": time.monotonic() - self._wall,
             "cpu_seconds": time.process_time() - self._cpu,
@@ -107,5 +107,5 @@ class Cost:
 
 
 def command_line() -> str:
-    """Return the command as the user typed it, however the program was started."""
+    """Return the command line, with `depthgauge` as the program's name."""
     return shlex.join(["depthgauge", *sys.argv[1:]])

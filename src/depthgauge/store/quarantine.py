@@ -16,13 +16,14 @@ FOLDER = "quarantine"
 
 
 class DamagedError(Exception):
-    """A file of the store cannot be used; the message is the end of a sentence about the file."""
+    """A file of a study cannot be used; the message continues "FILE …", as in "is cut short"."""
 
 
 def put_aside(path: Path, reason: str, *, keep: bool = False, quietly: bool = False) -> Path:
-    """Move a file into `quarantine/` beside it, write the reason there, and log a warning.
+    """Move a file into `quarantine/` beside it, write the reason there, log a warning.
 
-    With `keep` the file is copied instead. With `quietly` nothing is logged.
+    The reason continues the sentence "FILE …". With `keep` the file is copied instead of moved.
+    With `quietly` nothing is logged. Return the path of the file in quarantine.
     """
     folder = make_folder(path.parent / FOLDER)
     number = next(n for n in count(1) if not (folder / f"{n}-{path.name}").exists())

@@ -13,7 +13,7 @@ from depthgauge.training.loop import RunState, StoppedEarlyError
 
 
 class StoreRecorder:
-    """Writes for each run of a cohort into its folder, as long as `may_write` allows it."""
+    """Writes the files of each run of a cohort, as long as `may_write` returns True."""
 
     def __init__(
         self, folders: Sequence[RunFolder], may_write: Callable[[], bool] = lambda: True
@@ -21,7 +21,7 @@ class StoreRecorder:
         self.folders, self._may_write = list(folders), may_write
 
     def record_epoch(self, lines: Sequence[EpochMetrics]) -> None:
-        """Append a line of metrics to each run."""
+        """Append one line to the metrics of each run."""
         with storing():
             for folder, line in zip(self.folders, lines, strict=True):
                 self._check()
@@ -35,13 +35,16 @@ class StoreRecorder:
                 folder.save(state)
 
     def finish(self, provenance: Provenance, right: Sequence[RightAnswers]) -> None:
-        """Write each run's result, with the samples that the network classifies correctly."""
+        """Write the result of each run, with the samples that its network classifies correctly."""
         with storing():
             for folder, answers in zip(self.folders, right, strict=True):
                 self._check()
                 folder.finish(provenance, answers)
 
     def _check(self) -> None:
-        """Stop if another process has the claim by now: this one may have been suspended."""
+        """Stop if this process may no longer write.
+
+        If it was suspended for long, another process may have taken over the claim.
+        """
         if not self._may_write():
             raise StoppedEarlyError

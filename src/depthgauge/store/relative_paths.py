@@ -1,7 +1,7 @@
 """Write paths inside a study's folder relative to that folder, so that the folder can be moved.
 
-The plan has `sources/2f3a.py:Mine[gain=2]` and `tasks/mine.npz`; reading the plan makes these paths
-whole again. Files outside the folder have their whole path in the plan.
+The plan's files have, for example, `sources/2f3a.py:Mine[gain=2]` and `tasks/mine.npz`; the code
+that reads the plan turns these into absolute paths. Files outside the folder have absolute paths.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ import re
 from pathlib import Path
 
 SOURCES, TASKS = "sources", "tasks"
-"""Folders of the rules and arrays that a notebook or script passed as values."""
+"""Folders for rules and arrays that a notebook or script passed as Python values."""
 
 SELECTION = "selection"
-"""Folder inside a study's folder, for the runs that choose its settings."""
+"""Folder inside a study's folder, for the runs with which settings of the rules are chosen."""
 
 _REFERENCE = re.compile(r"(?P<path>.+\.(py(?=:)|npz$))(?P<rest>.*)")
 
 
 def relative_reference(reference: str, study: Path) -> str:
-    """Return a reference with the path from the study's folder, if the file is inside it."""
+    """Return the text for a rule or task with a relative path, if its file is in the study."""
     match, folder = _REFERENCE.fullmatch(reference), study.resolve()
     home = folder.parent if folder.name == SELECTION else folder
     if match is None or not Path(match["path"]).is_relative_to(home):
@@ -29,7 +29,7 @@ def relative_reference(reference: str, study: Path) -> str:
 
 
 def whole_reference(reference: str, study: Path) -> str:
-    """Return a reference with the whole path, if it names a file in the study's folder."""
+    """Return the text for a rule or task with an absolute path, if its file is in the study."""
     match = _REFERENCE.fullmatch(reference)
     if match is None or not (study / match["path"]).is_file():
         return reference

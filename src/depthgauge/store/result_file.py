@@ -1,4 +1,4 @@
-"""Write and check `result.json`, the result of a run; a run is done once this file exists."""
+"""Make and check the content of `result.json`; a run is done once this file exists."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from depthgauge.store.provenance import Provenance
 
 
 class RightAnswers(TypedDict):
-    """One bit for each evaluation sample, in order: 1 if the network classifies it correctly."""
+    """The evaluation samples that a network classifies correctly: one bit per sample, in order."""
 
     samples: int
     bits: str
-    """`numpy.packbits` in base64."""
+    """The bits, packed by `numpy.packbits`, in base64."""
 
 
 def pack_answers(right: ArrayLike) -> RightAnswers:
-    """Return flags as the bits of a `result.json`."""
+    """Return a flag per sample as `RightAnswers`, the form in `result.json`."""
     flags = np.asarray(right, dtype=bool)
     text = base64.b64encode(np.packbits(flags).tobytes()).decode("ascii")
     return {"samples": len(flags), "bits": text}
 
 
 def unpack_answers(stored: RightAnswers) -> NDArray[np.bool_]:
-    """Return a flag for each sample.
+    """Return a flag per sample, True if the network classifies it correctly.
 
     Raises:
-        ValueError: there are more or fewer bits than samples.
+        ValueError: the number of bits does not fit the number of samples.
     """
     packed = np.frombuffer(base64.b64decode(stored["bits"], validate=True), dtype=np.uint8)
     if len(packed) != -(-stored["samples"] // 8):
@@ -50,9 +50,12 @@ def result_of(
     provenance: Provenance,
     right: RightAnswers | None = None,
 ) -> ResultFile:
-    """Return the result of a run, whose metrics must have every epoch."""
+    """Return the result of a run; refuse metrics in which an epoch is missing."""
     if [line["epoch"] for line in metrics] != list(range(config.recipe.epochs + 1)):
-        raise UserError(f"the metrics of the run {config.identity} have lost epochs")
+        raise UserError(
+            f"epochs are missing in the metrics of the run {config.identity}; remove the run's "
+            "folder, and run the command again to train it again"
+        )
     diverged = next((line["epoch"] for line in metrics if line["diverged"]), None)
     result: ResultFile = {
         "schema_version": SCHEMA_VERSION,
@@ -75,7 +78,10 @@ def has_diverged(content: bytes) -> bool:
 
 
 def find_fault(result: Any, identity: str) -> str | None:
-    """Return why this is not the result of the run, as the end of a sentence; None if it is."""
+    """Return what is wrong with the content of a run's `result.json`; None if nothing is.
+
+    The text continues the sentence "FILE …".
+    """
     version = result.get("schema_version") if isinstance(result, dict) else None
     if version not in (None, SCHEMA_VERSION):
         return f"has the schema version {version}; this version knows {SCHEMA_VERSION}"
@@ -86,7 +92,7 @@ def find_fault(result: Any, identity: str) -> str | None:
             unpack_answers(content["right"])
     except (ValidationError, ValueError):
         is_valid = False
-    return None if is_valid else "is not the whole result of its run"
+    return None if is_valid else "is incomplete, or is the result of another run"
 
 
 class _Ended(TypedDict):
@@ -101,7 +107,7 @@ class ResultFile(_Ended):
     """The content of a `result.json`."""
 
     final: EpochMetrics
-    """The last epoch."""
+    """The metrics of the last epoch."""
     provenance: Provenance
     right: NotRequired[RightAnswers]
     """Missing in results of earlier versions."""

@@ -1,4 +1,4 @@
-"""The folder of one run: configuration, metrics, checkpoint, and the result that marks it done."""
+"""The folder of one run: its configuration, metrics, checkpoints and result."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from depthgauge.training.loop import Position, RunState
 
 
 class RunFolder(RunPaths):
-    """The files of one run: `config.json`, `metrics.jsonl`, checkpoints, and last `result.json`.
+    """The files of one run: `config.json`, `metrics.jsonl`, checkpoints, and finally `result.json`.
 
     The second newest checkpoint is kept until the run is done: a cohort that is killed while it
-    saves continues from the newest position that *all* its runs have. A run that raised an error
-    has `failed.json` instead of a result.
+    saves continues from the newest position that *all* its runs have saved. A run that raised an
+    error has `failed.json` instead of a result.
     """
 
     def __init__(self, runs: Path, config: RunConfig) -> None:
@@ -56,19 +56,22 @@ class RunFolder(RunPaths):
         result: ResultFile = read_json(self.result_path)
         if find_fault(result, self.config.identity) is not None:
             raise UserError(
-                f"{self.result_path} is not the whole result of this run; nothing was changed: "
-                "remove the file, and run the command again to train the run again"
+                f"{self.result_path} is incomplete, or is the result of another run; nothing was "
+                "changed: remove the file, and run the command again to train the run again"
             )
         return result
 
     def rewind(self, position: Position | None) -> None:
-        """Drop all that comes after the position from which the run continues; all for None."""
+        """Go back to a saved position: drop later metrics, and make its checkpoint the newest.
+
+        With None, drop all metrics.
+        """
         self.metrics.rewind(None if position is None else position[0])
         if position is not None and _readable_position(self.checkpoint_path) != position:
             os.replace(self.previous_path, self.checkpoint_path)
 
     def save(self, state: RunState) -> None:
-        """Write the checkpoint; the previous one is kept beside it."""
+        """Write a checkpoint, and keep the one before beside it."""
         sync(self.metrics.path)
 
         def write(path: Path) -> None:
@@ -97,17 +100,17 @@ class RunFolder(RunPaths):
         return checkpoints
 
     def load(self, position: Position) -> RunState | None:
-        """Return the state saved at a position; put it aside and return None if it is damaged."""
+        """Return the state saved at a position; if it is damaged, put it aside and return None."""
         return _read_or_put_aside(self.saved()[position])
 
     def finish(self, provenance: Provenance, right: RightAnswers | None = None) -> None:
-        """Write `result.json`, which marks the run as done; an existing one is never replaced."""
+        """Write `result.json`, which marks the run as done, unless that file exists."""
         result = result_of(self.config, self.metrics.lines(), provenance, right)
         create_exclusively(self.result_path, as_json(result))
         self.previous_path.unlink(missing_ok=True)
 
     def fail(self, reason: str, details: str, provenance: Provenance) -> None:
-        """Write `failed.json`: the run raised an error, and is not trained until it is retried."""
+        """Write `failed.json`, which marks the run as failed: only `retry` trains it again."""
         failure: FailureFile = {
             "schema_version": SCHEMA_VERSION,
             "identity": self.config.identity,
@@ -119,18 +122,21 @@ class RunFolder(RunPaths):
 
 
 def newest_common_position(folders: Sequence[RunFolder]) -> Position | None:
-    """Return the newest position that all runs have saved with all metrics; None if none."""
+    """Return the newest position that all runs have saved; None if there is none.
+
+    A position counts only if the run has the metrics of every epoch up to it.
+    """
     return max(set.intersection(*(set(_usable(folder)) for folder in folders)), default=None)
 
 
 def _usable(folder: RunFolder, *, mend: bool = False) -> dict[Position, OpenCheckpoint]:
-    """Return the checkpoints of a run up to which all metrics are there, by position."""
+    """Return, by position, the checkpoints of a run that has the metrics of every epoch before."""
     saved, epochs = folder.saved(mend=mend), folder.metrics.epochs_without_gap()
     return {position: checkpoint for position, checkpoint in saved.items() if position[0] < epochs}
 
 
 def load_newest(folders: Sequence[RunFolder]) -> list[RunState] | None:
-    """Return every run's state at the newest position that is undamaged in all; None if none.
+    """Return every run's state at the newest position undamaged in all runs; None without one.
 
     Damaged checkpoints are put into quarantine.
     """

@@ -1,4 +1,4 @@
-"""The names of the files in a run's folder, without the imports that reading them needs."""
+"""The names and paths of the files in a run's folder; this module does not import torch."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ NAMES = (CONFIG, METRICS, CHECKPOINT, PREVIOUS, FAILED, RESULT)
 
 
 class FailureFile(TypedDict):
-    """The content of a `failed.json`: the error that the run raised, and the whole traceback."""
+    """The content of `failed.json`; `reason` is the error that the run raised, on one line.
+
+    `details` is the traceback.
+    """
 
     schema_version: int
     identity: str
@@ -52,17 +55,17 @@ class RunPaths:
 
     @property
     def result_path(self) -> Path:
-        """The path of the result, which exists once the run is done."""
+        """The path of `result.json`, which exists once the run is done."""
         return self.path / RESULT
 
     @property
     def failed_path(self) -> Path:
-        """The path of the error that the run raised."""
+        """The path of `failed.json`, which exists if the run raised an error."""
         return self.path / FAILED
 
     @property
     def checkpoint_path(self) -> Path:
-        """The path of the newest checkpoint; in the end, the trained network."""
+        """The path of the newest checkpoint; of a run that is done, the trained network."""
         return self.path / CHECKPOINT
 
     @property
@@ -90,5 +93,6 @@ def read_config(path: Path) -> RunConfig:
         return RunConfig.model_validate(read_json(path))
     except ValidationError as error:
         raise UserError(
-            f"{path} is not the configuration of a run of this version; nothing was changed"
+            f"{path} is damaged, or was written by another version of depthgauge; nothing was "
+            "changed: move the run's folder away, and run the command again"
         ) from error

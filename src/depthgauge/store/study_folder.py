@@ -20,7 +20,7 @@ from depthgauge.store.run_paths import FAILED, RESULT, RunPaths, read_config
 
 
 class StudyDocument(BaseModel):
-    """The content of `study.json`; `device` is cpu or cuda, or None in studies of old versions."""
+    """The content of `study.json`; `device` is cpu or cuda, and None in studies of old versions."""
 
     schema_version: Literal[1] = SCHEMA_VERSION
     base: SharedConfig
@@ -33,8 +33,8 @@ class StudyFolder:
     """The folder of a study: one network, task and recipe; commands may add rules, k and seeds.
 
     `study.json` identifies the study, so that another study in the same folder is refused. It also
-    fixes the kind of device, the number of threads and the engine: with these and the plan, results
-    are the same bit for bit.
+    fixes the kind of device, the number of threads and the engine. These and the plan determine
+    the results bit for bit.
     """
 
     def __init__(self, path: Path) -> None:
@@ -53,15 +53,15 @@ class StudyFolder:
     ) -> StudyDocument:
         """Return the `study.json` of this study; write it if the folder is new.
 
-        A new study gets the `threads` and the `engine` that are given, else the defaults.
+        A new study gets `threads` or, if None, `default_threads`; without `engine` it gets cohort.
         """
         while (existing := self.check(base, device, threads, engine)) is None:
             make_folder(self.path)
             has_other_files = not all(_may_precede_a_study(path) for path in self.path.iterdir())
             if has_other_files and not self.study_path.exists():
                 raise UserError(
-                    f"{self.path} has files that are not of a study; choose an empty or new folder "
-                    "with --out"
+                    f"the folder {self.path} has files but no study.json; choose an empty or new "
+                    "folder with --out"
                 )
             document = StudyDocument(
                 base=base,
@@ -80,7 +80,10 @@ class StudyFolder:
         threads: int | None = None,
         engine: Engine | None = None,
     ) -> StudyDocument | None:
-        """Return the `study.json` of the folder, None if it is new; refuse another study's."""
+        """Return the `study.json` of the folder; None if it has none.
+
+        Another study's folder is refused, and so are options other than those of its `study.json`.
+        """
         document = self.read()
         if document is None:
             return None
@@ -91,7 +94,7 @@ class StudyFolder:
         return document
 
     def check_device(self, document: StudyDocument, device: str | None) -> None:
-        """Refuse another kind of device than the one with which the study was started."""
+        """Refuse a kind of device other than that with which the study was started."""
         self._check_option("device", document.device, device)
 
     def _check_option(
@@ -99,12 +102,12 @@ class StudyFolder:
     ) -> None:
         if given != started_with and None not in (given, started_with):
             raise UserError(
-                f"{self.path} was started with --{option} {started_with}, on which its results "
-                f"depend bit for bit; give --{option} {started_with}, or choose another --out"
+                f"the study in {self.path} was started with --{option} {started_with}, which fixes "
+                f"its results bit for bit; give --{option} {started_with}, or choose another --out"
             )
 
     def read(self) -> StudyDocument | None:
-        """Return the content of `study.json`; None if the folder is new."""
+        """Return the content of `study.json`; None if there is none."""
         if not self.study_path.exists():
             return None
         content = read_json(self.study_path)
@@ -135,11 +138,11 @@ class StudyFolder:
         return RunFolder(self.runs, config)
 
     def paths(self, identity: str) -> RunPaths:
-        """Return the paths of a run's files, which is faster than to make its folder object."""
+        """Return the paths of a run's files; this is faster than `run`, which needs a config."""
         return RunPaths(self.runs / identity)
 
     def is_done(self, identity: str) -> bool:
-        """Return whether a run has its result; no path objects are made, since this is frequent."""
+        """Return whether a run has its result (called often, so without slow path objects)."""
         return os.path.exists(f"{self.runs}/{identity}/{RESULT}")
 
     def has_failed(self, identity: str) -> bool:
@@ -155,19 +158,22 @@ class StudyFolder:
         ]
 
     def has_open_runs(self, cohort: CohortPlan, done: Collection[str]) -> bool:
-        """Return whether a cohort has open runs; those in `done` are known to be done."""
+        """Return whether a cohort has runs that are neither done nor failed.
+
+        Runs whose identity is in `done` are known to be done; their files are not looked at.
+        """
         return any(
             not (identity in done or self.is_done(identity) or self.has_failed(identity))
             for identity in cohort.identities
         )
 
     def open_cohorts(self, names: Iterable[str]) -> list[CohortPlan]:
-        """Return the cohorts of these names, or their parts, that have open runs."""
+        """Return the cohorts of these names, or their parts, that have unfinished runs."""
         cohorts = self.plan_files.read().resolve(names)
         return [cohort for cohort in cohorts if self.open_runs(cohort)]
 
     def all_runs(self) -> Iterator[RunFolder]:
-        """Yield every run of the study that was started."""
+        """Yield the folder of every run of the study that was started."""
         for path in sorted(self.runs.glob("*/config.json")) if self.runs.is_dir() else ():
             yield RunFolder(self.runs, read_config(path))
 
@@ -182,9 +188,10 @@ def read_study(folder: Path) -> tuple[StudyFolder, StudyDocument]:
 
 
 def _may_precede_a_study(path: Path) -> bool:
-    """Return whether a new study's folder may have this path in it.
+    """Return whether this file or folder may be in the folder of a new study.
 
-    It may be another study, saved rules or tasks, or a hidden file that a killed process left.
+    Allowed are folders of other studies, saved rules and tasks, and hidden files, which a killed
+    process may have left.
     """
     return (path / "study.json").is_file() or path.name in (SOURCES, TASKS) or path.name[0] == "."
 
@@ -192,7 +199,7 @@ def _may_precede_a_study(path: Path) -> bool:
 def differences(
     old: Mapping[str, Any], new: Mapping[str, Any], prefix: str = ""
 ) -> dict[str, tuple[Any, Any]]:
-    """Return the old and the new value of every dotted name that differs; None if it is missing."""
+    """Return (old value, new value) for every dotted name that differs; None stands for missing."""
     different: dict[str, tuple[Any, Any]] = {}
     for name in sorted(old.keys() | new.keys()):
         before, after = old.get(name), new.get(name)

@@ -84,8 +84,8 @@ def test_a_control_says_what_it_changes():
     run = make_run("bp[shallow]", k=0)
     found = part(make_study(run), "Identification")["Rule bp[shallow]"]
     assert found == (
-        "bp, options: none; in its network: blocks 0; control: no blocks: what embedding and "
-        "readout do alone"
+        "bp, options: none; in its network: blocks 0; control: no blocks: the accuracy of "
+        "embedding and readout alone"
     )
 
 

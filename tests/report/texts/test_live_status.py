@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from depthgauge.report.texts.live_status import MOST, live_status
-from depthgauge.scheduling.live import Fired, LiveRule, LiveRuns
+from depthgauge.scheduling.live_status import Fired, LiveRule, LiveRuns
 
 NOTHING = LiveRuns(0, None, None, 0)
 WAITING = LiveRule("fa", 20, 6, 0, 0, NOTHING, NOTHING, ())

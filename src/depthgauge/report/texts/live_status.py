@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from depthgauge.number_format import percent
-from depthgauge.scheduling.live import LiveRule
+from depthgauge.scheduling.live_status import LiveRule
 
 MOST = 12
 """Most rules that the line names."""

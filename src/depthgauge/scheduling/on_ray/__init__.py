@@ -1,1 +1,1 @@
-"""Train on a Ray cluster: each cohort is a task, even if nodes cannot see the study's folder."""
+"""Train on a Ray cluster, whose nodes need not share the study's folder."""

@@ -1,7 +1,7 @@
-"""Train on a Ray cluster: each cohort is a task, run by the worker that every executor runs.
+"""Train on a Ray cluster: each cohort is a Ray task, which runs the same worker as elsewhere.
 
-A node that sees the study's folder trains into it. Any other node gets the cohort in a parcel and
-sends the changed files back while it trains; this process writes them into the folder.
+A node that shares the study's folder trains into it. Any other node gets the cohort's files in a
+parcel and sends changed files back while it trains; this process writes them into the folder.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from depthgauge.errors import UserError, one_line
 from depthgauge.scheduling.interrupt import Interrupt
 from depthgauge.scheduling.local import OnLook, conclude
 from depthgauge.scheduling.memory_estimate import planned_bytes
-from depthgauge.scheduling.on_ray.parcel import Files, deliver, pack
+from depthgauge.scheduling.on_ray.file_transfer import Files, deliver, pack
 from depthgauge.scheduling.on_ray.tasks import Switchboard, train_in_folder, train_parcel
 from depthgauge.scheduling.worker import CohortProgress, Job
 from depthgauge.store.claims import Claim
@@ -36,7 +36,7 @@ from depthgauge.tasks.base import Task
 from depthgauge.tasks.registry import load_task
 
 LOOK_EVERY = 0.5
-"""Seconds between two looks at the tasks."""
+"""Seconds between two checks of the tasks."""
 
 GIGABYTE = 1e9
 
@@ -44,13 +44,16 @@ ANSWER_WITHIN = 10.0
 """Seconds within which the host of a cluster must answer."""
 
 TRIES = 5
-"""How often a cohort is begun again after its worker or node died."""
+"""The number of times that a cohort is sent again after its worker or node died."""
 
 
 def run_on_ray(
     job: Job, study: StudyFolder, address: str | None, interrupt: Interrupt, on_look: OnLook
 ) -> None:
-    """Train the job on the cluster at `address`, else on one that runs here or is started."""
+    """Train the job on the Ray cluster at `address`.
+
+    If `address` is None, use the cluster of this machine, and start one if none runs.
+    """
     with _connected(address), _explained(), _marker_in(study) as marker:
         interrupt.listen()  # Ray has installed its own handlers
         tasks = _Tasks(job, study, marker)
@@ -64,7 +67,7 @@ def run_on_ray(
 
 
 class _Tasks:
-    """The cohorts of a job as tasks of a cluster."""
+    """The Ray tasks of a job, one for each cohort; `said` has the errors to report."""
 
     def __init__(self, job: Job, study: StudyFolder, marker: Path) -> None:
         self._job, self._study, self._marker = job, study, marker
@@ -89,7 +92,7 @@ class _Tasks:
             self.pending[train.remote(own, self._marker, self._switchboard)] = cohort
 
     def look(self) -> None:
-        """Write the files that came back, and see which cohorts have ended."""
+        """Write the files that came back, and handle the tasks that have ended."""
         ready, _ = ray.wait(list(self.pending), timeout=LOOK_EVERY)
         self._write_arrived()
         for reference in ready:
@@ -124,10 +127,13 @@ class _Tasks:
             self.said.append(str(outcome))
 
     def _claim_and_send(self, cohort: CohortPlan) -> None:
-        """Claim a cohort for this process and send it, unless another command has it."""
+        """Claim a cohort for this process and send it, unless another command has claimed it."""
         claim = self._study.claims.take(cohort.name)
         if claim is None:
-            self.said.append(f"{cohort.label} is being trained by another command")
+            self.said.append(
+                f"{cohort.label} is being trained by another command; wait for its end, then run "
+                "this command again"
+            )
             return
         self._claims[cohort.name] = claim
         steps = self._study.plan_files.read().steps_of(cohort)
@@ -145,7 +151,7 @@ class _Tasks:
         self.pending[train.remote(own, parcel, self._switchboard)] = cohort
 
     def _memory_of(self, cohort: CohortPlan) -> int:
-        """Return the bytes that a node must have free for a cohort."""
+        """Return the bytes that a cohort needs on a node; refuse a cohort that fits on no node."""
         typed = self._study.plan_files.read().task_of(cohort)
         if typed not in self._tasks:
             self._tasks = {typed: load_task(*typed)}
@@ -166,15 +172,15 @@ class _Tasks:
 
 @contextmanager
 def _connected(address: str | None) -> Iterator[None]:
-    """Connect to a cluster inside the block; stop at its end what was started for it."""
+    """Connect to a cluster inside the `with` block; stop it afterwards if this call started it."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     _check_host_answers(address or os.environ.get("RAY_ADDRESS", ""))
     try:
         ray.init(address=address, include_dashboard=False, logging_level=logging.ERROR)
     except (ConnectionError, ValueError, RuntimeError) as error:
         raise UserError(
-            f"no Ray cluster can be reached: {one_line(error)}; one that asks for a token needs "
-            "RAY_AUTH_MODE=token"
+            f"no Ray cluster can be reached: {one_line(error)}; if the cluster asks for a token, "
+            "set RAY_AUTH_MODE=token"
         ) from error
     try:
         yield
@@ -183,13 +189,13 @@ def _connected(address: str | None) -> Iterator[None]:
 
 
 def _check_host_answers(address: str) -> None:
-    """Refuse HOST:PORT where nothing listens: Ray itself would try for a quarter of an hour."""
+    """Refuse HOST:PORT at which nothing listens; Ray itself would try for a quarter of an hour."""
     try:
         place = urlsplit(address if "://" in address else f"//{address}")
         host, port = place.hostname, place.port
     except ValueError as error:
         raise UserError(f"--address {address} cannot be read: {error}; give HOST:PORT") from error
-    if host is None or port is None:  # such as auto, which Ray looks up itself
+    if host is None or port is None:  # an address such as `auto`, which Ray looks up itself
         return
     try:
         socket.create_connection((host, port), ANSWER_WITHIN).close()
@@ -202,19 +208,19 @@ def _check_host_answers(address: str) -> None:
 
 @contextmanager
 def _explained() -> Iterator[None]:
-    """Turn Ray's errors inside the block into a sentence."""
+    """Turn an error of Ray inside the `with` block into a UserError."""
     try:
         yield
     except ray.exceptions.RayError as error:
         raise UserError(
-            f"the Ray cluster failed: {one_line(error)}; the same command goes on from the last "
-            "checkpoint"
+            f"the Ray cluster failed: {one_line(error)}; run the same command again to continue "
+            "from the last checkpoint"
         ) from error
 
 
 @contextmanager
 def _marker_in(study: StudyFolder) -> Iterator[Path]:
-    """Make a file inside the block by which a node can tell whether it sees the study's folder."""
+    """Create a file in the study's folder for the `with` block; a node that sees it shares it."""
     marker = study.path.resolve() / f".shared-{uuid.uuid4().hex}"
     marker.touch()
     try:
@@ -224,12 +230,12 @@ def _marker_in(study: StudyFolder) -> Iterator[Path]:
 
 
 def _check_a_node_is_enough(job: Job, cohort: CohortPlan, memory: int) -> None:
-    """Refuse a cohort that no node can hold, since its task would wait for ever."""
+    """Refuse a cohort that fits on no node, since its task would wait for ever."""
     gpus = int(job.device.startswith("cuda"))
     needs = {"CPU": job.threads, "GPU": gpus, "memory": memory}
     nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
     if not any(all(node.get(kind, 0) >= need for kind, need in needs.items()) for node in nodes):
         raise UserError(
             f"{cohort.label} needs {job.threads} CPUs, {gpus} GPUs and {memory / GIGABYTE:.1f} GB, "
-            "and no node of the cluster has as much; change --threads, --device or --cohort"
+            "and no node of the cluster has that much; change --threads, --device or --cohort"
         )

@@ -1,4 +1,4 @@
-"""The functions that run on the nodes of a Ray cluster, and the actor that talks with them."""
+"""The functions that run on the nodes of a Ray cluster, and the actor that they talk to."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ import ray
 import torch
 
 from depthgauge.errors import UserError, system_sentence
-from depthgauge.scheduling.on_ray.parcel import ChangeSender, Files, Parcel, unpack
+from depthgauge.scheduling.on_ray.file_transfer import ChangeSender, Files, Parcel, unpack
 from depthgauge.scheduling.worker import Job, Worker
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.training.loop import StoppedEarlyError
 
 ASK_EVERY = 1.0
-"""Seconds between two questions to the switchboard whether to stop."""
+"""Seconds between two times that a node asks the switchboard whether to stop."""
 
 Outcome = Literal["ended", "stopped", "cannot see the folder"] | UserError
 
 
 class Switchboard:
-    """An actor beside the driver that passes the wish to stop to the nodes, and files back."""
+    """A Ray actor between this process and the nodes: it passes on stop requests and files."""
 
     def __init__(self) -> None:
         self._stopping = False
@@ -39,17 +39,17 @@ class Switchboard:
         return self._stopping
 
     def put(self, cohort: str, files: Files) -> None:
-        """Take the changed files of a cohort."""
+        """Store the changed files of a cohort until `take` is called."""
         self._arrived.append((cohort, files))
 
     def take(self) -> list[tuple[str, Files]]:
-        """Return the files that have come since the last call."""
+        """Return the files that were put since the last call, each with the cohort's name."""
         arrived, self._arrived = self._arrived, []
         return arrived
 
 
 class StopPoll:
-    """Asks the switchboard in a thread whether to stop, so that no step waits for the answer."""
+    """Asks the switchboard whether to stop, in a thread, so that training never waits for it."""
 
     def __init__(self, switchboard: Any) -> None:
         self._switchboard, self._ended = switchboard, threading.Event()
@@ -75,7 +75,7 @@ class StopPoll:
 
 
 def train_in_folder(job: Job, marker: Path, switchboard: Any) -> Outcome:
-    """Train into the study's folder, if this node sees the driver's marker in it."""
+    """Train into the study's folder, if the file `marker` in it is visible on this node."""
     if not marker.exists():
         return "cannot see the folder"
     return _work(job, switchboard)

@@ -1,4 +1,7 @@
-"""Read from a study's folder how many of its runs are in which state."""
+"""The status of a study, for `depthgauge status`: runs counted by state, cohorts in training.
+
+For accuracies and alarms during training, see `live_status.py`.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +19,23 @@ from depthgauge.store.run_paths import RunPaths
 from depthgauge.store.study_folder import read_study
 
 RunState = Literal["finished", "diverged", "failed", "running", "stopped", "waiting"]
-"""A stopped run was begun, and nobody is training it now; a waiting run was not begun."""
+"""The state of a run. A stopped run has begun but no process trains it; a waiting run has not."""
 
 
 @dataclass(frozen=True)
 class RunningCohort:
-    """A cohort in training; times are in seconds, and None if not known yet."""
+    """A cohort that a process is training.
+
+    Attributes:
+        cohort: the cohort's name.
+        label: the labels of its rules.
+        runs: the number of its runs in training.
+        where: the machine and the process.
+        epoch: the number of finished epochs.
+        epochs: the number of all epochs.
+        seconds_left: the time left at the present speed; None if the speed is not known yet.
+        silent_for: the seconds since the process last gave a sign of life.
+    """
 
     cohort: str
     label: str
@@ -34,13 +48,13 @@ class RunningCohort:
 
     @property
     def epochs_left(self) -> int:
-        """The epochs that all its runs together still have to be trained."""
+        """The number of epochs that are left to train, summed over the cohort's runs."""
         return self.runs * (self.epochs - self.epoch)
 
 
 @dataclass(frozen=True)
 class FailedRun:
-    """A run that raised an error."""
+    """A run that raised an error, which is the `reason`; `run` is the run's identity."""
 
     run: str
     label: str
@@ -72,7 +86,7 @@ class StudyStatus:
         running: the cohorts in training.
         failed: the runs that raised an error.
         seconds_left: the time left at the present speed; None if nothing is running.
-        schema_version: the version of this document.
+        schema_version: the version of the JSON document's form.
     """
 
     study: str
@@ -84,7 +98,7 @@ class StudyStatus:
 
 
 def status_of(folder: Path) -> StudyStatus:
-    """Return the study's status."""
+    """Return the status of the study in a folder."""
     study, _ = read_study(folder)
     plan, claims, runs = study.plan_files.read(), study.claims, study.runs
     counts: dict[RunState, int] = dict.fromkeys(get_args(RunState), 0)
@@ -108,7 +122,7 @@ def status_of(folder: Path) -> StudyStatus:
 
 
 def _outside_the_plan(runs: Path, planned: set[str]) -> Iterator[RunPaths]:
-    """Yield runs that were begun before plans existed, or were copied into the folder."""
+    """Yield the runs that are in no plan: those of old versions, or copied into the folder."""
     for path in runs.iterdir() if runs.is_dir() else ():
         if path.name not in planned and path.is_dir():
             yield RunPaths(path)
@@ -141,7 +155,7 @@ def _running(cohort: CohortPlan, holder: ClaimFile, claims: Claims) -> RunningCo
 def _seconds_left(
     cohorts: list[CohortPlan], running: list[RunningCohort], folder: Path
 ) -> float | None:
-    """Return the seconds until all runs have ended: epochs left, at the speed of those running."""
+    """Return the seconds until all runs end, at the present speed; None if nothing is running."""
     speed = sum(
         cohort.epochs_left / cohort.seconds_left for cohort in running if cohort.seconds_left
     )

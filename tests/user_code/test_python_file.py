@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from depthgauge.errors import UserError
-from depthgauge.sources.python_file import import_file
+from depthgauge.user_code.python_file import import_file
 
 
 @pytest.fixture(autouse=True)
@@ -43,5 +43,5 @@ def test_a_file_that_raises_is_named_and_not_kept(tmp_path):
 def test_a_file_of_another_kind_is_refused(tmp_path):
     path = tmp_path / "mine.txt"
     path.write_text("VALUE = 1\n")
-    with pytest.raises(UserError, match=r"mine\.txt cannot be loaded as Python"):
+    with pytest.raises(UserError, match=r"mine\.txt: the name of a Python file must end in \.py"):
         import_file(f"mine_{tmp_path.name}", path)

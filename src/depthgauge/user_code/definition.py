@@ -1,4 +1,4 @@
-"""Find the text in which a class or function was written: a file, a notebook cell, a script."""
+"""Find the source text of a user's class or function, in a file, a notebook cell or a script."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 from depthgauge.errors import UserError
 
 MAIN = ("__main__", "__mp_main__")
-"""The module names of a notebook or the running script, which must not be imported again."""
+"""The module names of a notebook or of the running script, which cannot be imported by name."""
 
 Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -28,7 +28,7 @@ def file_of_definition(value: Any) -> Path | None:
 
 
 def written_source(value: Any) -> str:
-    """Return the lines that define a class or function of a notebook or script, with decorators."""
+    """Return the source lines of a class or function of a notebook or script, with decorators."""
     if value.__qualname__ != value.__name__:
         raise UserError(
             f"{value.__qualname__} is defined inside a function or class; define it at the top "
@@ -46,14 +46,14 @@ def written_source(value: Any) -> str:
 
 
 def namespace_of(value: Any) -> Mapping[str, Any]:
-    """Return the global names that a class or function sees."""
+    """Return the global variables that a class or function can use, by name."""
     for function in own_functions(value):
         return function.__globals__
     return vars(sys.modules[value.__module__])
 
 
 def own_functions(value: Any) -> list[FunctionType]:
-    """Return the function itself, or the methods that a class defines."""
+    """Return the methods that a class itself defines; for a function, the function alone."""
     if not isinstance(value, type):
         return [function for function in [inspect.unwrap(value)] if inspect.isfunction(function)]
     members = [getattr(member, "fget", member) for member in vars(value).values()]
@@ -67,7 +67,7 @@ def own_functions(value: Any) -> list[FunctionType]:
 
 
 def main_texts(namespace: Mapping[str, Any]) -> list[str]:
-    """Return the cells of a notebook, the newest first, or the script that is running."""
+    """Return the texts of a notebook's cells, the newest first, or that of the running script."""
     cells = namespace.get("In")
     if isinstance(cells, list):
         return [str(cell) for cell in reversed(cells)]
@@ -76,7 +76,7 @@ def main_texts(namespace: Mapping[str, Any]) -> list[str]:
 
 
 def _places(value: Any) -> Iterator[tuple[str, int | None]]:
-    """Yield texts that may define the value, with a line inside the definition where known."""
+    """Yield texts that may define `value`, with a line number inside the definition if known."""
     for function in own_functions(value):
         code = function.__code__
         yield "".join(linecache.getlines(code.co_filename)), code.co_firstlineno
@@ -86,7 +86,7 @@ def _places(value: Any) -> Iterator[tuple[str, int | None]]:
 
 
 def _find_definition(text: str, value: Any, line: int | None) -> Definition | None:
-    """Return the newest definition of the value at the top level of a text."""
+    """Return the last definition of `value` at the top level of a text; None if it has none."""
     try:
         tree = ast.parse(text)
     except SyntaxError:
@@ -116,6 +116,6 @@ def _first_line(node: Definition) -> int:
 
 
 def _annotated(node: Definition) -> set[str]:
-    """Return the annotated names of a class's body."""
+    """Return the annotated names in the body of a class."""
     lines = [line for line in node.body if isinstance(line, ast.AnnAssign)]
     return {line.target.id for line in lines if isinstance(line.target, ast.Name)}

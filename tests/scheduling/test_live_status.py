@@ -10,7 +10,7 @@ from scheduling.metrics_lines import Line, first_epochs, line, lines_in
 from scheduling.small_grids import NET, RECIPE, grid, plan, study_of, train_without_claims
 
 from depthgauge.scheduling.grid import Grid
-from depthgauge.scheduling.live import Fired, LiveReader, LiveRule, LiveRuns
+from depthgauge.scheduling.live_status import Fired, LiveReader, LiveRule, LiveRuns
 from depthgauge.store.study_folder import StudyFolder
 
 NOTHING = LiveRuns(0, None, None, 0)

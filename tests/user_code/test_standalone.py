@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 from cli.commands import SMALL, run
-from sources.notebooks import CELLS, notebook, run_script
+from user_code.notebooks import CELLS, notebook, run_script
 
 from depthgauge.errors import UserError
 from depthgauge.registry import RULES
-from depthgauge.sources.standalone import standalone_source
+from depthgauge.user_code.standalone import standalone_source
 
 RULE = "from depthgauge.rules.dfa import DFA\n"
 FIRST = RULE + "class Mine(DFA):\n    name = 'mine'\n    def more(self):\n        return {}\n"
@@ -109,7 +109,9 @@ def test_a_name_that_cannot_come_along_is_refused(value, kind):
 
 def test_a_name_that_is_not_defined_is_refused():
     with notebook(FIRST.replace("{}", "nowhere")) as names:
-        assert refusal(names["Mine"]) == "Mine uses nowhere, which is not defined; define it"
+        assert refusal(names["Mine"]) == (
+            "Mine uses nowhere, which is not defined; define nowhere or import it"
+        )
 
 
 def test_a_class_without_source_is_refused():

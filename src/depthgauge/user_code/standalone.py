@@ -1,4 +1,4 @@
-"""Turn a class or function of a notebook into a Python file that needs no other file.
+"""Turn a class or function of a notebook into a standalone Python file.
 
 The file has the imports, constants, functions and classes that the definition uses, so that any
 process can import it. The same definitions give the same text.
@@ -20,21 +20,21 @@ from types import ModuleType
 from typing import Any
 
 from depthgauge.errors import UserError
-from depthgauge.sources.definition import (
+from depthgauge.user_code.definition import (
     MAIN,
     main_texts,
     namespace_of,
     own_functions,
     written_source,
 )
-from depthgauge.sources.global_names import annotation_names, dotted_names, global_names
+from depthgauge.user_code.global_names import annotation_names, dotted_names, global_names
 
 IN_EVERY_MODULE = ("__name__", "__file__", "__doc__")
 
 
 @dataclass(frozen=True)
 class StandaloneSource:
-    """A Python text that defines `name` and everything `name` uses."""
+    """A Python text that defines the class or function `name` and everything that it uses."""
 
     text: str
     name: str
@@ -45,7 +45,7 @@ class StandaloneSource:
         return hashlib.sha256(self.text.encode()).hexdigest()
 
     def save(self, folder: Path) -> str:
-        """Write the text into the folder and return its place, as `path.py:Name`."""
+        """Write the text to a file in the folder, and return `path.py:Name`."""
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{self.checksum[:16]}.py"
         unfinished = path.with_suffix(".tmp")
@@ -55,7 +55,7 @@ class StandaloneSource:
 
 
 def standalone_source(value: Any) -> StandaloneSource:
-    """Collect the source of a class or function with everything that it uses."""
+    """Return the source of a class or function together with everything that it uses."""
     collected = _Collected()
     collected.add(value)
     parts = [
@@ -92,7 +92,10 @@ class _Collected:
             if name in namespace:
                 self._add_used(name, namespace, value, text)
             elif not hasattr(builtins, name) and name not in optional:
-                raise UserError(f"{value.__name__} uses {name}, which is not defined; define it")
+                raise UserError(
+                    f"{value.__name__} uses {name}, which is not defined; define {name} or import "
+                    "it"
+                )
         self.definitions.append(text)
 
     def _add_used(self, name: str, namespace: Mapping[str, Any], user: Any, text: str) -> None:
@@ -122,19 +125,22 @@ def _postpones_annotations(value: Any) -> bool:
 
 
 def _refuse_outdated_bases(value: Any, text: str, namespace: Mapping[str, Any]) -> None:
-    """Refuse a class whose base was defined again later: its text would give another class."""
+    """Refuse a class whose base class was defined again later.
+
+    In a file, the class would get the new base instead of the base that it has.
+    """
     (node,) = ast.parse(text).body
     for base in node.bases if isinstance(node, ast.ClassDef) else []:
         current = namespace.get(base.id) if isinstance(base, ast.Name) else None
         if isinstance(current, type) and current not in value.__bases__:
             raise UserError(
-                f"{value.__name__} was defined before its base {current.__name__} was defined "
-                f"again; run the cell of {value.__name__} once more"
+                f"{value.__name__} has an old version of its base class {current.__name__}, which "
+                f"was defined again later; run the cell of {value.__name__} once more"
             )
 
 
 def _is_defined_in(namespace: Mapping[str, Any], value: Any) -> bool:
-    """Return whether the value is a class or function that the notebook defines by a name."""
+    """Return whether `value` is a class or function that the notebook itself defines."""
     if getattr(value, "__module__", None) != namespace.get("__name__"):
         return False
     definition = inspect.unwrap(value)
@@ -143,7 +149,7 @@ def _is_defined_in(namespace: Mapping[str, Any], value: Any) -> bool:
 
 
 def _as_constant(value: Any) -> str | None:
-    """Return a plain constant as Python text; None if the value is anything else."""
+    """Return `value` as Python text if it is a plain constant, else None."""
     if type(value) is float and not math.isfinite(value):
         return f'float("{value}")'
     if value is None or type(value) in (bool, int, float, str, bytes):
@@ -160,7 +166,7 @@ def _as_constant(value: Any) -> str | None:
 
 
 def _import_module(name: str, module: ModuleType, text: str) -> set[str]:
-    """Return the lines that import a module, and its submodules that the text uses."""
+    """Return the lines that import a module and those of its submodules that the text uses."""
     if module.__name__ != name:
         return {f"import {module.__name__} as {name}"}
     parts = [used for used in dotted_names(text) if used.startswith(f"{name}.")]
@@ -168,7 +174,7 @@ def _import_module(name: str, module: ModuleType, text: str) -> set[str]:
 
 
 def _import_name(name: str, namespace: Mapping[str, Any], user: Any) -> str:
-    """Return the line that imports a name, from its module or as the notebook imports it."""
+    """Return the line that imports `name`: from its own module, or as the notebook imports it."""
     value = namespace[name]
     module = getattr(value, "__module__", None)
     homes = [(module, getattr(value, "__name__", name)), (module, name)]
@@ -180,14 +186,14 @@ def _import_name(name: str, namespace: Mapping[str, Any], user: Any) -> str:
             return f"from {home} import {attribute}{renamed}"
     kind = type(value)
     raise UserError(
-        f"{user.__name__} uses {name}, which is neither imported nor a plain constant but "
-        f"{kind.__module__}.{kind.__qualname__}; import it from a module, make it an option, or "
-        f"put {user.__name__} into a file and give path/to/file.py:{user.__name__}"
+        f"{user.__name__} uses {name}, an object of {kind.__module__}.{kind.__qualname__} that "
+        f"cannot be saved as text; import {name} from a module, make it an option, or put "
+        f"{user.__name__} into a file and give path/to/file.py:{user.__name__}"
     )
 
 
 def _written_imports(name: str, namespace: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return the modules and names of the notebook's own imports of `name`, the newest first."""
+    """Return (module, name in it) for each import of `name` in the notebook, newest first."""
     found = []
     for text in main_texts(namespace):
         try:

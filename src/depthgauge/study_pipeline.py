@@ -1,4 +1,4 @@
-"""The stages of one study: train its grid, load the runs, read, judge, and write the documents."""
+"""The stages of a study: train its runs, load them, read diagnostics, judge, write documents."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from depthgauge.verdict.thresholds import Thresholds, thresholds_from
 def run_audit(
     config: StudyConfig, task: Task | None, thresholds: Thresholds, *, as_published: bool = False
 ) -> StudyResult:
-    """Choose settings if `select` asks for it; then train, read, judge and write the study."""
+    """Choose settings if the option `select` is given; then train, judge and write the study."""
     judged = config.changed(validation=0) if config.select else config
     used = task or load_task_of(judged)
     folder, rules = folder_of(judged, used), given_rules(config)
@@ -81,7 +81,10 @@ def run_audit(
 def _select(
     config: StudyConfig, judged: StudyConfig, task: Task, rules: Sequence[RuleChoice], folder: Path
 ) -> tuple[StudyResult, dict[str, Selection], list[RuleChoice]]:
-    """Train every setting; return that study, the choice of settings, and the rules to audit."""
+    """Train every setting of every rule, and choose the best one on held-out samples.
+
+    Return the study of the settings, the choice for each rule, and the rules to audit.
+    """
     grid = selection_grid(config, rules, build_grid(judged, task, rules))
     samples = len(grid.task.evaluation)
     execution = execution_of(config.changed(validation=samples))
@@ -107,9 +110,10 @@ def run_ladder(config: StudyConfig, task: Task | None) -> StudyResult:
 
 
 def _train_called_for(study: StudyResult, grid: Grid, execution: Execution) -> StudyResult:
-    """Train the swap twins and confirming runs that the ladders call for, until none are missing.
+    """Train the swap twins and confirming runs that the ladders need, until none is missing.
 
-    Each round may call for more. Slurm trains one round; its command is then given again.
+    The results of each round may make further runs necessary. With Slurm only one round is
+    submitted; then the user gives the same command again.
     """
     while study.submitted is None and (called := find_next_runs(study, grid)) is not None:
         prepared, submitted = train(called, study.folder, execution)
@@ -123,7 +127,10 @@ def run_checkpoint_audit(
     """Read and judge networks that were trained elsewhere; write the audit if `out` is given."""
     for option in ("vary", "controls", "select"):
         if getattr(config, option):
-            raise UserError(f"--{option} is for training; with --checkpoints nothing is trained")
+            raise UserError(
+                f"--{option} changes training, but with --checkpoints nothing is trained; leave "
+                f"out --{option}"
+            )
     if config.out is not None:
         make_folder(Path(config.out))
     used = task or load_task_of(config)
@@ -136,7 +143,7 @@ def run_checkpoint_audit(
 
 
 def plan_of(config: StudyConfig, task: Task | None) -> StudyPlan:
-    """Return what would be trained first: the runs that choose settings, or the study itself."""
+    """Return the plan of what is trained first: with `select` the settings, else the study."""
     judged = config.changed(validation=0) if config.select else config
     used, rules = task or load_task_of(judged), given_rules(config)
     folder = folder_of(judged, used)
@@ -150,12 +157,18 @@ def plan_of(config: StudyConfig, task: Task | None) -> StudyPlan:
 def load_prepared(
     prepared: Prepared, *, audited: bool = True, before: StudyResult | None = None
 ) -> StudyResult:
-    """Return the study that was trained; runs that were read before training are not read again."""
+    """Return the trained study, without reading again the runs that were done before training.
+
+    Args:
+        prepared: the study and the runs that were done before training.
+        audited: also load the verdicts in `audit.json`.
+        before: an earlier result, whose runs are not read again.
+    """
     return load_opened(prepared.study, prepared.file, prepared.done, audited=audited, before=before)
 
 
 def execution_of(config: StudyConfig) -> Execution:
-    """Return how to train a study, with progress on standard error."""
+    """Return the `Execution` of a study, which shows progress on standard error."""
     return Execution(config, _say, show_progress)
 
 
@@ -168,7 +181,7 @@ def thresholds_of(config: StudyConfig) -> Thresholds:
 
 
 def with_both_ends(config: StudyConfig) -> StudyConfig:
-    """Return the study with k = 0 and k = L added, which an audit always trains."""
+    """Return the configuration with k = 0 and k = L added, which an audit always trains."""
     need_blocks(config, "audit")
     rungs = config.k or usual_rungs(config.depth)
     return config.changed(k=list(dict.fromkeys([0, config.depth, *rungs])))

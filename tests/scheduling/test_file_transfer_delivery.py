@@ -8,7 +8,7 @@ import pytest
 from scheduling.small_jobs import prepare, work
 from store.small_runs_on_disk import contents
 
-from depthgauge.scheduling.on_ray.parcel import Files, deliver, pack, unpack
+from depthgauge.scheduling.on_ray.file_transfer import Files, deliver, pack, unpack
 from depthgauge.scheduling.worker import Job
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.run_paths import FAILED, METRICS, NAMES, RESULT

@@ -1,4 +1,4 @@
-"""Find the global names that the text of a definition uses."""
+"""Find the global names that the source text of a class or function uses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def global_names(text: str) -> set[str]:
-    """Return the names that are neither local nor assigned in the text, builtins included."""
+    """Return the names that the text uses but does not define, including builtins."""
     names: set[str] = set()
     tables = [symtable.symtable(text, "<source>", "exec")]
     while tables:
@@ -37,7 +37,7 @@ def _read_before_assigned(node: ast.ClassDef) -> set[str]:
 
 
 def annotation_names(text: str) -> set[str]:
-    """Return the global names that are used only in annotations."""
+    """Return the global names that the text uses only in annotations."""
     bare = _WithoutAnnotations().visit(ast.parse(text))
     return global_names(text) - global_names(ast.unparse(ast.fix_missing_locations(bare)))
 
@@ -49,7 +49,7 @@ def dotted_names(text: str) -> set[str]:
 
 
 class _WithoutAnnotations(ast.NodeTransformer):
-    """Removes the annotations, which `from __future__ import annotations` does not evaluate."""
+    """Removes all annotations from a syntax tree."""
 
     def visit_arg(self, node: ast.arg) -> ast.arg:
         node.annotation = None

@@ -1,4 +1,4 @@
-"""Send a cohort to a node that cannot see the study's folder, and get its files back."""
+"""Send the files of a cohort to a node without the study's folder, and get changed files back."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from depthgauge.store.run_paths import NAMES, RESULT
 from depthgauge.store.study_folder import StudyFolder
 
 Files = dict[str, bytes]
-"""The contents of files by the run's identity and the file's name: `identity/metrics.jsonl`."""
+"""The contents of runs' files, by identity and file name: `2236342575e08e63/metrics.jsonl`."""
 
 SEND_EVERY = 10.0
 """Seconds between two deliveries of changed files."""
@@ -23,12 +23,12 @@ SEND_EVERY = 10.0
 
 @dataclass(frozen=True)
 class Parcel:
-    """All that a node needs to train a cohort.
+    """Everything that a node needs to train a cohort.
 
     Attributes:
         study: the content of `study.json`.
-        plan: the plan of this cohort alone.
-        rules: the contents of the users' rule files, by the text for the rule.
+        plan: a plan with this cohort alone.
+        rules: the contents of the users' rule files, by the user's text for the rule.
         files: the present files of the cohort's runs.
     """
 
@@ -54,7 +54,7 @@ def pack(study: StudyFolder, cohort: CohortPlan) -> Parcel:
 
 
 def unpack(parcel: Parcel, folder: Path) -> StudyFolder:
-    """Write a parcel as the folder of a study, with the users' rule files in it."""
+    """Write the content of a parcel into a new study's folder, and return that study."""
     study = StudyFolder(folder)
     folder.mkdir(parents=True, exist_ok=True)
     study.study_path.write_bytes(parcel.study)
@@ -67,16 +67,19 @@ def unpack(parcel: Parcel, folder: Path) -> StudyFolder:
 
 
 def deliver(study: StudyFolder, cohort: CohortPlan, files: Files) -> None:
-    """Write files that were sent into the folders of the cohort's runs, results last.
+    """Write the files that a node sent into the folders of the cohort's runs, results last.
 
-    Runs that are done already are not changed.
+    Runs that are already done are not changed.
     """
     known = set(cohort.identities)
     done = {identity for identity in known if study.is_done(identity)}
     for place in files:
         identity, _, name = place.partition("/")
         if identity not in known or name not in NAMES:
-            raise UserError(f"the file {place!r} does not belong to the cohort {cohort.name}")
+            raise UserError(
+                f"a node sent the file {place!r}, which is not of the cohort {cohort.name}; it was "
+                "not written"
+            )
     for place in sorted(files, key=lambda place: place.endswith(RESULT)):
         path = study.runs / place
         if path.parent.name not in done:
@@ -107,7 +110,7 @@ class ChangeSender:
         self.send_changes()
 
     def send_changes(self) -> None:
-        """Send the files that have changed since they were sent."""
+        """Send the files that have changed since they were last sent."""
         now: Files = {}
         for config in self._cohort.configs:
             now |= _files_of(self._study.run(config).path)
@@ -118,7 +121,10 @@ class ChangeSender:
 
 
 def _files_of(run: Path) -> Files:
-    """Return the files of a run; the result is read first, since files beside it are final."""
+    """Return the contents of a run's files.
+
+    The result is read first: once it exists, the other files no longer change.
+    """
     found: Files = {}
     for name in reversed(NAMES):
         try:
@@ -129,7 +135,7 @@ def _files_of(run: Path) -> Files:
 
 
 def _beside(rule: PlannedRule, source: bytes | None, folder: Path) -> PlannedRule:
-    """Return the rule; if it came in a file, write the file beside the study and name that."""
+    """Return the rule; if it has a `source`, write that into the folder and refer to the file."""
     path = file_of(rule.typed)
     if source is None or path is None:
         return rule

@@ -12,8 +12,8 @@ from scheduling.small_jobs import prepare, work, write_rules
 from store.small_runs_on_disk import contents
 
 from depthgauge.errors import UserError
-from depthgauge.scheduling.on_ray import parcel as module
-from depthgauge.scheduling.on_ray.parcel import ChangeSender, Files, deliver, pack, unpack
+from depthgauge.scheduling.on_ray import file_transfer as module
+from depthgauge.scheduling.on_ray.file_transfer import ChangeSender, Files, deliver, pack, unpack
 from depthgauge.scheduling.worker import Job
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.run_paths import CHECKPOINT, METRICS, RESULT
@@ -142,7 +142,7 @@ def test_what_is_not_a_file_of_its_runs_is_refused(study, cohort, tmp_path, plac
     other = study.plan_files.read().current[1].configs[0].identity
     place = place.format(run=cohort.configs[0].identity, other=other)
     before = contents(tmp_path)
-    with pytest.raises(UserError, match="does not belong to the cohort"):
+    with pytest.raises(UserError, match="which is not of the cohort"):
         deliver(study, cohort, {place: b"bad"})
     assert contents(tmp_path) == before
 
@@ -150,7 +150,7 @@ def test_what_is_not_a_file_of_its_runs_is_refused(study, cohort, tmp_path, plac
 def test_where_one_file_is_refused_none_is_written(study, cohort, tmp_path):
     before = contents(tmp_path)
     good = f"{cohort.configs[0].identity}/{METRICS}"
-    with pytest.raises(UserError, match="does not belong to the cohort"):
+    with pytest.raises(UserError, match="which is not of the cohort"):
         deliver(study, cohort, {good: b"good", f"{cohort.configs[1].identity}/x": b"bad"})
     assert contents(tmp_path) == before
 

@@ -1,4 +1,7 @@
-"""The accuracy and the alarms of each rule while a study is trained, read from its folder."""
+"""The live status: the accuracy and alarms of each rule while a study is trained.
+
+It is read from the study's folder. `report/texts/live_status.py` turns it into words.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +20,12 @@ from depthgauge.verdict.thresholds import Thresholds
 
 @dataclass(frozen=True)
 class LiveRuns:
-    """The state of the runs in a group that were begun, each at its newest epoch.
+    """The live status of a group of runs, each at its newest epoch.
 
     Attributes:
-        begun: the number of runs that were begun.
-        epochs: their lowest and highest epoch; None if no run was begun.
-        accuracy: the mean of the runs that have not diverged; None if there are none.
+        begun: the number of runs that have begun.
+        epochs: the lowest and the highest epoch of these runs; None if no run has begun.
+        accuracy: the mean accuracy of the runs that have not diverged; None if there are none.
         diverged: the number of runs that diverged.
     """
 
@@ -37,7 +40,7 @@ class Fired:
     """A diagnostic that fired in some runs with all blocks trained.
 
     Attributes:
-        name: the diagnostic.
+        name: the diagnostic's name, such as D1.
         runs: the number of runs in which it fired.
         epoch: the earliest epoch at which it fired.
     """
@@ -49,7 +52,7 @@ class Fired:
 
 @dataclass(frozen=True)
 class LiveRule:
-    """The present state of one rule.
+    """The live status of one rule.
 
     Attributes:
         rule: the rule's label.
@@ -73,7 +76,7 @@ class LiveRule:
 
     @property
     def has_begun(self) -> bool:
-        """Whether a run of the rule was begun."""
+        """Whether any run of the rule has begun."""
         return bool(self.finished or self.failed or self.full.begun or self.frozen.begun)
 
     @property
@@ -83,7 +86,10 @@ class LiveRule:
 
 
 class _Run:
-    """The state of one run; a finished run is not read again. For a run with swaps, k is None."""
+    """The state of one run; once the run is finished, its files are not read again.
+
+    `k` is None for a run with an intervention, which belongs to no rung.
+    """
 
     def __init__(
         self, study: StudyFolder, identity: str, k: int | None, blocks: int, thresholds: Thresholds
@@ -94,7 +100,7 @@ class _Run:
         self.metrics = MetricsTail(f"{study.runs}/{identity}/{METRICS}", thresholds)
 
     def update(self) -> None:
-        """Read how far the run is."""
+        """Read the present state of the run from its files."""
         if self.finished:
             return
         finished = self._study.is_done(self._identity)
@@ -113,7 +119,7 @@ class _RuleRuns:
 
 
 class LiveReader:
-    """Reads the state of every rule in a study's plan; each call reads only new metrics."""
+    """Reads the live status of every rule in a study's plan; each call reads only new metrics."""
 
     def __init__(self, study: StudyFolder, thresholds: Thresholds | None = None) -> None:
         self._study, self._plan = study, Plan([])
@@ -122,7 +128,7 @@ class LiveReader:
         self._rules: list[_RuleRuns] = []
 
     def read(self) -> list[LiveRule]:
-        """Return the present state of every rule, in the order of planning."""
+        """Return the live status of every rule, in the order of planning."""
         plan = self._study.plan_files.read()
         if plan is not self._plan:
             self._plan, self._rules = plan, list(self._runs_by_rule(plan))
@@ -131,7 +137,7 @@ class LiveReader:
         return [_live(rule) for rule in self._rules]
 
     def _runs_by_rule(self, plan: Plan) -> Iterator[_RuleRuns]:
-        """Yield the runs of the plan rule by rule; runs that are known keep their state."""
+        """Yield the runs of each rule in the plan; runs that were read before keep their state."""
         cohorts = plan.current
         newest_first = [rule.config for cohort in reversed(cohorts) for rule in cohort.rules]
         names = distinct_labels(newest_first)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from depthgauge.sources.global_names import global_names
+from depthgauge.user_code.global_names import global_names
 
 
 def test_a_class_may_take_a_name_from_around_it_and_keep_it():

@@ -1,4 +1,4 @@
-"""Import a Python file, or read it without importing."""
+"""Import a Python file, or read the constants of a class from it without importing it."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from depthgauge.errors import UserError, one_line
 
 
 class _UncachedLoader(SourceFileLoader):
-    """Compiles the file every time, without a bytecode file.
+    """Compiles the file at every import, and uses no bytecode file.
 
-    Python decides by the second and the size of a file whether its bytecode is still valid: after
-    a quick change it may use the bytecode of the text before.
+    Python compares only size and time, in whole seconds, to decide whether a bytecode file is
+    valid. So after a quick change it might run the old text.
     """
 
     def get_code(self, fullname: str) -> CodeType:
-        """Return the code of the file as it is now."""
+        """Return the compiled code of the file's present text."""
         return compile(self.get_data(self.path), self.path, "exec", dont_inherit=True)
 
 
 def import_file(name: str, path: Path) -> ModuleType:
-    """Import the file as a module; the same content is imported once."""
+    """Import the file as the module `name`, unless a module of that name is already imported."""
     if name in sys.modules:
         return sys.modules[name]
     if path.suffix != ".py":
-        raise UserError(f"{path} cannot be loaded as Python: its name does not end in .py")
+        raise UserError(f"cannot import {path}: the name of a Python file must end in .py")
     loader = _UncachedLoader(name, str(path))
     module = importlib.util.module_from_spec(ModuleSpec(name, loader, origin=str(path)))
     module.__file__ = str(path)
@@ -43,9 +43,10 @@ def import_file(name: str, path: Path) -> ModuleType:
 
 
 def read_literals(where: str) -> dict[str, object]:
-    """Read the literals that the class `module:Class` assigns in its body, without importing it.
+    """Return the constants that the class `module:Class` assigns, without importing the module.
 
-    Literals are texts, numbers and frozensets of them; without such a class there are none.
+    Constants are texts, numbers and frozensets of these. If there is no such class, the result is
+    empty.
     """
     module, _, name = where.partition(":")
     spec = importlib.util.find_spec(module)

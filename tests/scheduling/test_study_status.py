@@ -15,7 +15,7 @@ from store.small_runs_on_disk import contents, finished, run_config, started
 
 from depthgauge.errors import UserError
 from depthgauge.scheduling.grid import Grid
-from depthgauge.scheduling.status import FailedRun, RunningCohort, StudyStatus, status_of
+from depthgauge.scheduling.study_status import FailedRun, RunningCohort, StudyStatus, status_of
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.study_folder import StudyFolder
 

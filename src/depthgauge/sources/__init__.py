@@ -1,1 +1,0 @@
-"""Import Python files of users, and turn classes of a notebook into such files."""
