@@ -103,6 +103,11 @@ class UsedDepth:
         return self.seeds >= LEAST_SEEDS or (self.seeds == 1 and self.value is not None)
 
     @property
+    def is_open(self) -> bool:
+        """Return whether nothing is shown: neither that a block earns nor that a block is idle."""
+        return self.low == 0 and self.high == self.blocks
+
+    @property
     def has_ladder(self) -> bool:
         """Return whether there are enough rungs for a verdict."""
         return len(self.rungs) >= min(self.blocks, LEAST_RUNGS)

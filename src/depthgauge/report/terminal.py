@@ -23,6 +23,7 @@ from depthgauge.report.texts.audit import (
     audit_sentences,
     brief_sentences,
     how_sure,
+    meanings_of_words,
     question,
 )
 from depthgauge.report.texts.ladder import ladder_sentences
@@ -45,7 +46,7 @@ def print_audit(study: StudyResult, *, verbose: bool = False) -> None:
     lines: list[Text | RichTable] = [
         Text(question(study), "bold"),
         _shown(console, verdict_table(study).only(*BRIEF)),
-        Text(f"{meaning} {TABLE_LEGEND}\n{sure}"),
+        Text(" ".join((meaning, sure, TABLE_LEGEND, *meanings_of_words(study)))),
         Text(),
     ]
     printed = sum(len(console.render_lines(line)) for line in lines)

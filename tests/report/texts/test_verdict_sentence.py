@@ -22,7 +22,7 @@ def test_a_rule_that_is_walked_back_says_what_fired_and_that_a_line_does_as_well
     assert sentence.startswith(
         "dfa is not shown to train the depth: one block multiplies the activations by 705 "
     )
-    assert "(D1); training the blocks changes accuracy by " in sentence
+    assert "(alarm D1); training the blocks changes accuracy by " in sentence
     assert sentence.endswith("it is not shown to beat a linear classifier of the input.")
 
 

@@ -8,6 +8,7 @@ from depthgauge.report.texts.floors import floor_sentences, not_above
 from depthgauge.report.texts.settings_and_controls import recipe_sentences, tuning_sentence
 from depthgauge.report.texts.used_depth import depth_sentences
 from depthgauge.report.texts.verdict_sentence import verdict_sentence
+from depthgauge.report.texts.verdict_words import MEANINGS
 from depthgauge.results.audit import Audit
 from depthgauge.results.audit_parts import EarlierVerdict
 from depthgauge.results.study import StudyResult
@@ -25,7 +26,17 @@ def studied(study: StudyResult) -> str:
     return f"{study.config.task.name}, {of}{seeds}"
 
 
-TABLE_LEGEND = "Accuracy is in %; frozen: no block trained."
+TABLE_LEGEND = "Accuracy: % over seeds, ± their standard deviation; frozen: no block trained."
+
+
+def meanings_of_words(study: StudyResult) -> list[str]:
+    """Return the meaning of each verdict that a rule of the study got, but for *trustworthy*."""
+    given = {rule.verdict.word for rule in study.rules.values() if not rule.control}
+    return [
+        f"{word[0].upper()}{word[1:]}: {meaning.gloss}."
+        for word, meaning in MEANINGS.items()
+        if word in given and word != "trustworthy"
+    ]
 
 
 def how_sure(study: StudyResult) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from depthgauge.diagnostics.used_depth import LEAST_OF_BP, LEAST_SEEDS, UsedDepth
+from depthgauge.number_format import percent
 from depthgauge.report.texts.diagnostics import finding_in_words
 from depthgauge.results.floors import LINEAR, Floors
 from depthgauge.results.rule import RuleResult
@@ -25,7 +26,8 @@ TWICE = "over leaving them untrained, and over training them on noise"
 
 def verdict_sentence(rule: RuleResult, floors: Floors | None = None) -> str:
     """Return the claim that a rule's verdict makes, and what that claim rests on."""
-    reasons = "; ".join(filter(None, (*_reasons(rule), _floor(rule.label, floors))))
+    parts = (*_reasons(rule), _peak(rule), _floor(rule.label, floors))
+    reasons = "; ".join(filter(None, parts))
     return f"{rule.label} {CLAIMS[rule.verdict.word]}{': ' if reasons else ''}{reasons}."
 
 
@@ -42,7 +44,8 @@ def blocks_clause(depth: UsedDepth | None) -> str:
         return f"{depth.low} {of} {_gain(depth.low)} accuracy"
     if depth.value == depth.high:
         return f"{depth.value} {of} gain accuracy, at least {depth.low} of them for sure"
-    return f"between {depth.low} and {depth.high} {of} gain accuracy"
+    between = f"between {depth.low} and {depth.high} {of} gain accuracy"
+    return f"{between}: {depth.seeds} seeds do not tell" if depth.is_open else between
 
 
 def _gain(blocks: int) -> str:
@@ -58,7 +61,7 @@ def _reasons(rule: RuleResult) -> list[str]:
         case "trustworthy":
             return [f"{blocks}, {TWICE}"]
         case "walk back":
-            fired = [f"{finding_in_words(f)} ({f.id})" for f in verdict.findings if f.fires]
+            fired = [f"{finding_in_words(f)} (alarm {f.id})" for f in verdict.findings if f.fires]
             return [*fired, blocks]
         case "shallow":
             return [blocks, f"with bp, {blocks_clause(depth and depth.bp)}"]
@@ -80,6 +83,19 @@ def why_untested(rule: RuleResult) -> str:
     if bp is None or not bp.has_ladder:
         return "bp was not trained with a ladder of its own, to compare with"
     return f"bp itself is not shown to use {LEAST_OF_BP} blocks on this task"
+
+
+def _peak(rule: RuleResult) -> str:
+    """Return which rung is shown to be better than the whole network; empty if none is."""
+    depth = rule.used_depth
+    if depth is None or depth.worse_than is None:
+        return ""
+    best = next((rung for rung in rule.ladder if rung.k == depth.worse_than), None)
+    last = "block" if depth.worse_than == 1 else f"{depth.worse_than} blocks"
+    trained = f"the last {last} trained alone"
+    reached = f" ({percent(best.mean)} %)" if best and best.mean is not None else ""
+    whole = f"all {depth.blocks} trained together ({percent(rule.accuracy.mean)} %)"
+    return f"{trained if depth.worse_than else 'no block trained'}{reached} is better than {whole}"
 
 
 def _floor(label: str, floors: Floors | None) -> str:

@@ -28,7 +28,7 @@ MEANINGS: dict[Word, Meaning] = {
     "trustworthy": Meaning("✓", "good", "green", "the blocks are trained, and earn the accuracy"),
     "shallow": Meaning("✗", "bad", "red", "fewer blocks are trained than backpropagation trains"),
     "walk back": Meaning(
-        "✗", "bad", "red", "the evidence does not support that the depth is trained"
+        "✗", "bad", "red", "the evidence does not support the claim that the depth is trained"
     ),
     "inconclusive": Meaning("~", "unclear", "yellow", "more seeds are needed to tell"),
     "no alarm, depth untested": Meaning(
