@@ -44,7 +44,7 @@ def test_a_shallow_rule_is_held_beside_backpropagation():
         (3, 2, 2, 2, "2 of 2 blocks gain accuracy"),
         (3, 1, 1, 1, "1 of 2 blocks gains accuracy"),
         (3, 2, 1, 2, "2 of 2 blocks gain accuracy, at least 1 of them for sure"),
-        (3, 1, 0, 2, "between 0 and 2 of 2 blocks gain accuracy"),
+        (3, 1, 0, 2, "between 0 and 2 of 2 blocks gain accuracy: 3 seeds do not tell"),
         (2, 1, 0, 2, "two seeds are too few to count the blocks that gain accuracy"),
         (1, 1, 0, 2, "1 of 2 blocks gains accuracy in the one seed"),
     ],
@@ -71,3 +71,14 @@ def test_every_word_has_its_claim():
     for word, claim in CLAIMS.items():
         verdict = replace(rule.verdict, word=word)
         assert verdict_sentence(replace(rule, verdict=verdict)).startswith(f"bp {claim}")
+
+
+def test_a_rung_that_is_better_than_the_whole_network_is_told():
+    study = audited_study()
+    rule = study["dfa"]
+    worse = replace(rule, used_depth=replace(study["bp"].used_depth, worse_than=0))
+    before = f"no block trained ({100 * rule.frozen.mean:.1f} %) is better than all 2 trained"
+    assert before in verdict_sentence(worse)
+    worse = replace(rule, used_depth=replace(study["bp"].used_depth, worse_than=1))
+    assert "the last block trained alone is better than all 2 trained" in verdict_sentence(worse)
+    assert "is better than" not in verdict_sentence(study["bp"])
