@@ -57,7 +57,7 @@ def read_study_file(path: Path) -> StudyFile:
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise UserError(f"{path} is not text in UTF-8: {error}") from error
+        raise UserError(f"{path} is not text in UTF-8: {error}; save it as UTF-8") from error
     content, line_of = (_toml if path.suffix == ".toml" else _yaml)(path, text)
     options = {str(name): value for name, value in content.items()}
     command = options.pop("command", None)

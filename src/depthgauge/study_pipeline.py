@@ -143,7 +143,7 @@ def run_checkpoint_audit(
 
 
 def plan_of(config: StudyConfig, task: Task | None) -> StudyPlan:
-    """Return the plan of what is trained first: with `select` the settings, else the study."""
+    """Return the plan of the runs to train first: with `select` those of the settings, else all."""
     judged = config.changed(validation=0) if config.select else config
     used, rules = task or load_task_of(judged), given_rules(config)
     folder = folder_of(judged, used)

@@ -110,5 +110,5 @@ def _rest_on_noise(
 
 
 def _rest(depth: UsedDepth, blocks: Sequence[int]) -> tuple[int, ...]:
-    """Return the given blocks without the earning blocks."""
+    """Return those of the `blocks` that do not earn."""
     return tuple(block for block in blocks if block not in depth.earning_blocks)

@@ -102,7 +102,7 @@ def _alignment(
 ) -> _Alignment:
     """Return a computation of Γ: the fast one if the rule offers it, else the general one.
 
-    The fast one is used only if both give the same Γ for the training feedback.
+    The fast computation is used only if both computations agree on the training feedback's Γ.
     """
     formed = _Formed(rule, seen, convention)
     source = rule.projected(make_context(rule, seen, feedback))

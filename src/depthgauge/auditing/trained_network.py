@@ -69,7 +69,7 @@ def find_rule(config: RuleConfig, study: Path) -> Rule | None:
     """Return the rule of a run; None if the rule is no longer available.
 
     A rule from a user's file needs its source, saved in the study's folder. An installed rule needs
-    the same version of its package. Both must still accept the run's options.
+    the same version of its package. The rule must still accept the run's options.
     """
     checksum, _, name = config.source.rpartition(":")
     saved = study / SOURCES / f"{checksum[:16]}.py"
@@ -111,8 +111,11 @@ def _newest_state(folder: RunFolder) -> RunState:
             if path.exists():
                 return read_checkpoint(path)
         except DamagedError as error:
-            damaged = damaged or f": {path.name} {error}"
-    raise UserError(f"the run {folder.path} has no usable checkpoint{damaged}")
+            damaged = damaged or f": {error}"
+    raise UserError(
+        f"the run {folder.path} has no usable checkpoint{damaged}; remove its result.json, "
+        "and run the command of its study again to train the run again"
+    )
 
 
 def open_run(path: Path) -> RunFolder:

@@ -32,7 +32,7 @@ Feedback = dict[str, Tensor]
 
 
 def tiny_task() -> Task:
-    """Make a task of random samples: as many as all batches of all runs need, of every class."""
+    """Make a task of random samples of every class, enough for all batches of all runs."""
     samples = SAMPLES * BATCHES * len(SEEDS)
     x = torch.randn(samples, INPUTS, generator=torch.Generator().manual_seed(0))
     split = Split(x, torch.arange(samples) % CLASSES)

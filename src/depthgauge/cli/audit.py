@@ -1,4 +1,4 @@
-"""`depthgauge audit`: train every rule, read every diagnostic, print the verdicts."""
+"""`depthgauge audit`: train every rule, read every diagnostic, and print the verdicts."""
 
 from __future__ import annotations
 

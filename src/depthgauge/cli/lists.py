@@ -73,7 +73,7 @@ def _show_list(
 
 
 def _loadable(kind: Kind[Any]) -> Iterator[str]:
-    """Yield the names that can be loaded; print the errors of the others on standard error."""
+    """Yield the names that can be loaded; print the errors of other names on standard error."""
     for name in kind.names:
         try:
             kind.summary(name)

@@ -54,8 +54,8 @@ def interval(values: Sequence[float], error_rate: float, log: bool = False) -> I
 
     Readings of zero or infinity have no logarithm. The interval is then that of the other readings,
     extended to zero or infinity: a dead seed does not hide what the other seeds agree on, does not
-    count as healthy, and adds no confidence. With one other reading the spread is unknown, and the
-    interval reaches from zero to infinity.
+    count as healthy, and adds no confidence. With a single other reading, the spread is unknown,
+    and the interval reaches from zero to infinity.
     """
     if not log or len(values) == 1:
         return _of_mean(values, error_rate)

@@ -99,7 +99,7 @@ class UsedDepth:
 
     @property
     def has_estimate(self) -> bool:
-        """Return whether a number of blocks can be given: with three seeds or more, or with one."""
+        """Return whether there is an estimate of used depth: with one seed, or three or more."""
         return self.seeds >= LEAST_SEEDS or (self.seeds == 1 and self.value is not None)
 
     @property

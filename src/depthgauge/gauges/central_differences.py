@@ -57,7 +57,7 @@ class PartCheck:
 
 
 class CentralDifferences:
-    """A comparison of a backward pass with forward passes whose stream is shifted up and down.
+    """A comparison of a backward pass with forward passes that shift the stream up and down.
 
     Args:
         net: the network in float64.

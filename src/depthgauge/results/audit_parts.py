@@ -114,7 +114,7 @@ class RuleVerdict(_Part):
 
     @property
     def verdict(self) -> Verdict:
-        """Return the verdict as an object."""
+        """Return the verdict as a `Verdict`."""
         return Verdict(
             self.word, self.findings, len(self.seeds), self.besides, used_depth=self.used_depth
         )
@@ -153,7 +153,7 @@ class ShallowRule(_Part):
 
 
 class Candidate(_Part):
-    """A setting that was tried: its accuracy on held-out samples, and its runs."""
+    """A setting of a rule that was tried: its accuracies on held-out samples, and its runs."""
 
     accuracy: Spread
     lost: int

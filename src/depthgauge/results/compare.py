@@ -95,7 +95,7 @@ def _study(named: _NamedStudy) -> ComparedStudy:
 def _origin(study: StudyResult) -> dict[str, list[str | int]]:
     """Return the distinct values of each field of provenance.
 
-    They come from the runs; if the study has no runs, from its audit.
+    The values come from the runs; if the study has no runs, from its audit.
     """
     known = study.provenances
     if study.runs:
@@ -171,7 +171,7 @@ def _against(
 
 
 def _comparable(reference: RuleResult, rule: RuleResult) -> tuple[Difference, ...]:
-    """Return the differences of a rule minus the reference rule.
+    """Return the differences between a rule and the reference rule.
 
     Rungs are compared only if both networks have the same number of blocks.
     """

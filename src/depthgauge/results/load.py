@@ -47,7 +47,7 @@ def load_opened(
     """Return the study in a folder, given its study file and its `done` runs.
 
     Without `audited`, the study's audit is not read, because a new audit will replace it. If
-    `before` has the study as loaded earlier, its ended runs, its audit and its problems are kept.
+    the study was loaded before, `before` gives its ended runs, its audit and its problems.
     """
     if before is None:
         return _Loader(study, done).load(file, audited=audited)
@@ -70,7 +70,8 @@ def _load_audit(folder: Path) -> StudyResult:
     path, name = folder / "audit.json", folder.resolve().name
     if not path.is_file():
         raise UserError(
-            f"{folder} is not the folder of a study: it has neither study.json nor audit.json"
+            f"{folder} is not the folder of a study: it has neither study.json nor "
+            "audit.json; give the folder of a study"
         )
     try:
         audit = _read_audit(path)

@@ -1,4 +1,4 @@
-"""A rule of a study: verdict, evidence, networks, ladder."""
+"""A rule of a study: verdict, evidence, networks and ladder."""
 
 from __future__ import annotations
 
@@ -193,8 +193,8 @@ def judge_by_training(
 ) -> Verdict:
     """Return the verdict by the metrics that training recorded.
 
-    If readings that training should have recorded are missing, the only possible verdict is "walk
-    back"; otherwise the rule is not judged.
+    If readings that training should have recorded are missing, the rule is judged only if the
+    verdict is "walk back".
     """
     if not networks:
         return Verdict("not judged", (), 0, reason="no run with all blocks trained is done")

@@ -114,7 +114,7 @@ def train(
 ) -> tuple[Prepared, Submitted | None]:
     """Train the remaining runs of a grid; the executor slurm writes a job instead of training.
 
-    Return the prepared study, and with the executor slurm the job that was written, else None.
+    Return the prepared study and the Slurm job; the job is None with any other executor.
 
     Args:
         grid: the runs.

@@ -69,5 +69,5 @@ def _last_state(run: RunFolder) -> RunState | None:
         return None
     state = read_checkpoint(run.checkpoint_path)
     if state.epoch != run.config.recipe.epochs:
-        raise DamagedError("is not of the last epoch")
+        raise DamagedError("the checkpoint is not of the last epoch")
     return state

@@ -16,7 +16,7 @@ FOLDER = "quarantine"
 
 
 class DamagedError(Exception):
-    """A file of a study cannot be used; the message continues "FILE …", as in "is cut short"."""
+    """An error: a file of a study cannot be used; the message says why."""
 
 
 def put_aside(path: Path, reason: str, *, keep: bool = False, quietly: bool = False) -> Path:

@@ -183,7 +183,10 @@ def read_study(folder: Path) -> tuple[StudyFolder, StudyDocument]:
     study = StudyFolder(folder)
     file = study.read()
     if file is None:
-        raise UserError(f"{folder} is not the folder of a study: it has no study.json")
+        raise UserError(
+            f"{folder} is not the folder of a study: it has no study.json; give the folder "
+            "of a study"
+        )
     return study, file
 
 

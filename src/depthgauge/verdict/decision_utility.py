@@ -50,7 +50,7 @@ def _diagnostic(diagnostic: Diagnostic) -> Fails:
 
 
 def strategies() -> dict[str, tuple[Fails, ...]]:
-    """Return the checks that each reporting strategy makes, by its name.
+    """Return the checks that each reporting strategy makes, by the strategy's name.
 
     Like the verdict, "all" leaves out the diagnostics that have no part in the verdict.
     """

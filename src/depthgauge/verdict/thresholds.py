@@ -36,7 +36,7 @@ class Thresholds(Mapping[str, float]):
 
     @property
     def error_rate_of_each(self) -> float:
-        """Return the error rate of one interval, so that all together keep `error_rate`."""
+        """Return the error rate of one interval: `error_rate` is that of all intervals together."""
         return self["error_rate"] / len(verdict_diagnostics())
 
     def replace(self, **moved: float) -> Thresholds:

@@ -34,7 +34,7 @@ class DiagnosticAxis:
     Attributes:
         diagnostic: the diagnostic.
         chart: what the diagnostic declares about its chart.
-        threshold: the value beyond which it fires; None if it could judge no rule.
+        threshold: the value beyond which the diagnostic fires; None if it could judge no rule.
     """
 
     diagnostic: Diagnostic
@@ -120,7 +120,7 @@ class DiagnosticAxis:
 
 
 def axes_to_draw(rules: Collection[RuleResult], used: Thresholds) -> list[DiagnosticAxis]:
-    """Return an axis for each diagnostic that training records or that has been read otherwise."""
+    """Return an axis for each diagnostic that training records, or that an audit has read."""
     axes = [
         DiagnosticAxis(diagnostic, diagnostic.chart, _threshold(diagnostic, rules, used))
         for diagnostic in diagnostics()

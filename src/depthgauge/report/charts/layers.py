@@ -96,7 +96,7 @@ REWIND = LayerQuantity(
 
 
 def reason_missing(study: StudyResult) -> str | None:
-    """Say why the study has no layers to draw; None if it has some."""
+    """Say why the study has no readings of layers to draw; None if it has some."""
     curves = [curve for some in layer_curves(study).values() for curve in some]
     if any(curve.k == _blocks(study) for curve in curves):
         return None
@@ -252,14 +252,14 @@ def _panel(
 
 
 def _drawable(curve: LayerCurve, quantity: LayerQuantity) -> LayerCurve:
-    """Leave gaps where a value has no place on the axis."""
+    """Return the curve, with None in place of each value that the axis cannot show."""
     values = [value if has_place(value, quantity.log) else None for value in curve.values]
     return replace(curve, values=values)
 
 
 @dataclass(frozen=True)
 class _Zero:
-    """The line at zero: no alignment, no prediction, no lost accuracy."""
+    """The line at zero, which stands for no alignment, no prediction or no loss of accuracy."""
 
     value: float = 0.0
 
@@ -282,7 +282,7 @@ class _Drawing:
     scales: RuleScales
 
     def layers(self, rows: Mapping[str, Sequence[Any]]) -> list[alt.Chart]:
-        """Return what is drawn, from below to above."""
+        """Return the layers of the chart, the lowest first."""
         drawn = []
         if "bands" in rows:
             drawn.append(self._bands())
@@ -310,7 +310,7 @@ class _Drawing:
         )
 
     def _values(self, mark: str, **style: Any) -> alt.Chart:
-        """Begin a layer with a row for each value."""
+        """Return a layer to complete, whose data have a row for each value."""
         chart: alt.Chart = (
             layer_of("curves", mark, by=["rule", "k", "seed", "epoch"], **style)
             .transform_flatten(["values"], ["value"])

@@ -80,7 +80,7 @@ def study_page(study: StudyResult) -> str:
 
 
 def _evidence(study: StudyResult, view: RuleResult) -> str:
-    """Return whether the rule beats a linear classifier, then what each diagnostic found."""
+    """Return whether the rule beats a linear classifier, and what each diagnostic found."""
     return " ".join(filter(None, (not_above(study.floors, view.label), evidence(view))))
 
 

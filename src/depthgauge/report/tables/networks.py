@@ -17,7 +17,7 @@ from depthgauge.results.study import StudyResult
 
 
 def network_table(study: StudyResult) -> Table:
-    """Return each network's accuracies, readings, alarms, and when each alarm first fired."""
+    """Return each network's accuracies, readings and alarms, and the epoch of each first alarm."""
     norms = _last_norms(study)
     read = [column.header for column in columns()]
     first_fired = [f"{diagnostic.id} first fired" for diagnostic in watched()]

@@ -10,7 +10,7 @@ POINTS = f"{100 * MARGIN:g} points"
 
 
 def not_above(floors: Floors | None, label: str) -> str | None:
-    """Say that a rule is not shown to beat the linear floor; None if it is, or if it is unknown."""
+    """Say that a rule is not shown to beat the linear floor; None if it beats it, or is unread."""
     above = floors.above_linear.get(label) if floors else None
     if floors is None or floors.linear is None or above is None or above.is_shown:
         return None

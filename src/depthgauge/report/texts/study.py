@@ -1,4 +1,4 @@
-"""Facts about a study for its page: task, network, recipe, dates, software, unfinished runs."""
+"""Facts about a study for its page: task, network, recipe, dates, software and unfinished runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words of a verdict: sign, colour and meaning of each."""
+"""The words of a verdict: the symbol, the colour and the meaning of each word."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Meaning:
     """The meaning of a verdict's word, for somebody who sees it for the first time.
 
     Attributes:
-        sign: a sign for those who do not see colours.
+        sign: a symbol, such as ✓, for readers who do not see colours.
         style: the name of the word's style on the page.
         colour: the colour in a terminal.
         gloss: the meaning.

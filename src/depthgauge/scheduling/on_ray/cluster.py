@@ -220,7 +220,7 @@ def _explained() -> Iterator[None]:
 
 @contextmanager
 def _marker_in(study: StudyFolder) -> Iterator[Path]:
-    """Create a file in the study's folder for the `with` block; a node that sees it shares it."""
+    """Create a file for the `with` block; a node that sees the file shares the study's folder."""
     marker = study.path.resolve() / f".shared-{uuid.uuid4().hex}"
     marker.touch()
     try:
