@@ -1,4 +1,4 @@
-"""The runs that used depth needs after the ladders: swap twins, confirming runs, noise runs."""
+"""The runs that used depth needs after the ladders: swap twins, confirming runs and noise runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from depthgauge.verdict.used_depth import find_used_depth, twins_needed
 
 
 def find_next_runs(study: StudyResult, grid: Grid) -> RunList | None:
-    """Return the runs that used depth needs next, given the runs so far; None if it needs none.
+    """Return the runs that used depth needs after the existing runs; None if no run is needed.
 
     There are three stages, each for all rules together:
 
@@ -77,7 +77,7 @@ def _reference(
 def _twins(
     grid: Grid, choice: RuleChoice, ladder: LadderScores, bp: UsedDepth | None
 ) -> list[PlannedRun]:
-    """Return those swap twins of a rule's rungs that can change its used depth."""
+    """Return the swap twins that can change the used depth of a rule."""
     needed = twins_needed(ladder, bp.delta if bp else None)
     return [
         run

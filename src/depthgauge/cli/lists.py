@@ -1,7 +1,7 @@
 """`depthgauge rules`, `nets` and `tasks`: list the available rules, networks and tasks.
 
-The lists do not import torch. `rules RULE` and `rules --json` do, since the options of rules are
-declared in classes that need it.
+The lists do not import torch. `rules RULE` and `rules --json` import torch, since the options of
+rules are declared in classes that need torch.
 """
 
 from __future__ import annotations

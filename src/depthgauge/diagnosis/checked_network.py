@@ -46,7 +46,7 @@ class CheckedNetwork:
 
 
 def check_network(native: StreamReader, plain: nn.Module | None, batch: Any) -> CheckedNetwork:
-    """Return the network to read, or its plain twin, after a check of its gradient on a batch."""
+    """Return the network to read, `native` or `plain`, after a check of its gradient on a batch."""
     inputs, labels = split_batch(batch)
     net, remarks = in_float32(native)
     check = check_reference(net, inputs, len(labels))

@@ -70,7 +70,7 @@ def distinct_names(folders: Sequence[Path]) -> list[str]:
 
 
 def _name(path: Path, namesakes: Sequence[Path]) -> str:
-    """Return the shortest end of a path that distinguishes it from its namesakes."""
+    """Return the shortest end of a path that differs from all other `namesakes`."""
     needed = next(
         parts
         for parts in count(1)
@@ -149,8 +149,8 @@ def _against(
 ) -> AgainstRule:
     """Compare a rule with the reference rule of its own study.
 
-    If its own study lacks the reference rule, use that of the first study with the same
-    configuration.
+    If its own study lacks the reference rule, use the reference rule of the first study with the
+    same configuration.
     """
     candidates = [study for study in (own, *studies) if reference in study.result.rules]
     for candidate in candidates:

@@ -142,7 +142,7 @@ class _Loader:
             return Plan([])
 
     def _chance(self, plan: Plan, audit: Audit | None) -> float | None:
-        """Return the accuracy of chance, from the plan or, in older studies, another document."""
+        """Return the accuracy of chance, from the plan; in older studies, from another document."""
         planned = [file.chance for file in plan.files if file.chance is not None]
         if planned:
             return planned[-1]

@@ -117,7 +117,7 @@ def rule_results(
 ) -> dict[str, RuleResult]:
     """Return every rule by label, judged by the audit, or else by the metrics of training.
 
-    The rules of the audit come first, then those of the other runs. Controls come last.
+    Audited rules come first, then rules without an audit. Controls come last.
     """
     audited = audit.verdicts if audit else {}
     by_label: dict[str, list[RunResult]] = {label: [] for label in audited}

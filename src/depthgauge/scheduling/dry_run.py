@@ -1,4 +1,4 @@
-"""The plan that --dry-run prints: every run with its state, and how the rest would be trained."""
+"""The plan that --dry-run prints: every run with its state, and the training to come."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class PlannedState:
 
 @dataclass(frozen=True)
 class StudyPlan:
-    """The runs of a study, and how the remaining ones would be trained.
+    """The runs of a study, and how the unfinished runs would be trained.
 
     Attributes:
         folder: the study's folder.

@@ -1,4 +1,4 @@
-"""Train the remaining runs of a study: open its folder, plan the runs, start an executor."""
+"""Train the remaining runs of a study: open its folder, plan the runs, and start an executor."""
 
 from __future__ import annotations
 
@@ -225,7 +225,7 @@ def train_job(
 def _executor(
     prepared: Prepared, execution: Execution, tasks: Tasks, noun: str
 ) -> Callable[[Interrupt, Callable[[], None]], None]:
-    """Print what will be trained in one line, and return the function that trains it."""
+    """Print one line about the training to come, and return the function that does the training."""
     study, cohorts, job = prepared.study, prepared.cohorts, prepared.job
     processes, seconds, executor = 0, None, execution.config.executor
     if executor == "local":

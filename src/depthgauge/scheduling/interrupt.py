@@ -25,7 +25,7 @@ class Interrupt:
         return self.signal is not None
 
     def hear(self, number: int, frame: FrameType | None) -> None:
-        """Handle a signal: the first sets the flag, the second raises KeyboardInterrupt."""
+        """Handle a signal: the first signal sets the flag, the second raises KeyboardInterrupt."""
         if self.signal is not None:
             raise KeyboardInterrupt
         self.signal = number

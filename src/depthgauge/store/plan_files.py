@@ -216,7 +216,7 @@ class PlanFiles:
         return self._plan
 
     def add(self, plan: Plan, file: PlanFile) -> bool:
-        """Add a file after those of `plan`; return False if another process has added one first."""
+        """Add a file after the files of `plan`; return False if another process was faster."""
         make_folder(self.folder)
         stored = file.with_references(lambda named: relative_reference(named, self.folder.parent))
         text = stored.model_dump_json() + "\n"

@@ -20,7 +20,7 @@ class DamagedError(Exception):
 
 
 def put_aside(path: Path, reason: str, *, keep: bool = False, quietly: bool = False) -> Path:
-    """Move a file into `quarantine/` beside it, write the reason there, log a warning.
+    """Move a file into `quarantine/` beside it, write the reason there, and log a warning.
 
     The reason continues the sentence "FILE …". With `keep` the file is copied instead of moved.
     With `quietly` nothing is logged. Return the path of the file in quarantine.

@@ -82,7 +82,7 @@ class StudyFolder:
     ) -> StudyDocument | None:
         """Return the `study.json` of the folder; None if it has none.
 
-        Another study's folder is refused, and so are options other than those of its `study.json`.
+        Refused are the folder of another study, and options that differ from its `study.json`.
         """
         document = self.read()
         if document is None:
@@ -142,7 +142,7 @@ class StudyFolder:
         return RunPaths(self.runs / identity)
 
     def is_done(self, identity: str) -> bool:
-        """Return whether a run has its result (called often, so without slow path objects)."""
+        """Return whether a run has its result, quickly, because this is called often."""
         return os.path.exists(f"{self.runs}/{identity}/{RESULT}")
 
     def has_failed(self, identity: str) -> bool:

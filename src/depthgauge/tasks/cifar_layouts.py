@@ -134,7 +134,7 @@ def read_archive(archive: Path, layout: Layout) -> dict[str, bytes]:
 
 
 def _refuse_unsafe(archive: Path, member: tarfile.TarInfo) -> None:
-    """Refuse a member that no CIFAR archive has: a link, a device, a path outside the archive."""
+    """Refuse a member that no CIFAR archive has: a link, a device or a path outside the archive."""
     path = PurePosixPath(member.name)
     if path.is_absolute() or ".." in path.parts or not (member.isfile() or member.isdir()):
         raise UserError(f"{archive} is refused: its member {member.name!r} is not a plain file")

@@ -126,7 +126,7 @@ def _try_downloads(
 def _get_and_verify(
     source: str, scratch: Path, dataset: CifarSet, console: Console
 ) -> tuple[Arrays, dict[str, str]]:
-    """Get the arrays and their digests from one source, and refuse wrong ones."""
+    """Get the arrays and their digests from one source, and refuse wrong arrays."""
     if source in DOWNLOADS:
         folder = scratch / source
         folder.mkdir()

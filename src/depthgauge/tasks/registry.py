@@ -59,7 +59,7 @@ def find_task(name: str) -> TaskEntry:
 
 
 def validate_task(candidate: object, reference: str) -> TaskEntry:
-    """Return the candidate as an entry, or refuse it; `reference` is how the user named it."""
+    """Return the candidate as an entry, or refuse it; `reference` is the user's text for it."""
     if isinstance(candidate, TaskEntry):
         return candidate
     if not inspect.isfunction(candidate):

@@ -174,7 +174,7 @@ def _import_module(name: str, module: ModuleType, text: str) -> set[str]:
 
 
 def _import_name(name: str, namespace: Mapping[str, Any], user: Any) -> str:
-    """Return the line that imports `name`: from its own module, or as the notebook imports it."""
+    """Return the line that imports `name`: from its defining module, or as the notebook does."""
     value = namespace[name]
     module = getattr(value, "__module__", None)
     homes = [(module, getattr(value, "__name__", name)), (module, name)]

@@ -82,7 +82,7 @@ def _find_rungs(ladder: LadderScores, is_enough: bool) -> tuple[RungFinding, ...
 
 
 def twins_needed(ladder: LadderScores, delta: float | None = None) -> list[int]:
-    """Return the rungs whose swap twin can change the result: those above every lower rung.
+    """Return the rungs above every lower rung: only their swap twins can change the result.
 
     A rung counts as above if its mean gain is at least δ (then its twin matters for `value`), or
     if its gain is significant (then its twin matters for `low`).

@@ -28,7 +28,7 @@ ROW = 24
 
 @dataclass(frozen=True)
 class SeedReading:
-    """The reading of one network."""
+    """One network's reading of a diagnostic, drawn as a point."""
 
     rule: str
     value: float

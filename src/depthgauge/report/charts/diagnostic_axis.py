@@ -64,7 +64,7 @@ class DiagnosticAxis:
         return self.quantity.log
 
     def value(self, network: NetworkResult) -> float | None:
-        """Return the value of a network, in the unit of the chart; None if it was not read."""
+        """Return the value of a network in the unit of the chart; None if nothing was read."""
         value = measured(network, self.quantity)
         return None if value is None else self.quantity.factor * value
 
@@ -74,7 +74,7 @@ class DiagnosticAxis:
         return [value for value in read if value is not None and has_place(value, self.log)]
 
     def interval(self, rule: RuleResult) -> tuple[float, float] | None:
-        """Return the rule's interval over seeds; None if it is missing or too wide to say much."""
+        """Return the rule's interval over seeds; None if the interval is missing or too wide."""
         finding = rule.finding(self.diagnostic.id)
         found = finding.intervals.get(self.quantity.name) if finding else None
         if finding is None or found is None or found.is_point or math.isinf(found.center):

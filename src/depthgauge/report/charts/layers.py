@@ -1,7 +1,7 @@
 """The charts of layers: readings of a network layer by layer, over training and at its end.
 
-On a page a reader chooses the number of trained blocks, the seed and the epoch. Files show the
-end of training with all blocks trained, for every seed, with the mean over seeds.
+On a page a reader chooses the number of trained blocks, the seed and the epoch. Files show
+every seed and the mean over seeds, at the end of training with all blocks trained.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def panels(study: StudyResult, scales: RuleScales) -> list[Panel]:
 
 
 def layer_curves(study: StudyResult) -> dict[LayerQuantity, list[LayerCurve]]:
-    """Return the curves of each quantity: norms after every epoch, other readings from the audit.
+    """Return the curves of each quantity: norms by epoch, and other readings from the audit.
 
     Networks without recorded epochs have their norms from the audit, too.
     """
@@ -173,9 +173,10 @@ def _edge(layer: CalibratedAlignment, spreads: int) -> float | None:
 
 
 def _recorded(study: StudyResult, runs: Sequence[RunResult], name: str) -> Iterator[LayerCurve]:
-    """Yield the curves of a metric of training.
+    """Yield the curves of a metric that training recorded.
 
-    A control with fewer blocks, all trained, has the k of rules with all blocks trained.
+    If a control has fewer blocks and trains all of them, its curves get the k of other rules that
+    train all blocks.
     """
     for run in runs:
         last = run.epochs[-1]["epoch"]
@@ -266,7 +267,7 @@ class _Zero:
 
 @dataclass(frozen=True)
 class _OtherRungs:
-    """A note for a reader who chose a number of trained blocks other than `k`."""
+    """A note for readers who chose another number of trained blocks than `k`."""
 
     k: int
     says: str = "only known with all blocks trained"

@@ -1,6 +1,6 @@
 """The null calibration: a histogram of Γ with fresh feedback, and a line for training feedback.
 
-A panel is a rule, and a row in it is a seed. If the line lies within the bars of its row, any
+Each rule has a panel, and each seed has a row. If the line lies within the bars of its row, any
 feedback would have been as well aligned. A reader who hides the other rules still sees all panels.
 """
 

@@ -34,7 +34,7 @@ def rule_table(compared: Comparison) -> Table:
 
 
 def same_rule_table(compared: Comparison) -> Table:
-    """Return what changes from one study to another, for each rule that both have."""
+    """Return the changes from one study to another, for each rule that both studies have."""
     rows = (
         [studies_of(pair), pair.label, *cells]
         for pair in compared.same_rules

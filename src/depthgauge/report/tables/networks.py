@@ -77,7 +77,7 @@ def _last_norm(network: NetworkResult, norms: dict[str, float | None]) -> float 
 
 
 def _fired(network: NetworkResult, study: StudyResult) -> str:
-    """Return the diagnostics that fire by the values of this network alone."""
+    """Return the diagnostics that fire for this network's values, without other seeds."""
     if network.diverged:
         return "diverged"
     if network.report is not None:

@@ -1,4 +1,4 @@
-"""The table of runs: one row for each run, in whatever state it is."""
+"""The table of runs: one row for each run, whatever its state."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _row(
 
 
 def _accuracy(run: RunResult) -> Cell:
-    """Return the accuracy of a run after its newest epoch, or after the last one if it finished."""
+    """Return the accuracy of a finished run; for any other run, that after its newest epoch."""
     accuracy, so_far = run.accuracy, ""
     if accuracy is None and run.state != "diverged" and run.epochs:
         accuracy, so_far = run.epochs[-1]["accuracy"], " so far"

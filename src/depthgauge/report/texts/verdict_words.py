@@ -9,7 +9,7 @@ from depthgauge.verdict.words import Word
 
 @dataclass(frozen=True)
 class Meaning:
-    """The meaning of a verdict's word, for somebody who sees it for the first time.
+    """The meaning of a verdict's word, for somebody who sees the word for the first time.
 
     Attributes:
         sign: a symbol, such as ✓, for readers who do not see colours.

@@ -1,4 +1,4 @@
-"""Train on a Ray cluster: each cohort is a Ray task, which runs the same worker as elsewhere.
+"""Train on a Ray cluster: each cohort is a Ray task, which runs the same worker as other executors.
 
 A node that shares the study's folder trains into it. Any other node gets the cohort's files in a
 parcel and sends changed files back while it trains; this process writes them into the folder.
