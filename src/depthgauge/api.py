@@ -205,9 +205,9 @@ def null(
 
 
 def compare(studies: Sequence[StudyResult | str | Path], to: str | None = None) -> Comparison:
-    """Compare the same rules across studies, and all rules of a study with the rule `to` (bp).
+    """Compare each rule across studies, and all rules of a study with the reference rule `to`.
 
-    Differences are paired by seed.
+    Differences are paired by seed. Without `to`, the reference rule is backpropagation.
     """
     return compare_studies([_study(study) for study in studies], to)
 

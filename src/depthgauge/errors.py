@@ -17,7 +17,7 @@ class UserError(Exception):
 
 
 class NotApplicableError(UserError):
-    """An error: a request does not apply to this network, such as a null without feedback."""
+    """An error: a request does not apply to this network, such as `null` without feedback."""
 
 
 class OptionError(UserError):

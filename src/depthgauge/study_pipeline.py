@@ -190,7 +190,7 @@ def with_both_ends(config: StudyConfig) -> StudyConfig:
 def need_blocks(config: StudyConfig, command: str) -> None:
     """Refuse a network without blocks."""
     if not config.depth:
-        raise OptionError("depth", f"--depth 0: {command} needs at least one block")
+        raise OptionError("depth", f"--depth 0: {command} needs at least one block; choose a depth")
 
 
 def _say(line: str) -> None:

@@ -170,7 +170,10 @@ def _check(trained: TrainedNetwork) -> TrainedNetwork:
     """Return the network; refuse weights that are not finite, and feedback of wrong shapes."""
     for name, tensor in trained.net.named_parameters():
         if not bool(tensor.isfinite().all()):
-            raise UserError(f"{trained.origin}: {name} has values that are not finite (NaN or Inf)")
+            raise UserError(
+                f"{trained.origin}: {name} has values that are not finite (NaN or Inf); give "
+                "an earlier checkpoint"
+            )
     if trained.rule is None or trained.feedback is None:
         return trained
     try:
@@ -185,7 +188,7 @@ def _check(trained: TrainedNetwork) -> TrainedNetwork:
     if shapes[0] != shapes[1]:
         raise UserError(
             f"the feedback in {trained.origin} has the shapes {shapes[1]}; the rule "
-            f"{trained.rule.name} has {shapes[0]}"
+            f"{trained.rule.name} needs {shapes[0]}; give the rule that trained the network"
         )
     return trained
 
@@ -198,7 +201,7 @@ def check_fits(trained: TrainedNetwork, task: Task) -> None:
     if of_task != of_net:
         raise UserError(
             f"{trained.origin} has {of_net[0]} inputs and {of_net[1]} classes; the task "
-            f"{task.name} has {of_task[0]} and {of_task[1]}"
+            f"{task.name} has {of_task[0]} and {of_task[1]}; give the task of its training"
         )
 
 

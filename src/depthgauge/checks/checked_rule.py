@@ -104,7 +104,7 @@ class CheckedRule:
     def observe(
         self, rule: Rule, feedback: Feedback, run: int = 0, progress: float = 0.5
     ) -> ObservedBatch:
-        """Return a copy of one run's batch that notes what the rule asks for and what changes."""
+        """Return a copy of one run's batch that notes what the rule asks for and changes."""
         step, net = self.step(0, progress), deepcopy(self.nets[run]).to(self.dtype)
         states = [state[run].clone() for state in step.trace.states]
         gradients = self.stack.stream_backward(step.trace, step.error)

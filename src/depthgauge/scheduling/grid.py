@@ -137,7 +137,8 @@ class Grid:
         for choice in self.rules:
             if not self.net.blocks and choice.control in ("shallow", "wide_block"):
                 raise UserError(
-                    f"the rule {choice.label} needs a network with blocks; --depth is 0"
+                    f"the rule {choice.label} needs a network with blocks, but --depth is 0; "
+                    "choose a depth of at least 1"
                 )
 
     @property

@@ -38,7 +38,7 @@ def depth_text(depth: UsedDepth | None) -> str:
 
 
 def frozen_text(rule: RuleResult) -> str:
-    """Return the frozen accuracy; add its number of seeds if fewer or more seeds were trained."""
+    """Return the frozen accuracy; name its seeds if the trained accuracy has more or fewer."""
     n = rule.frozen.n
     return percent_spread(rule.frozen) + (f" (n = {n})" if n and n != rule.accuracy.n else "")
 
