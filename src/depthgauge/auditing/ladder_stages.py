@@ -101,7 +101,7 @@ def _confirming(
 def _rest_on_noise(
     grid: Grid, choice: RuleChoice, ladder: LadderScores, bp: UsedDepth | None
 ) -> list[PlannedRun]:
-    """Return the noise runs of a rule, unless its blocks that do not earn are shown to be idle."""
+    """Return a rule's noise runs, unless the blocks that do not earn are shown to be idle."""
     depth = find_used_depth(ladder, bp)
     if depth.seeds < LEAST_SEEDS or depth.is_idle or len(depth.earning_blocks) == depth.blocks:
         return []

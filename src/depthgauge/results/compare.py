@@ -124,7 +124,7 @@ def _rule(study: str, rule: RuleResult) -> ComparedRule:
 
 
 def _same_rule(studies: Sequence[_NamedStudy], label: str) -> list[SameRule]:
-    """Compare a rule in the first study that has it with the same rule in each other study."""
+    """Compare a rule in the first study that has the rule with the same rule in other studies."""
     first, *others = (study for study in studies if label in study.result.rules)
     return [_pair(first, other, label) for other in others]
 

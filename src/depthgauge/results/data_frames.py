@@ -21,7 +21,7 @@ Row = dict[str, object]
 
 
 class LadderRow(NamedTuple):
-    """The accuracy of one rule, k and seed."""
+    """The accuracy of one rule at one k, with one seed."""
 
     label: str
     k: int

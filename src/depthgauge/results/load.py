@@ -27,7 +27,7 @@ from depthgauge.store.study_folder import StudyDocument, StudyFolder
 
 
 def load(folder: Path | str) -> StudyResult:
-    """Return the study in a folder; it may be incomplete, or consist of an audit only.
+    """Return the study in a folder; the study may be incomplete, or have an audit only.
 
     Files that cannot be used are left out, and the study's `problems` name them.
     """
@@ -57,7 +57,7 @@ def load_opened(
 
 
 def load_earlier_audit(folder: Path) -> Audit | None:
-    """Return the audit that a new audit will replace; None if it is missing or unreadable."""
+    """Return the audit that a new audit will replace; None without a readable audit."""
     path = folder / "audit.json"
     try:
         return _read_audit(path) if path.is_file() else None
@@ -227,7 +227,7 @@ class _Loader:
         return begun if begun.epochs else RunResult(config, label, "waiting", folder)
 
     def _result(self, identity: str) -> ResultFile | None:
-        """Return the result of a run; None if it is missing or unusable."""
+        """Return the result of a run; None if the result is missing or unusable."""
         if identity in self._done:
             return self._done[identity].result
         path = f"{self._study.runs}/{identity}/{RESULT}"

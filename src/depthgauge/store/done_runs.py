@@ -44,8 +44,8 @@ def read_done_runs(
 def read_done_run(run: RunFolder, *, network: bool) -> DoneRun | None:
     """Return the run if it is done, else None; put damaged files aside.
 
-    With `network`, the last checkpoint is read too. If it is damaged or not of the last epoch, the
-    run does not count as done. A `config.json` that does not fit the run is written again.
+    With `network`, the last checkpoint is read too. If that is damaged or not of the last epoch,
+    the run does not count as done. A `config.json` that does not fit the run is written again.
     """
     if not run.result_path.exists():
         return None

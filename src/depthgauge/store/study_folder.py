@@ -53,7 +53,7 @@ class StudyFolder:
     ) -> StudyDocument:
         """Return the `study.json` of this study; write it if the folder is new.
 
-        A new study gets `threads` or, if None, `default_threads`; without `engine` it gets cohort.
+        A new study gets `threads` (by default `default_threads`) and `engine` (by default cohort).
         """
         while (existing := self.check(base, device, threads, engine)) is None:
             make_folder(self.path)
@@ -202,7 +202,7 @@ def _may_precede_a_study(path: Path) -> bool:
 def differences(
     old: Mapping[str, Any], new: Mapping[str, Any], prefix: str = ""
 ) -> dict[str, tuple[Any, Any]]:
-    """Return (old value, new value) for every dotted name that differs; None stands for missing."""
+    """Return (old value, new value) for every dotted name that differs; a missing value is None."""
     different: dict[str, tuple[Any, Any]] = {}
     for name in sorted(old.keys() | new.keys()):
         before, after = old.get(name), new.get(name)

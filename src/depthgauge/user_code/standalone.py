@@ -166,7 +166,7 @@ def _as_constant(value: Any) -> str | None:
 
 
 def _import_module(name: str, module: ModuleType, text: str) -> set[str]:
-    """Return the lines that import a module and those of its submodules that the text uses."""
+    """Return the lines that import a module, and the submodules of it that the text uses."""
     if module.__name__ != name:
         return {f"import {module.__name__} as {name}"}
     parts = [used for used in dotted_names(text) if used.startswith(f"{name}.")]

@@ -1,4 +1,4 @@
-"""Decision utility: which runs would each reporting strategy walk back?"""
+"""Decision utility: the runs that each reporting strategy would walk back."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ ERROR_RATE = 0.05
 
 
 class Thresholds(Mapping[str, float]):
-    """The thresholds at which diagnostics fire: a mapping whose names are attributes too.
+    """The thresholds at which diagnostics fire: a mapping with each name also as an attribute.
 
     A threshold that is not given has the protocol's value. The diagnostics declare the names,
     values and meanings.

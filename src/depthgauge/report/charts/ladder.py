@@ -53,7 +53,7 @@ def draw(study: StudyResult) -> Figure:
 
 
 def draw_ladders(ladders: Sequence[Ladder], labels: Sequence[str] = ()) -> Figure:
-    """Draw a panel for each ladder, with the same axis; a rule looks the same in all of them.
+    """Draw a panel for each ladder; all panels have the same axis and the same style for a rule.
 
     `labels` come first in the order of styles, even if their rules have no finished runs yet.
     """
