@@ -168,7 +168,7 @@ def test_a_function_may_return_four_arrays_as_python_may_hand_them_over(tmp_path
     ("name", "words"),
     [
         ("broken", "cannot make its task: ZeroDivisionError"),
-        ("three", "returns int, not a depthgauge.Task"),
+        ("three", "returns int; it must return a depthgauge.Task"),
         ("Task", "is not a task: it must be a function"),
         ("other", "has no class or function other"),
     ],

@@ -1,4 +1,4 @@
-"""The public functions: each does what the command of its name does, with Python values.
+"""The public functions: each does the work of the command with the same name, on Python values.
 
     import depthgauge as dg
 
@@ -178,7 +178,7 @@ def null(
     convention: Convention = "depthgauge",
     on_draws: Callable[[int], None] = lambda draws: None,
 ) -> NullReading:
-    """Compare the alignment of a network's training feedback with that of fresh draws.
+    """Compare the alignment of a network's training feedback with that of fresh feedback.
 
     Args:
         network: a run's folder, or a file with `state_dict` and `Bs`.
@@ -190,7 +190,7 @@ def null(
             was measured on held-out samples.
         convention: how credit is paired with gradients: as in depthgauge, or as in the published
             figures.
-        on_draws: is called after some draws, with their number.
+        on_draws: is called now and then with the number of draws so far.
 
     Raises:
         NotApplicableError: the network has no feedback that could be drawn afresh; the message
@@ -205,15 +205,15 @@ def null(
 
 
 def compare(studies: Sequence[StudyResult | str | Path], to: str | None = None) -> Comparison:
-    """Compare the same rules across studies, and all rules of a study with the rule `to` (bp).
+    """Compare each rule across studies, and all rules of a study with the reference rule `to`.
 
-    Differences are paired by seed.
+    Differences are paired by seed. Without `to`, the reference rule is backpropagation.
     """
     return compare_studies([_study(study) for study in studies], to)
 
 
 def report(study: StudyResult | str | Path, path: str | Path | None = None) -> Path:
-    """Write a study as one HTML page and return its path (`report.html` in the study's folder)."""
+    """Write a study as one HTML page (by default `report.html` in its folder); return the path."""
     return write_study_page(_study(study), None if path is None else Path(path))
 
 

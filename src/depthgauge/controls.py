@@ -33,7 +33,7 @@ def _wide_block(net: NetConfig) -> NetConfig:
 
 
 def control_in(label: str) -> str | None:
-    """Return the control in a rule's label, which is the last entry in brackets, or None."""
+    """Return the control in a rule's label, the last entry in its brackets; None without one."""
     last = label.rstrip("]").replace("[", ",").split(",")[-1]
     return last if label.endswith("]") and last in CONTROLS else None
 

@@ -17,11 +17,11 @@ class UserError(Exception):
 
 
 class NotApplicableError(UserError):
-    """A request does not apply to this network, such as a null without feedback."""
+    """An error: a request does not apply to this network, such as `null` without feedback."""
 
 
 class OptionError(UserError):
-    """An option has an impossible value; `option` is the option's name."""
+    """An error: an option has an impossible value; `option` is the option's name."""
 
     def __init__(self, option: str, sentence: str) -> None:
         super().__init__(sentence)
@@ -29,7 +29,7 @@ class OptionError(UserError):
 
 
 class StoreError(OSError):
-    """The system refused to read or write the files or data of a study."""
+    """An error: the system refused to read or write the files or data of a study."""
 
 
 @contextmanager
@@ -43,7 +43,7 @@ def storing() -> Iterator[None]:
 
 
 class StoppedError(Exception):
-    """Training was stopped by a signal and everything is saved; `signal` is its number."""
+    """An error: a signal stopped training; `signal` is its number. Everything is saved."""
 
     def __init__(self, signal: int) -> None:
         super().__init__(f"stopped by signal {signal}")

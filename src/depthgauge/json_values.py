@@ -12,7 +12,7 @@ from pydantic import BaseModel, JsonValue
 
 
 def plain(value: Any) -> Any:
-    """Return a value for JSON: dataclasses and models as objects, paths as texts.
+    """Return a value that JSON can hold: dataclasses and models become objects, paths become texts.
 
     Infinities and NaN become the texts `Infinity`, `-Infinity` and `NaN`. Both `float` and pydantic
     read these texts back.

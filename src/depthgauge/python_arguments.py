@@ -27,9 +27,9 @@ FOUR = 4
 def asked_for(
     config: StudyConfig | None, options: Mapping[str, Any]
 ) -> tuple[StudyConfig, Task | None]:
-    """Return the configuration that a caller passed, as `config` or as `options` or both.
+    """Return the configuration that `config` and `options` give together, and the task.
 
-    The second result is the task, if it was passed as a `Task` or as arrays, else None.
+    The task is None unless the caller passed it as a `Task` or as arrays.
     """
     config = checked_config(config)
     if config is not None and not options:
@@ -53,9 +53,9 @@ def checked_config(config: Any) -> StudyConfig | None:
 
 
 def config_from(options: Mapping[str, Any]) -> tuple[StudyConfig, Task | None]:
-    """Return the configuration that these values describe.
+    """Return the configuration that these options describe, and the task.
 
-    The second result is the task, if it was passed as a `Task` or as arrays, else None.
+    The task is None unless the caller passed it as a `Task` or as arrays.
     """
     given = {name: value for name, value in options.items() if value is not None}
     own_task = _own_task(given.get("task"))

@@ -86,7 +86,7 @@ class Kind(Generic[T]):
     def reference(self, value: object, sources: Path) -> str:
         """Return the text with which `find` finds a class or function.
 
-        For a registered class this is its name, for a class from a file `file.py:Name`. The source
+        A registered class is found by its name, a class from a file by `file.py:Name`. The source
         of a class from a notebook or the running script is first saved in the folder `sources`.
         """
         name = getattr(value, "__qualname__", None)
@@ -119,7 +119,8 @@ class Kind(Generic[T]):
             candidate = load(where) if isinstance(where, str) else where
         except Exception as error:
             raise UserError(
-                f"the installed {self.noun} {name!r} cannot be loaded: {one_line(error)}"
+                f"the installed {self.noun} {name!r} cannot be loaded: {one_line(error)}; "
+                "reinstall its package"
             ) from error
         return self._checked(candidate, name)
 

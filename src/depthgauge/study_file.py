@@ -57,7 +57,7 @@ def read_study_file(path: Path) -> StudyFile:
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise UserError(f"{path} is not text in UTF-8: {error}") from error
+        raise UserError(f"{path} is not text in UTF-8: {error}; save it as UTF-8") from error
     content, line_of = (_toml if path.suffix == ".toml" else _yaml)(path, text)
     options = {str(name): value for name, value in content.items()}
     command = options.pop("command", None)
@@ -101,7 +101,7 @@ def _toml(path: Path, text: str) -> tuple[Any, Callable[[str], int | None]]:
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise UserError(f"{path} is not TOML: {error}") from error
+        raise UserError(f"{path} is not TOML: {error}; correct the file") from error
 
     def line_of(field: str) -> int | None:
         name = re.escape(field)
@@ -116,7 +116,9 @@ def _yaml(path: Path, text: str) -> tuple[Any, Callable[[str], int | None]]:
     try:
         content, node = yaml.safe_load(text), yaml.compose(text, yaml.SafeLoader)
     except yaml.YAMLError as error:
-        raise UserError(f"{path} is not YAML: {' '.join(str(error).split())}") from error
+        raise UserError(
+            f"{path} is not YAML: {' '.join(str(error).split())}; correct the file"
+        ) from error
     if not isinstance(node, yaml.MappingNode):
         raise UserError(f"{path} has no fields; write fields such as `command: audit`")
     lines: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""The stages of a study: train its runs, load them, read diagnostics, judge, write documents."""
+"""The stages of a study: train runs, load them, read diagnostics, judge, and write documents."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def run_checkpoint_audit(
 
 
 def plan_of(config: StudyConfig, task: Task | None) -> StudyPlan:
-    """Return the plan of what is trained first: with `select` the settings, else the study."""
+    """Return the plan of the runs to train first: with `select` only the settings' runs."""
     judged = config.changed(validation=0) if config.select else config
     used, rules = task or load_task_of(judged), given_rules(config)
     folder = folder_of(judged, used)
@@ -190,7 +190,7 @@ def with_both_ends(config: StudyConfig) -> StudyConfig:
 def need_blocks(config: StudyConfig, command: str) -> None:
     """Refuse a network without blocks."""
     if not config.depth:
-        raise OptionError("depth", f"--depth 0: {command} needs at least one block")
+        raise OptionError("depth", f"--depth 0: {command} needs at least one block; choose a depth")
 
 
 def _say(line: str) -> None:

@@ -120,7 +120,7 @@ def test_one_damaged_newest_checkpoint_takes_the_cohort_back_to_the_one_before(t
     assert_loaded(folders, (1, 1))
     (aside,) = put_aside(folders[1]).items()
     assert aside[0] == "1-checkpoint.safetensors"
-    assert aside[1].startswith("checkpoint.safetensors is ")
+    assert aside[1].startswith("checkpoint.safetensors cannot be used: ")
     assert (folders[1].path / "quarantine" / aside[0]).read_bytes() == damaged
     assert [put_aside(folder) for folder in (folders[0], folders[2])] == [{}, {}]
 

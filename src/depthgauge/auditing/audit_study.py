@@ -65,7 +65,7 @@ def audit_study(
 
 
 def runs_of(study: StudyResult, grid: Grid) -> list[RunResult]:
-    """Return a study's runs that a grid has, and the twins and confirming runs of its ladders."""
+    """Return the study's runs in the grid, and the twins and confirming runs of its ladders."""
     rungs = {run.identity for run in grid.runs()}
     rules = {(run.kind.rule.as_text, run.kind.recipe.as_text) for run in grid.runs()}
     return [

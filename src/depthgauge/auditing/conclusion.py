@@ -124,7 +124,8 @@ def _utility(
 ) -> dict[str, dict[str, tuple[int, int]]]:
     """Return two counts of networks for each reporting strategy and label.
 
-    They are the networks that the strategy walks back, and those that it can decide about.
+    The first counts the networks that the strategy walks back, the second the networks that it
+    can decide about.
     """
     utility: dict[str, dict[str, tuple[int, int]]] = {}
     for label, reports in by_label.items():

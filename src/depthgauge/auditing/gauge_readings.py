@@ -128,7 +128,7 @@ def _extend_if_possible(
     trained: TrainedNetwork,
     task: Task,
 ) -> Report:
-    """Return the report that `extend` makes; on an error in the rule's own code, the old report."""
+    """Return the report that `extend` makes; if the rule's code raises an error, the old report."""
     try:
         return extend(report, trained, task)
     except UserError:

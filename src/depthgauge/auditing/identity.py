@@ -20,14 +20,14 @@ from depthgauge.tasks.inputs import as_inputs
 
 @dataclass(frozen=True)
 class IdentityResult:
-    """The change that untrained networks make to the stream.
+    """The measured distance of untrained networks from the identity map.
 
     Attributes:
         task, checksum: the name of the task, and the checksum of its data.
         split: the split whose first samples were read.
         samples: the number of samples.
         net: the configuration of the network.
-        per_seed: the reading of each seed's network.
+        per_seed: the reading of each seed's network: per block and for the whole stream.
     """
 
     task: str
@@ -80,7 +80,10 @@ class IdentityResult:
 def measure_identity(
     task: Task, net: NetConfig, seeds: Sequence[int], samples: int
 ) -> IdentityResult:
-    """Measure each seed's untrained network on the first `samples` of the evaluation split."""
+    """Measure for each seed how close the untrained network is to the identity map.
+
+    The first `samples` of the evaluation split are read.
+    """
     x = as_inputs(task.evaluation.x[:samples], task, torch.float32)
     readings = {seed: read_identity(initial_net(net, task, seed), x) for seed in seeds}
     return IdentityResult(task.name, task.checksum, task.evaluated_on, len(x), net, readings)

@@ -1,4 +1,4 @@
-"""The runs that used depth needs after the ladders: swap twins, confirming runs, noise runs."""
+"""The runs that used depth needs after the ladders: swap twins, confirming runs and noise runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from depthgauge.verdict.used_depth import find_used_depth, twins_needed
 
 
 def find_next_runs(study: StudyResult, grid: Grid) -> RunList | None:
-    """Return the runs that used depth needs next, given the runs so far; None if it needs none.
+    """Return the runs that used depth needs after the existing runs; None if no run is needed.
 
     There are three stages, each for all rules together:
 
@@ -77,7 +77,7 @@ def _reference(
 def _twins(
     grid: Grid, choice: RuleChoice, ladder: LadderScores, bp: UsedDepth | None
 ) -> list[PlannedRun]:
-    """Return those swap twins of a rule's rungs that can change its used depth."""
+    """Return the swap twins that can change the used depth of a rule."""
     needed = twins_needed(ladder, bp.delta if bp else None)
     return [
         run
@@ -101,7 +101,7 @@ def _confirming(
 def _rest_on_noise(
     grid: Grid, choice: RuleChoice, ladder: LadderScores, bp: UsedDepth | None
 ) -> list[PlannedRun]:
-    """Return the noise runs of a rule, unless its blocks that do not earn are shown to be idle."""
+    """Return a rule's noise runs, unless the blocks that do not earn are shown to be idle."""
     depth = find_used_depth(ladder, bp)
     if depth.seeds < LEAST_SEEDS or depth.is_idle or len(depth.earning_blocks) == depth.blocks:
         return []
@@ -110,5 +110,5 @@ def _rest_on_noise(
 
 
 def _rest(depth: UsedDepth, blocks: Sequence[int]) -> tuple[int, ...]:
-    """Return the given blocks without the earning blocks."""
+    """Return those of the `blocks` that do not earn."""
     return tuple(block for block in blocks if block not in depth.earning_blocks)

@@ -1,4 +1,4 @@
-"""The linear floor of a study: fitted once, then read from the study's folder."""
+"""The linear floor of a study, which is fitted once and then read from the study's folder."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def add_linear_floor(study: StudyResult, task: Task, say: Callable[[str], None])
 
 
 def fit_linear_floor(task: Task) -> LinearFloor:
-    """Return the linear floor of a task, or the reason why it has none."""
+    """Return the linear floor of a task, or the reason why the task has none."""
     if reason := reason_not_fitted(task):
         return LinearFloor(task=task.config, reason=reason)
     classifier = fit_linear_classifier(task)

@@ -31,7 +31,7 @@ def load_trained(
     choice = choose_rule(rule_text) if rule_text else None
     rule = choice.build() if choice else None
     if not path.exists():
-        raise UserError(f"there is no run or checkpoint {path}")
+        raise UserError(f"there is no run or checkpoint {path}; check the path")
     if path.is_dir() and not is_run(path):
         raise UserError(
             f"the folder {path} is not a run; give the folder of a run, or a checkpoint file"

@@ -100,9 +100,9 @@ class _Alignment(Protocol):
 def _alignment(
     rule: Rule, net: ResidualMLP, seen: BatchView, feedback: Feedback, convention: Convention
 ) -> _Alignment:
-    """Return a computation of Γ: the fast one if the rule offers it, else the general one.
+    """Return a computation of Γ: fast if the rule offers a fast computation, else general.
 
-    The fast one is used only if both give the same Γ for the training feedback.
+    The fast computation is used only if both computations agree on the training feedback's Γ.
     """
     formed = _Formed(rule, seen, convention)
     source = rule.projected(make_context(rule, seen, feedback))

@@ -26,7 +26,7 @@ def default_validation(task: Task) -> int:
 
 
 def settings_to_try(rule: RuleChoice, variations: Variations) -> dict[str, RuleChoice]:
-    """Return a rule's settings by label: as given, and with every combination of option values."""
+    """Return a rule's settings by label: the user's, and every combination of option values."""
     return {choice.label: choice for choice in [rule, *settings_of(rule, variations)]}
 
 
@@ -87,8 +87,8 @@ def choose_settings(
 ) -> tuple[dict[str, Selection], list[RuleChoice]]:
     """Return for each rule the choice of its setting, and the settings to audit.
 
-    Each rule is also audited as given, so that the report can say whether both settings have the
-    same verdict.
+    Each rule is also audited at the user's setting, so that the report can say whether both
+    settings have the same verdict.
     """
     selections, audited = {}, []
     for rule in rules:

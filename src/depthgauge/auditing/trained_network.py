@@ -69,7 +69,7 @@ def find_rule(config: RuleConfig, study: Path) -> Rule | None:
     """Return the rule of a run; None if the rule is no longer available.
 
     A rule from a user's file needs its source, saved in the study's folder. An installed rule needs
-    the same version of its package. Both must still accept the run's options.
+    the same version of its package. The rule must still accept the run's options.
     """
     checksum, _, name = config.source.rpartition(":")
     saved = study / SOURCES / f"{checksum[:16]}.py"
@@ -111,8 +111,11 @@ def _newest_state(folder: RunFolder) -> RunState:
             if path.exists():
                 return read_checkpoint(path)
         except DamagedError as error:
-            damaged = damaged or f": {path.name} {error}"
-    raise UserError(f"the run {folder.path} has no usable checkpoint{damaged}")
+            damaged = damaged or f": {error}"
+    raise UserError(
+        f"the run {folder.path} has no usable checkpoint{damaged}; remove its result.json, "
+        "and run the command of its study again to train the run again"
+    )
 
 
 def open_run(path: Path) -> RunFolder:
@@ -167,7 +170,10 @@ def _check(trained: TrainedNetwork) -> TrainedNetwork:
     """Return the network; refuse weights that are not finite, and feedback of wrong shapes."""
     for name, tensor in trained.net.named_parameters():
         if not bool(tensor.isfinite().all()):
-            raise UserError(f"{trained.origin}: {name} has values that are not finite (NaN or Inf)")
+            raise UserError(
+                f"{trained.origin}: {name} has values that are not finite (NaN or Inf); give "
+                "an earlier checkpoint"
+            )
     if trained.rule is None or trained.feedback is None:
         return trained
     try:
@@ -182,7 +188,7 @@ def _check(trained: TrainedNetwork) -> TrainedNetwork:
     if shapes[0] != shapes[1]:
         raise UserError(
             f"the feedback in {trained.origin} has the shapes {shapes[1]}; the rule "
-            f"{trained.rule.name} has {shapes[0]}"
+            f"{trained.rule.name} needs {shapes[0]}; give the rule that trained the network"
         )
     return trained
 
@@ -195,7 +201,7 @@ def check_fits(trained: TrainedNetwork, task: Task) -> None:
     if of_task != of_net:
         raise UserError(
             f"{trained.origin} has {of_net[0]} inputs and {of_net[1]} classes; the task "
-            f"{task.name} has {of_task[0]} and {of_task[1]}"
+            f"{task.name} has {of_task[0]} and {of_task[1]}; give the task of its training"
         )
 
 

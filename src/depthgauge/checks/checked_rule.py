@@ -32,7 +32,7 @@ Feedback = dict[str, Tensor]
 
 
 def tiny_task() -> Task:
-    """Make a task of random samples: as many as all batches of all runs need, of every class."""
+    """Make a task of random samples of every class, enough for all batches of all runs."""
     samples = SAMPLES * BATCHES * len(SEEDS)
     x = torch.randn(samples, INPUTS, generator=torch.Generator().manual_seed(0))
     split = Split(x, torch.arange(samples) % CLASSES)
@@ -104,7 +104,7 @@ class CheckedRule:
     def observe(
         self, rule: Rule, feedback: Feedback, run: int = 0, progress: float = 0.5
     ) -> ObservedBatch:
-        """Return a copy of one run's batch that notes what the rule asks for and what changes."""
+        """Return a copy of one run's batch that notes what the rule asks for and changes."""
         step, net = self.step(0, progress), deepcopy(self.nets[run]).to(self.dtype)
         states = [state[run].clone() for state in step.trace.states]
         gradients = self.stack.stream_backward(step.trace, step.error)

@@ -44,7 +44,7 @@ def answer(
 
 
 def declared(checked: CheckedRule) -> str | None:
-    """Find anything that the rule uses but `needs` does not list; remark on unused needs."""
+    """Find anything that the rule uses but does not list in `needs`; remark on unused needs."""
     asked: set[str] = set()
     for progress in PROGRESS:
         rule, shown = observe_first_batch(checked.in_precision(torch.float32), progress)

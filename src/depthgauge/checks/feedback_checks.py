@@ -63,7 +63,7 @@ def same_for_every_run(checked: CheckedRule) -> str | None:
 
 
 def from_the_generator(checked: CheckedRule) -> str | None:
-    """Find feedback that depends on more than the given generator."""
+    """Find feedback that depends on other random numbers than those of the given generator."""
     found = depends_on_chance(lambda: _drawn(checked))
     if found is not None:
         return (
@@ -74,7 +74,7 @@ def from_the_generator(checked: CheckedRule) -> str | None:
 
 
 def leaves_the_network(checked: CheckedRule) -> str | None:
-    """Find a `feedback` that changes the network, which will be trained afterwards."""
+    """Find a method `feedback` that changes the network, which will be trained afterwards."""
     checked = CheckedRule(checked.choice)
     net = checked.nets[0]
     before = {name: tensor.clone() for name, tensor in net.state_dict().items()}

@@ -1,4 +1,4 @@
-"""Find results that depend on random numbers other than those that follow from a run's seed."""
+"""Find results that depend on random numbers that do not follow from a run's seed."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def _leading(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def projects(checked: CheckedRule) -> str | None:
-    """Find a `projected` that returns a source s although the credit is not s·B_lᵀ."""
+    """Find a method `projected` that returns a source s although the credit is not s·B_lᵀ."""
     rule = checked.build()
     shown = checked.observe(rule, checked.draw_feedback(rule, 0), progress=1.0)
     source = rule.projected(shown.context)

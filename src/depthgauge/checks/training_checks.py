@@ -20,7 +20,7 @@ PENALTY = 0.01
 
 
 def trains(checked: CheckedRule, penalty: float = 0.0) -> str | None:
-    """Train a few steps, with blocks trained and blocks frozen; find infinite or NaN numbers."""
+    """Train a few steps, with all blocks and with some blocks frozen; find infinities and NaN."""
     for dtype in ("float32", "float64"):
         recipe = Recipe(
             epochs=1,

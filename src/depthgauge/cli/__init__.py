@@ -1,1 +1,1 @@
-"""The command line: parse a command, call the function of its name in `api.py`, print."""
+"""The command line: parse a command, call the function of that name in `api.py`, and print."""

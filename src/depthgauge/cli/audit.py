@@ -1,4 +1,4 @@
-"""`depthgauge audit`: train every rule, read every diagnostic, print the verdicts."""
+"""`depthgauge audit`: train every rule, read every diagnostic, and print the verdicts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _show_checkpoints(config: StudyConfig, *, as_json: bool) -> int:
-    """Print the files of the networks that would be read, and those that are missing."""
+    """Print the files of the networks that would be read, and the files that are missing."""
     from depthgauge.auditing.audit_study import checkpoint_files
 
     present, missing = checkpoint_files(config)

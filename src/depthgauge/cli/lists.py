@@ -1,7 +1,7 @@
 """`depthgauge rules`, `nets` and `tasks`: list the available rules, networks and tasks.
 
-The lists do not import torch. `rules RULE` and `rules --json` do, since the options of rules are
-declared in classes that need it.
+The lists do not import torch. `rules RULE` and `rules --json` import torch, since the options of
+rules are declared in classes that need torch.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _show_list(
 
 
 def _loadable(kind: Kind[Any]) -> Iterator[str]:
-    """Yield the names that can be loaded; print the errors of the others on standard error."""
+    """Yield the names that can be loaded; print the errors of other names on standard error."""
     for name in kind.names:
         try:
             kind.summary(name)

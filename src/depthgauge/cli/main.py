@@ -1,4 +1,4 @@
-"""`depthgauge`: parse the command line, run the command, print an error as one sentence."""
+"""`depthgauge`: parse the command line, run the command, and print an error as one sentence."""
 
 from __future__ import annotations
 

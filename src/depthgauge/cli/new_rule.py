@@ -1,4 +1,4 @@
-"""`depthgauge new-rule NAME`: write a file with a working rule, from which to make your own."""
+"""`depthgauge new-rule NAME`: write a file with a working rule, which you change into yours."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _class_name(name: str) -> str:
 
 
 def _refuse_taken(name: str, class_name: str) -> None:
-    """Refuse a name that another rule has, or whose class name is already in use."""
+    """Refuse a name if another rule has the name, or if the class name is already in use."""
     from depthgauge.registry import RULES
     from depthgauge.rules import contract
 

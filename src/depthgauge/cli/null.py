@@ -51,7 +51,7 @@ def add_null(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    """Draw fresh feedback many times, and compare its alignment with that of the network's own."""
+    """Draw fresh feedback many times; compare its alignment with that of the training feedback."""
     from depthgauge.json_values import plain_object
 
     try:

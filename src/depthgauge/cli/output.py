@@ -1,4 +1,4 @@
-"""Print what commands produce: JSON documents, studies, plans, problems; find the exit status."""
+"""Print the output of commands: JSON documents, studies, plans and problems; find exit statuses."""
 
 from __future__ import annotations
 

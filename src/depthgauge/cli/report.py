@@ -1,4 +1,4 @@
-"""`depthgauge report`: write a study as one page, at any time."""
+"""`depthgauge report`: write a study as one page, also during training."""
 
 from __future__ import annotations
 

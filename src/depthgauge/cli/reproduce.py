@@ -1,4 +1,4 @@
-"""`depthgauge reproduce NAME`: repeat a published experiment, compare with published figures."""
+"""`depthgauge reproduce NAME`: repeat a published experiment, and compare it with the figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`depthgauge status`: print the number of runs in each state, and the cohorts in training."""
+"""`depthgauge status`: print how many runs are in each state, and which cohorts are in training."""
 
 from __future__ import annotations
 

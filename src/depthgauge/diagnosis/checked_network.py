@@ -1,4 +1,4 @@
-"""The network that gauges read, after a check of its gradient: the given one or its plain twin."""
+"""The network that gauges read: the given network or its plain twin, after a gradient check."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class CheckedNetwork:
 
 
 def check_network(native: StreamReader, plain: nn.Module | None, batch: Any) -> CheckedNetwork:
-    """Return the network to read, or its plain twin, after a check of its gradient on a batch."""
+    """Return the network to read, `native` or `plain`, after a check of its gradient on a batch."""
     inputs, labels = split_batch(batch)
     net, remarks = in_float32(native)
     check = check_reference(net, inputs, len(labels))
@@ -74,7 +74,7 @@ def _check_answers(given: StreamReader, twin: StreamReader, inputs: Any) -> None
 
 
 def _remarks(check: ReferenceCheckReading, plain: ReferenceCheckReading | None) -> list[str]:
-    """Return sentences: what is wrong with the gradient, what was read instead, what to do."""
+    """Return sentences: what is wrong with the gradient, what was read instead, and what to do."""
     if check.is_true and (plain is None or plain.is_true):
         return []
     if plain is None:

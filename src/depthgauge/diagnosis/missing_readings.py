@@ -1,4 +1,4 @@
-"""The readings of a network whose gradient by autograd is not the true one: n/a, with a reason."""
+"""The readings of a network for which autograd gives a wrong gradient: n/a, with a reason."""
 
 from __future__ import annotations
 

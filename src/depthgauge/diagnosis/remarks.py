@@ -20,7 +20,7 @@ FAR = 0.05
 
 
 def pinned_norm_remarks(scale: ScaleReading) -> list[str]:
-    """Return a remark if D1 passes for every network of this kind."""
+    """Return a remark if no block can change the stream's norm, so that D1 always passes."""
     if not scale.pinned:
         return []
     return [

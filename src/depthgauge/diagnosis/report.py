@@ -120,7 +120,7 @@ class Report(NetworkReadings):
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Self:
-        """Return the report in a document that `to_dict` of this or an earlier version wrote."""
+        """Return the report in a document that `to_dict` wrote, also in an earlier version."""
         adapters = _reading_adapters()
         stored = {
             name.replace("_record", "_published"): reading

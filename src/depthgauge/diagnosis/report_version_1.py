@@ -50,7 +50,8 @@ def lift_finding(finding: Mapping[str, Any]) -> Finding:
 def _lift_interval(ends: Mapping[str, Any]) -> Interval:
     """Return an interval whose infinite ends were stored as null.
 
-    If the center is null too, all were +∞. Otherwise a null `low` was −∞, a null `high` +∞.
+    If the center is null too, center and ends are +∞. Otherwise a null `low` is −∞, and a null
+    `high` is +∞.
     """
     low = ends["low"]
     if low is None:

@@ -55,7 +55,7 @@ class Watch:
     """Reads the diagnostics of a network at every call; `history` keeps the readings.
 
     The first call checks whether autograd's gradient is the true one (`reference_check`). If it is
-    not, gradients are not read.
+    wrong, gradients are not read.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class Watch:
 
     @property
     def first_fired(self) -> dict[str, int | None]:
-        """Return the first step at which each diagnostic fired; None if it has not fired yet."""
+        """Return the first step at which each diagnostic fired; None for one that has not fired."""
         readings = (EpochReadings(watched.step, watched.readings) for watched in self.history)
         return first_fired(readings, self._thresholds)
 
@@ -140,7 +140,7 @@ class Watch:
 
 
 def _finite(value: float | None) -> float | None:
-    """Return a value as metrics store it: None if it is not finite."""
+    """Return a finite value as it is, and None for any other value, as metrics do."""
     return value if value is not None and math.isfinite(value) else None
 
 

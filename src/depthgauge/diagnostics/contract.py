@@ -59,7 +59,7 @@ class Quantity:
     def is_too_wide(self, interval: Interval, limit: float | None = None) -> bool:
         """Return whether an interval is wider than `widest`, and contains the `limit` if given.
 
-        A wide interval on one side of the limit is not too wide: it still tells the side.
+        A wide interval on one side of the limit is not too wide: the side is still known.
         """
         return interval.is_wider_than(self.widest, self.log) and (
             limit is None or interval.low <= limit <= interval.high
@@ -124,7 +124,7 @@ class Chart:
 
 @dataclass(frozen=True, kw_only=True)
 class Diagnostic:
-    """One question about the networks of a rule, how it is decided, and how reports show it.
+    """One question about a rule's networks, the way to decide it, and the way reports show it.
 
     Attributes:
         id, title: for example "D1" and "scale".

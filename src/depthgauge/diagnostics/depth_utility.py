@@ -42,7 +42,7 @@ LEAST = Threshold(
 
 
 def _decide(evidence: RuleEvidence) -> Finding:
-    """Compare the gain over the frozen baseline with the threshold, unless BP itself gains less.
+    """Compare the gain over frozen blocks with the threshold; n/a if BP gains less than that.
 
     The interval includes the spread over seeds and, where it is known, the noise of the evaluation
     set. The published protocol leaves the noise out.
@@ -72,7 +72,7 @@ def _decide(evidence: RuleEvidence) -> Finding:
 
 
 def _more_seeds(evidence: RuleEvidence) -> int | None:
-    """Estimate how many more seeds settle the finding; None if that needs more samples."""
+    """Estimate how many more seeds settle the finding; None if only more samples can settle it."""
     noise = evidence.values(NOISE)
     if noise:
         without_spread = interval_with_noise(

@@ -1,4 +1,4 @@
-"""The evidence from which a diagnostic decides: readings of every seed, thresholds, error rate."""
+"""The evidence from which a diagnostic decides: readings by seed, thresholds and error rate."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class RuleEvidence:
         return self.limits[threshold.name]
 
     def outcome(self, interval: Interval, threshold: Threshold) -> Outcome:
-        """Return "fires" if the whole interval is bad, "passes" if all is good, else "straddles".
+        """Return "fires" if all of the interval is bad, "passes" if all is good, else "straddles".
 
         A reading that equals the threshold is good.
         """

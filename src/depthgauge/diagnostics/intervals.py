@@ -50,12 +50,12 @@ class Interval:
 
 
 def interval(values: Sequence[float], error_rate: float, log: bool = False) -> Interval:
-    """Return mean ± t(1 − error_rate/2, n − 1)·s/√n; with `log`, of the logarithms.
+    """Return mean ± t(1 − error_rate/2, n − 1)·s/√n; with `log`, computed from logarithms.
 
     Readings of zero or infinity have no logarithm. The interval is then that of the other readings,
     extended to zero or infinity: a dead seed does not hide what the other seeds agree on, does not
-    count as healthy, and adds no confidence. With one other reading the spread is unknown, and the
-    interval reaches from zero to infinity.
+    count as healthy, and adds no confidence. With a single other reading, the spread is unknown,
+    and the interval reaches from zero to infinity.
     """
     if not log or len(values) == 1:
         return _of_mean(values, error_rate)

@@ -99,9 +99,9 @@ def _decide(evidence: RuleEvidence) -> Finding:
 
 
 def _without_shares(gradient: Interval, evidence: RuleEvidence) -> Finding:
-    """Decide where ‖g_L‖/‖e‖ is unknown: a gradient that is not low passes, a low one is untested.
+    """Decide without ‖g_L‖/‖e‖: a low gradient is untested, any other gradient passes.
 
-    A confident network that is right has a low gradient too.
+    The reason: a network that answers right with confidence has a low gradient too.
     """
     floor = evidence.limit(FLOOR)
     last = write_interval(GRADIENT, gradient, floor)

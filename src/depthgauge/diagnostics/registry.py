@@ -39,7 +39,7 @@ def quantities() -> dict[str, Quantity]:
 
 
 def register(new: Diagnostic) -> None:
-    """Add a diagnostic after the others; verdicts, thresholds and reports include it from then on.
+    """Add a diagnostic after the existing ones; verdicts, thresholds and reports then include it.
 
     A quantity may belong to several diagnostics, but a name may not stand for two quantities.
     """

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def _after_epoch(line: EpochMetrics) -> float | None:
     """Return the largest ratio of neighbouring norms after one epoch.
 
-    The metrics store a norm that is not finite as null. The growth is then infinite.
+    The metrics store a norm that is not finite as null; with such a norm, the ratio is infinite.
     """
     norms = line.get("h_norm")
     if norms is None:

@@ -21,7 +21,7 @@ LEAST_SEEDS = 3
 LEAST_RUNGS = 3
 """The number of rungs above k = 0 that a ladder needs, unless the network has fewer blocks."""
 LEAST_OF_BP = 2
-"""The number of rungs that BP must be shown to use; otherwise the task cannot tell depth."""
+"""The number of rungs that BP must be shown to use; otherwise the task cannot show depth."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class UsedDepth:
 
     @property
     def has_estimate(self) -> bool:
-        """Return whether a number of blocks can be given: with three seeds or more, or with one."""
+        """Return whether there is an estimate of used depth: with one seed, or three or more."""
         return self.seeds >= LEAST_SEEDS or (self.seeds == 1 and self.value is not None)
 
     @property
@@ -114,7 +114,7 @@ class UsedDepth:
 
     @property
     def is_testable(self) -> bool:
-        """Return whether the task can tell depth: backpropagation is shown to use two rungs."""
+        """Return whether the task can show depth: backpropagation uses two rungs or more."""
         bp = self if self.is_bp else self.bp
         if bp is None:
             return False

@@ -36,7 +36,7 @@ class AlignmentGauge:
         self._count = SampleCount()
 
     def see(self, batch: BatchView) -> None:
-        """Store the cosines of the batch, (layers, samples)."""
+        """Store the cosines of the batch, a tensor (layers, samples)."""
         self._count.add(batch)
         arrange = batch.net.layout.arrange
         credit = pair_with_gradients(checked_credit(self._credit, batch), self._convention)

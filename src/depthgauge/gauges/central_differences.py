@@ -57,7 +57,7 @@ class PartCheck:
 
 
 class CentralDifferences:
-    """A comparison of a backward pass with forward passes whose stream is shifted up and down.
+    """A comparison of a backward pass with forward passes that shift the stream up and down.
 
     Args:
         net: the network in float64.
@@ -132,7 +132,7 @@ class CentralDifferences:
 
 @dataclass(frozen=True)
 class Sides:
-    """The two sides ⟨g_{l+1}, dh_{l+1}⟩ and ⟨g_l, dh_l⟩ at one part.
+    """The sides ⟨g_{l+1}, dh_{l+1}⟩ and ⟨g_l, dh_l⟩ at one part, equal for a true gradient.
 
     Attributes:
         above: ⟨g_{l+1}, dh_{l+1}⟩.

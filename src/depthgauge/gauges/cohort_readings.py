@@ -23,7 +23,7 @@ CHUNK = 250
 
 @torch.no_grad()
 def right_answers(net: StackedResidualMLP, split: Split, chunk: int = CHUNK) -> Tensor:
-    """Return whether each run answers each evaluation sample correctly, (runs, samples)."""
+    """Return whether each run answers each evaluation sample correctly, as (runs, samples)."""
     chunks = zip(torch.split(split.x, chunk), torch.split(split.y, chunk), strict=True)
     return torch.cat([net.logits_shared(x).argmax(-1) == y for x, y in chunks], 1)
 

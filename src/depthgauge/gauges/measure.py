@@ -1,4 +1,4 @@
-"""Show batches to gauges, one batch at a time."""
+"""Let gauges read batches, one batch at a time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def peek_first(batches: Iterable[Any]) -> tuple[Any, Iterator[Any]]:
 
 
 def measure(net: StreamReader, batches: Iterable[Any], gauges: Sequence[BatchConsumer]) -> None:
-    """Show every batch to every gauge; free each batch before the next one."""
+    """Let every gauge read every batch; free each batch before the next batch is loaded."""
     seen = 0
     for batch in batches:
         inputs, labels = split_batch(batch)

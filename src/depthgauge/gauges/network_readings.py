@@ -20,8 +20,8 @@ class NetworkReadings:
     """The readings of all gauges for one network.
 
     Readings of credit are None if no credit was given. If a plain twin was given,
-    `reference_check` is of the network itself, `plain_check` is of the twin, and so are all other
-    readings. Readings written by earlier versions have no reference check and no rewind.
+    `reference_check` is that of the network itself; `plain_check` and all other readings are those
+    of the twin. Readings written by earlier versions have no reference check and no rewind.
     """
 
     scale: ScaleReading

@@ -44,7 +44,7 @@ class NudgingGauge:
         self._count, self._copy = SampleCount(), Float64Copy()
 
     def see(self, batch: BatchView) -> None:
-        """Measure how a nudge at each boundary changes the loss; skip it after enough samples."""
+        """Measure how a nudge at each boundary changes the loss; stop after enough samples."""
         exact = self._copy.of(batch)
         if exact is None or self._count.samples >= self._samples:
             return

@@ -65,7 +65,7 @@ class NullReading:
 
 
 def calibrate(observed: Tensor, fresh: Tensor, convention: str, measured_on: str) -> NullReading:
-    """Compare alignments `observed`, (layers,), with those of fresh feedback, (draws, layers)."""
+    """Compare alignments `observed`, (layers,), with alignments `fresh`, (draws, layers)."""
     layers = [calibrate_one(float(o), f) for o, f in zip(observed, fresh.T, strict=True)]
     deep = fresh[:, 1:].mean(1)
     return NullReading(

@@ -32,7 +32,7 @@ class NumericsGauge:
     """Compares the gradient of the first batch with the gradient of a float64 copy of the network.
 
     Args:
-        native: the network in its own precision, if it is measured in another one.
+        native: the network in its own precision, if it is measured in another precision.
     """
 
     def __init__(self, native: StreamReader | None = None) -> None:

@@ -52,7 +52,7 @@ class ReferenceReading(Reading):
 
     @property
     def per_layer_n128(self) -> tuple[float, ...]:
-        """`per_layer` for the mean loss of a batch of 128, as most published norms are."""
+        """`per_layer` for the mean loss of a batch of 128, as in most publications."""
         return tuple((norm or 0.0) / PUBLISHED_BATCH for norm in self.per_layer)
 
 

@@ -84,7 +84,7 @@ FAULT_WORDS: tuple[tuple[Fault, str, str], ...] = (
 
 
 def check_reference(net: StreamReader, inputs: Any, count: int) -> ReferenceCheckReading:
-    """Compare the gradient at every boundary with forward passes, on 8 of `count` samples.
+    """Compare the gradient at every boundary with forward passes, on 8 of the `count` samples.
 
     A float64 copy of the network runs with h_l shifted by ±ε·v_l at every boundary. A true gradient
     has ⟨g_{l+1}, change of h_{l+1}⟩ = ⟨g_l, change of h_l⟩. Here g is the gradient of a random

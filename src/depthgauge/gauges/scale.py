@@ -45,7 +45,7 @@ class ScaleGauge:
         self._count, self._pinned = SampleCount(), False
 
     def see(self, batch: BatchView) -> None:
-        """Store the norms of the batch; on the first batch, test whether they are pinned."""
+        """Store the norms of the batch; on the first batch, test whether the norms are pinned."""
         if not self._count.batches:
             self._pinned = is_norm_pinned(batch)
         self._count.add(batch)

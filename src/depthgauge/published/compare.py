@@ -50,7 +50,7 @@ class FigureComparison:
 
 @dataclass(frozen=True)
 class ReadingComparison:
-    """A published list of numbers, and the same numbers measured with one seed."""
+    """A published list of numbers for one seed, and the numbers measured with that seed."""
 
     what: str
     measured: tuple[float | None, ...]
@@ -98,7 +98,7 @@ class PublishedComparison:
 def compare_figure(
     what: str, values: Sequence[float], figure: Figure, alike: bool = True
 ) -> FigureComparison:
-    """Compare measured values with a published figure; without interval if not measured `alike`.
+    """Compare measured values with a published figure; only `alike` recipes get an interval.
 
     The prediction interval of the mean of n new runs around the mean of m published runs is
 

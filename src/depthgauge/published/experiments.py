@@ -55,7 +55,7 @@ class Experiment:
                 )
 
     def configure(self, config: StudyConfig) -> StudyConfig:
-        """Return `config` with the options of the experiment, except those that the user gave."""
+        """Return `config` with the experiment's options; options that the user set are kept."""
         if self.audits and config.k:
             raise OptionError(
                 "k",
@@ -130,9 +130,9 @@ def comparisons_with_published(study: StudyResult) -> list[PublishedComparison]:
 
 
 def _repeats(study: StudyResult, net: NetConfig, experiment: Experiment) -> bool:
-    """Return whether a study is an audit or a ladder like an experiment, on the same network.
+    """Return whether a study repeats an experiment: the same command on the same network.
 
-    An audit is like the experiment of thirty epochs if it has as many epochs.
+    An audit of thirty epochs repeats the experiment of thirty epochs, not the main audit.
     """
     if experiment.audits:
         is_thirty = study.config.recipe is not None and (

@@ -27,7 +27,7 @@ class PublishedConfig(BaseModel):
 
 
 class PublishedLadder(BaseModel):
-    """The ladder of one network."""
+    """The published ladder of one network."""
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, dict[int, Figure]] = Field(init=False)
@@ -50,7 +50,7 @@ class PublishedRule(BaseModel):
 
 
 class PublishedScale(BaseModel):
-    """The norms of one network; gradients are those of the mean loss of a batch of 128."""
+    """The published norms of one network, with gradients of the mean loss of a batch of 128."""
 
     h: tuple[float, ...] | None = None
     h_L: float | None = None  # noqa: N815 – as in the file
@@ -58,7 +58,7 @@ class PublishedScale(BaseModel):
 
 
 class PublishedAudit(BaseModel):
-    """The main audit."""
+    """The published figures of the main audit."""
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, PublishedRule] = Field(init=False)
@@ -79,7 +79,7 @@ class PublishedAudit(BaseModel):
 
 
 class ThirtyEpochs(BaseModel):
-    """The runs of thirty epochs, plain and with a penalty of 0.01."""
+    """The published figures of thirty epochs, without a penalty and with a penalty of 0.01."""
 
     config: PublishedConfig
     bp: Figure
@@ -95,20 +95,20 @@ class ThirtyEpochs(BaseModel):
 
 
 class NullCalibration(BaseModel):
-    """Γ of the penalised DFA, seed 42, with its training feedback."""
+    """The published Γ of the penalised DFA with its training feedback, for seed 42."""
 
     layers: tuple[float, ...] = Field(alias="training_B_layers_0_to_4")
     deep: float = Field(alias="training_B_deep")
 
 
 class InitIdentity(BaseModel):
-    """The distance of untrained networks from the identity, by seed."""
+    """The published distances of untrained networks from the identity, by seed."""
 
     per_seed: dict[int, IdentityReading]
 
 
 class Ladders(BaseModel):
-    """The ladders, and the cost of training them."""
+    """The published ladders, and the published cost of training them."""
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, PublishedLadder] = Field(init=False)

@@ -47,7 +47,7 @@ def check_main_audit(net: NetConfig) -> None:
 
 
 def compare_main_audit(study: StudyResult) -> PublishedComparison:
-    """Compare accuracies, verdicts, and the norms, stability and Γ of seed 42 with the audit's.
+    """Compare accuracies, verdicts, and seed 42's norms, stability and Γ with the published ones.
 
     Gradient norms are those of the mean loss of a batch of 128. Γ has the published convention.
     """

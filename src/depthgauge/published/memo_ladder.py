@@ -47,9 +47,12 @@ def compare_ladder(study: StudyResult) -> PublishedComparison:
 
 
 def compare_rungs(ladder: Ladder) -> PublishedComparison:
-    """Compare every rung with its published figure, and k = 0 and k = L with the main audit."""
+    """Compare every rung with its published figure, and k = 0 and L also with the main audit."""
     if ladder.config.net is None:
-        raise UserError("this ladder does not name its network, so nothing can be compared")
+        raise UserError(
+            "this ladder does not name its network, so nothing can be compared; run the ladder "
+            "again"
+        )
     figures = published_ladder(ladder.config.net)
     unlike = unlike_published(ladder.config, figures.config.epochs)
     rungs = [
@@ -63,7 +66,7 @@ def compare_rungs(ladder: Ladder) -> PublishedComparison:
 
 
 def _cross_checks(ladder: Ladder, net: NetConfig, *, alike: bool) -> list[FigureComparison]:
-    """Compare k = L with the audit's accuracy, and DFA's k = 0 with the audit's frozen baseline."""
+    """Compare k = L, and DFA's k = 0, with the accuracies that the main audit published."""
     audit = published().main_audit
     if (net.width, net.blocks) != (audit.config.width, audit.config.blocks):
         return []

@@ -41,7 +41,7 @@ def check_thirty_epochs(net: NetConfig) -> None:
 
 
 def compare_thirty_epochs(study: StudyResult) -> PublishedComparison:
-    """Compare accuracies, and deep Γ and ρ by the published conventions, with the figures."""
+    """Compare accuracies, Γ and ρ with the published figures, by the published conventions."""
     figures = published().thirty_epochs
     unlike = unlike_published(study.config, figures.config.epochs)
     accuracies = {"bp": figures.bp, "dfa": figures.dfa} | _with_penalty(figures.penalised)

@@ -1,4 +1,4 @@
-"""The display of a study in a notebook: table of verdicts and ladder chart."""
+"""The display of a study in a notebook: the table of verdicts and the ladder chart."""
 
 from __future__ import annotations
 

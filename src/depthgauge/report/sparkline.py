@@ -1,4 +1,4 @@
-"""Curves as lines of text: one sign for each value."""
+"""Curves as lines of text: one character for each value."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Signs(NamedTuple):
-    """The signs of a curve: `levels` from low to high, and `missing` for a missing value."""
+    """The characters of a curve: `levels` from low to high, and `missing` for a missing value."""
 
     levels: str
     missing: str
@@ -20,10 +20,10 @@ DIGITS = Signs("01234567", ".")
 
 
 def sparklines(curves: Sequence[Sequence[float | None]], signs: Signs = BLOCKS) -> list[str]:
-    """Return a line of signs for each curve, with all curves on one scale.
+    """Return a line of characters for each curve, with all curves on one scale.
 
     The scale goes from the lowest to the highest value of all curves. If all values are equal, each
-    gets the middle sign. A value halfway between two signs gets the lower sign.
+    gets the middle character. A value halfway between two characters gets the lower one.
     """
     known = [value for curve in curves for value in curve if value is not None]
     low, high = min(known, default=0.0), max(known, default=0.0)

@@ -98,7 +98,7 @@ def print_published(study: StudyResult, comparison: PublishedComparison) -> None
 
 
 def print_comparison(compared: Comparison) -> None:
-    """Print the studies, three tables with their sentences, and how to read them."""
+    """Print the studies, three tables with their sentences, and a guide to reading the tables."""
     console, texts, tables = output(), compared_texts, compared_tables
     for sentence in texts.study_sentences(compared):
         console.print(sentence, markup=False)

@@ -66,7 +66,7 @@ class Audit(BaseModel):
 
     @property
     def settings(self) -> dict[str, Settings]:
-        """Return the words of each rule that has several settings, and whether the words agree."""
+        """Return the words of each rule with several settings, and whether these words agree."""
         rules: dict[str, dict[str, Word]] = {}
         for label, entry in self.verdicts.items():
             if entry.rule is not None and entry.control is None:
@@ -132,7 +132,7 @@ def _rename(by_label: Mapping[str, Value], now: Mapping[str, str]) -> dict[str, 
 
 
 def _survives(words: set[Word]) -> bool | None:
-    """Return whether all words are the same; None if an inconclusive setting leaves it open.
+    """Return whether all words are the same; None if an inconclusive setting leaves that open.
 
     Settings that are all inconclusive have the same word.
     """

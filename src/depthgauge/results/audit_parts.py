@@ -1,4 +1,4 @@
-"""The parts of an audit: networks, verdicts, controls, selection."""
+"""The parts of an audit: networks, verdicts, controls and selection."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class RuleVerdict(_Part):
     """The verdicts of earlier audits of the same study with other seeds, oldest first."""
 
     def with_history(self, before: RuleVerdict | None) -> RuleVerdict:
-        """Return this verdict with `before`, the verdict that it replaces, added to `earlier`."""
+        """Return this verdict with the replaced verdict, `before`, added to `earlier`."""
         if before is None:
             return self
         earlier = list(before.earlier)
@@ -114,7 +114,7 @@ class RuleVerdict(_Part):
 
     @property
     def verdict(self) -> Verdict:
-        """Return the verdict as an object."""
+        """Return the verdict as a `Verdict`."""
         return Verdict(
             self.word, self.findings, len(self.seeds), self.besides, used_depth=self.used_depth
         )
@@ -122,7 +122,7 @@ class RuleVerdict(_Part):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def in_words(self) -> str:
-        """Return the word with its details: fired and undecided diagnostics, a single seed."""
+        """Return the word with its details: fired and undecided diagnostics, and a single seed."""
         return str(self.verdict)
 
     @computed_field  # type: ignore[prop-decorator]
@@ -153,7 +153,7 @@ class ShallowRule(_Part):
 
 
 class Candidate(_Part):
-    """A setting that was tried: its accuracy on held-out samples, and its runs."""
+    """A setting of a rule that was tried: its accuracies on held-out samples, and its runs."""
 
     accuracy: Spread
     lost: int

@@ -27,7 +27,7 @@ def lift_verdict(entry: Mapping[str, Any]) -> RuleVerdict:
 
 
 def lift_network(row: Mapping[str, Any], reports: Mapping[str, Any]) -> AuditedNetwork:
-    """Return a network with its report; version 1 stored `reports` apart, by label and seed."""
+    """Return a network with its report; version 1 stored `reports` by label and seed."""
     runs = {name: _identity(row["source"].get(name)) for name in ("run", "frozen_run")}
     return AuditedNetwork.model_validate(
         {
@@ -43,7 +43,7 @@ def lift_network(row: Mapping[str, Any], reports: Mapping[str, Any]) -> AuditedN
 
 
 def lift_shallow(entry: Mapping[str, Any]) -> ShallowRule:
-    """Return a rule without blocks; version 1 stored accuracy and run together for each seed."""
+    """Return a rule without blocks; version 1 stored a pair (accuracy, run) for each seed."""
     seeds = entry["seeds"].items()
     return ShallowRule.model_validate(
         {

@@ -70,7 +70,7 @@ def distinct_names(folders: Sequence[Path]) -> list[str]:
 
 
 def _name(path: Path, namesakes: Sequence[Path]) -> str:
-    """Return the shortest end of a path that distinguishes it from its namesakes."""
+    """Return the shortest end of a path that differs from all other `namesakes`."""
     needed = next(
         parts
         for parts in count(1)
@@ -95,7 +95,7 @@ def _study(named: _NamedStudy) -> ComparedStudy:
 def _origin(study: StudyResult) -> dict[str, list[str | int]]:
     """Return the distinct values of each field of provenance.
 
-    They come from the runs; if the study has no runs, from its audit.
+    The values come from the runs; if the study has no runs, from its audit.
     """
     known = study.provenances
     if study.runs:
@@ -124,7 +124,7 @@ def _rule(study: str, rule: RuleResult) -> ComparedRule:
 
 
 def _same_rule(studies: Sequence[_NamedStudy], label: str) -> list[SameRule]:
-    """Compare a rule in the first study that has it with the same rule in each other study."""
+    """Compare a rule in the first study that has the rule with the same rule in other studies."""
     first, *others = (study for study in studies if label in study.result.rules)
     return [_pair(first, other, label) for other in others]
 
@@ -149,8 +149,8 @@ def _against(
 ) -> AgainstRule:
     """Compare a rule with the reference rule of its own study.
 
-    If its own study lacks the reference rule, use that of the first study with the same
-    configuration.
+    If its own study lacks the reference rule, use the reference rule of the first study with the
+    same configuration.
     """
     candidates = [study for study in (own, *studies) if reference in study.result.rules]
     for candidate in candidates:
@@ -171,7 +171,7 @@ def _against(
 
 
 def _comparable(reference: RuleResult, rule: RuleResult) -> tuple[Difference, ...]:
-    """Return the differences of a rule minus the reference rule.
+    """Return the differences between a rule and the reference rule.
 
     Rungs are compared only if both networks have the same number of blocks.
     """

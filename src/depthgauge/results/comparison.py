@@ -1,4 +1,4 @@
-"""The result of comparing studies: the studies, their rules, and the differences of rules."""
+"""The result of comparing studies: the studies, their rules, and the rules' differences."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class ComparedRule:
 
 @dataclass(frozen=True)
 class SameRule:
-    """One rule in two studies: the other study minus the first study that has the rule.
+    """One rule in two studies, and its differences: the other study minus the first.
 
     Attributes:
         label: the label of the rule in tables.
@@ -101,7 +101,7 @@ class SameRule:
 
 @dataclass(frozen=True)
 class AgainstRule:
-    """A rule minus the reference rule, which is taken from the rule's own study if possible.
+    """The differences of a rule from the reference rule, if possible in the same study.
 
     Attributes:
         study, label: the study and the label of the rule.

@@ -1,4 +1,4 @@
-"""A study as data frames: runs, epochs, ladder, layers."""
+"""A study as data frames: runs, epochs, ladder and layers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Row = dict[str, object]
 
 
 class LadderRow(NamedTuple):
-    """The accuracy of one rule, k and seed."""
+    """The accuracy of one rule at one k, with one seed."""
 
     label: str
     k: int
@@ -104,7 +104,7 @@ def _config_columns(run: RunResult) -> Row:
 
 
 def _write_blocks(blocks: Sequence[int]) -> str | None:
-    """Write numbers of blocks as one text; None without blocks."""
+    """Write the indices of blocks as one text; None without blocks."""
     return " ".join(map(str, blocks)) or None
 
 

@@ -53,7 +53,7 @@ class LinearFloor(_Part):
 
 
 class AboveLinear(_Part):
-    """The comparison of a rule with all its blocks trained with the linear floor."""
+    """The comparison of a rule, with all its blocks trained, to the linear floor."""
 
     accuracy: float
     """The mean over seeds; a diverged run counts with the accuracy of chance."""
@@ -96,14 +96,15 @@ def read_linear_floor(path: Path) -> LinearFloor | None:
         return LinearFloor.model_validate(read_json(path))
     except (ValidationError, UserError) as error:
         raise UserError(
-            f"{path} is not a floor of this version; the next audit or ladder replaces it"
+            f"{path} has a floor of another version; run `depthgauge audit` or `ladder` again to "
+            "replace the file"
         ) from error
 
 
 def floors_of(
     runs: Sequence[RunResult], linear: LinearFloor | None, chance: float | None
 ) -> Floors | None:
-    """Return the floors of a study; None if it has none."""
+    """Return the floors of a study; None if the study has none."""
     shallow = [run for run in runs if run.label == SHALLOW and run.is_done]
     if linear is None and not shallow:
         return None

@@ -81,7 +81,7 @@ class Rung(BaseModel):
 
     @property
     def ends(self) -> tuple[float, float] | None:
-        """Return the ends of `interval` for charts; None if there is none, or it is too wide."""
+        """Return the ends of `interval` for charts; None if the interval is missing or too wide."""
         interval = self.interval
         if interval is None or interval.is_wider_than(WIDEST_SHARE):
             return None

@@ -27,7 +27,7 @@ from depthgauge.store.study_folder import StudyDocument, StudyFolder
 
 
 def load(folder: Path | str) -> StudyResult:
-    """Return the study in a folder; it may be incomplete, or consist of an audit only.
+    """Return the study in a folder; the study may be incomplete, or have an audit only.
 
     Files that cannot be used are left out, and the study's `problems` name them.
     """
@@ -47,7 +47,7 @@ def load_opened(
     """Return the study in a folder, given its study file and its `done` runs.
 
     Without `audited`, the study's audit is not read, because a new audit will replace it. If
-    `before` has the study as loaded earlier, its ended runs, its audit and its problems are kept.
+    the study was loaded before, `before` gives its ended runs, its audit and its problems.
     """
     if before is None:
         return _Loader(study, done).load(file, audited=audited)
@@ -57,7 +57,7 @@ def load_opened(
 
 
 def load_earlier_audit(folder: Path) -> Audit | None:
-    """Return the audit that a new audit will replace; None if it is missing or unreadable."""
+    """Return the audit that a new audit will replace; None without a readable audit."""
     path = folder / "audit.json"
     try:
         return _read_audit(path) if path.is_file() else None
@@ -70,7 +70,8 @@ def _load_audit(folder: Path) -> StudyResult:
     path, name = folder / "audit.json", folder.resolve().name
     if not path.is_file():
         raise UserError(
-            f"{folder} is not the folder of a study: it has neither study.json nor audit.json"
+            f"{folder} is not the folder of a study: it has neither study.json nor "
+            "audit.json; give the folder of a study"
         )
     try:
         audit = _read_audit(path)
@@ -141,7 +142,7 @@ class _Loader:
             return Plan([])
 
     def _chance(self, plan: Plan, audit: Audit | None) -> float | None:
-        """Return the accuracy of chance, from the plan or, in older studies, another document."""
+        """Return the accuracy of chance, from the plan; in older studies, from another document."""
         planned = [file.chance for file in plan.files if file.chance is not None]
         if planned:
             return planned[-1]
@@ -226,7 +227,7 @@ class _Loader:
         return begun if begun.epochs else RunResult(config, label, "waiting", folder)
 
     def _result(self, identity: str) -> ResultFile | None:
-        """Return the result of a run; None if it is missing or unusable."""
+        """Return the result of a run; None if the result is missing or unusable."""
         if identity in self._done:
             return self._done[identity].result
         path = f"{self._study.runs}/{identity}/{RESULT}"

@@ -47,7 +47,7 @@ class NetworkResult:
 
     @property
     def gain(self) -> float | None:
-        """Return the accuracy minus that of the frozen baseline of the same seed."""
+        """Return the accuracy minus the accuracy of the frozen baseline of the same seed."""
         if self.accuracy is None or self.frozen is None:
             return None
         return self.accuracy - self.frozen

@@ -1,4 +1,4 @@
-"""A rule of a study: verdict, evidence, networks, ladder."""
+"""A rule of a study: verdict, evidence, networks and ladder."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def rule_results(
 ) -> dict[str, RuleResult]:
     """Return every rule by label, judged by the audit, or else by the metrics of training.
 
-    The rules of the audit come first, then those of the other runs. Controls come last.
+    Audited rules come first, then rules without an audit. Controls come last.
     """
     audited = audit.verdicts if audit else {}
     by_label: dict[str, list[RunResult]] = {label: [] for label in audited}
@@ -193,8 +193,8 @@ def judge_by_training(
 ) -> Verdict:
     """Return the verdict by the metrics that training recorded.
 
-    If readings that training should have recorded are missing, the only possible verdict is "walk
-    back"; otherwise the rule is not judged.
+    If readings that training should have recorded are missing, the rule is judged only if the
+    verdict is "walk back".
     """
     if not networks:
         return Verdict("not judged", (), 0, reason="no run with all blocks trained is done")

@@ -1,4 +1,4 @@
-"""One run of a study, in any state."""
+"""One run of a study, in any state from waiting to finished."""
 
 from __future__ import annotations
 

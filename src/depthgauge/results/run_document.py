@@ -1,4 +1,4 @@
-"""One run as a JSON document, as `show` prints it: configuration, state, result, provenance."""
+"""One run as the JSON document that `show` prints: configuration, state, result and provenance."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ def run_document(folder: Path) -> dict[str, JsonValue]:
     if not folder.is_dir():
         raise UserError(f"there is no folder {folder}; the runs of a study are in STUDY/runs")
     if not paths.config_path.is_file():
-        raise UserError(f"{folder} is not the folder of a run: it has no config.json")
+        raise UserError(
+            f"{folder} is not the folder of a run: it has no config.json; the runs of a study "
+            "are in STUDY/runs"
+        )
     ended = _ended(paths)
     recorded = MetricsFile(paths.metrics_path).lines()
     aside = sorted((folder / "quarantine").glob("*.reason.txt"))
@@ -38,7 +41,7 @@ def run_document(folder: Path) -> dict[str, JsonValue]:
 
 
 def _state(ended: Mapping[str, JsonValue], *, begun: bool) -> str:
-    """Return the state of a run from its folder alone; a running run is called stopped here."""
+    """Return the state of a run, as its folder shows it; a running run counts as stopped."""
     if "status" in ended:
         return str(ended["status"])
     if "reason" in ended:

@@ -74,7 +74,7 @@ class StudyResult:
 
     @cached_property
     def rules(self) -> Mapping[str, RuleResult]:
-        """Return the rules by label: those of the audit first, controls last."""
+        """Return the rules by label: audited rules first, controls last."""
         return rule_results(self.runs, self.audit, self.thresholds, self.bp_gain, self.chance)
 
     @property
@@ -130,7 +130,7 @@ class StudyResult:
 
     @property
     def provenances(self) -> list[Provenance]:
-        """Return the provenance of each result, then that of the audit."""
+        """Return the provenance of each result, then the provenance of the audit."""
         runs = [run.provenance for run in self.runs if run.provenance]
         return [*runs, *([self.audit.provenance] if self.audit else [])]
 

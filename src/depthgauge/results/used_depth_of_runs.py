@@ -1,4 +1,4 @@
-"""Used depth computed from runs: those of a ladder, of its swap twins, and confirming runs."""
+"""Used depth computed from the runs of a ladder, its swap twins, and its confirming runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plan that --dry-run prints: every run with its state, and how the rest would be trained."""
+"""The plan that --dry-run prints: every run with its state, and the training to come."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GIGABYTE = 1e9
 
 @dataclass(frozen=True)
 class PlannedState:
-    """One run of a study, and its state; `run` is its folder, from the study's folder."""
+    """One run of a study, and its state; `run` is its path inside the study's folder."""
 
     label: str
     k: int
@@ -36,7 +36,7 @@ class PlannedState:
 
 @dataclass(frozen=True)
 class StudyPlan:
-    """The runs of a study, and how the remaining ones would be trained.
+    """The runs of a study, and how the unfinished runs would be trained.
 
     Attributes:
         folder: the study's folder.

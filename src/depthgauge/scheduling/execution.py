@@ -1,4 +1,4 @@
-"""Train the remaining runs of a study: open its folder, plan the runs, start an executor."""
+"""Train the remaining runs of a study: open its folder, plan the runs, and start an executor."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def train(
 ) -> tuple[Prepared, Submitted | None]:
     """Train the remaining runs of a grid; the executor slurm writes a job instead of training.
 
-    Return the prepared study, and with the executor slurm the job that was written, else None.
+    Return the prepared study and the Slurm job; the job is None with any other executor.
 
     Args:
         grid: the runs.
@@ -225,7 +225,7 @@ def train_job(
 def _executor(
     prepared: Prepared, execution: Execution, tasks: Tasks, noun: str
 ) -> Callable[[Interrupt, Callable[[], None]], None]:
-    """Print what will be trained in one line, and return the function that trains it."""
+    """Print one line about the training to come, and return the function that does the training."""
     study, cohorts, job = prepared.study, prepared.cohorts, prepared.job
     processes, seconds, executor = 0, None, execution.config.executor
     if executor == "local":

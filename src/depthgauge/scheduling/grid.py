@@ -1,4 +1,4 @@
-"""The grid of a study: its runs, for every rule, number of trained blocks k, and seed."""
+"""The grid of a study: one run for every rule, number of trained blocks k, and seed."""
 
 from __future__ import annotations
 
@@ -137,7 +137,8 @@ class Grid:
         for choice in self.rules:
             if not self.net.blocks and choice.control in ("shallow", "wide_block"):
                 raise UserError(
-                    f"the rule {choice.label} needs a network with blocks; --depth is 0"
+                    f"the rule {choice.label} needs a network with blocks, but --depth is 0; "
+                    "choose a depth of at least 1"
                 )
 
     @property
@@ -203,7 +204,7 @@ def given_rules(config: StudyConfig) -> list[RuleChoice]:
 
 
 def net_of(config: StudyConfig) -> NetConfig:
-    """Return the configuration of the network; the width, if not set, is that of the task."""
+    """Return the configuration of the network; by default, the task decides the width."""
     try:
         NETS.find(config.net)
     except UserError as error:
@@ -213,7 +214,7 @@ def net_of(config: StudyConfig) -> NetConfig:
 
 
 def recipe_of(config: StudyConfig) -> Recipe:
-    """Return the recipe of a study; the number of epochs, if not set, is that of the task."""
+    """Return the recipe of a study; by default, the task decides the number of epochs."""
     epochs = config.epochs or find_task(config.task).epochs
     return Recipe(epochs=epochs, batch_size=config.batch_size, dtype=config.dtype)
 
@@ -226,7 +227,7 @@ def ks_of(config: StudyConfig) -> Sequence[int]:
 
 
 def usual_rungs(depth: int) -> list[int]:
-    """Return the rungs that an audit trains by default: all, or 0, 1, 2, 4, … L."""
+    """Return the rungs that an audit trains by default: all, or 0, 1, 2, 4, … and L."""
     if depth <= SMALL_LADDER:
         return list(range(depth + 1))
     doubling = [2**power for power in range(depth.bit_length()) if 2**power < depth]

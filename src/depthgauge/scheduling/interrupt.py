@@ -1,4 +1,4 @@
-"""Handle Ctrl-C, SIGTERM and SIGUSR1: the first saves and stops, the second stops at once."""
+"""Handle Ctrl-C, SIGTERM and SIGUSR1: the first signal saves and stops, a second stops at once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ASKING = tuple(
 
 
 class Interrupt:
-    """A flag that a signal sets; `signal` is the number of that signal, or None before it."""
+    """A flag that a signal sets; `signal` is the signal's number, or None before any signal."""
 
     def __init__(self) -> None:
         self.signal: int | None = None
@@ -25,7 +25,7 @@ class Interrupt:
         return self.signal is not None
 
     def hear(self, number: int, frame: FrameType | None) -> None:
-        """Handle a signal: the first sets the flag, the second raises KeyboardInterrupt."""
+        """Handle a signal: the first signal sets the flag, the second raises KeyboardInterrupt."""
         if self.signal is not None:
             raise KeyboardInterrupt
         self.signal = number

@@ -1,6 +1,6 @@
 """The live status: the accuracy and alarms of each rule while a study is trained.
 
-It is read from the study's folder. `report/texts/live_status.py` turns it into words.
+The status is read from the study's folder. `report/texts/live_status.py` turns it into words.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Estimate the memory that a process needs to train a cohort, by counting arrays; never too low.
+"""Estimate, by counting arrays, the memory that a process needs at most to train a cohort.
 
 A run holds its weights, their gradients, two moments, and the initial weights. In addition it holds
 the activations of a batch in training, or of the batch from which gauges read. Rules that
@@ -50,7 +50,7 @@ LEARNING, LEARNING_PER_BLOCK, LEARNING_WIDTH = 20, 32, 256
 def cohort_bytes(
     net: NetConfig, recipe: Recipe, rule: type[Rule] | None, task: Task, runs: int
 ) -> float:
-    """Return the bytes of a cohort's tensors; `rule` None stands for the rule that needs most."""
+    """Return the bytes of a cohort's tensors; without a `rule`, of the rule that needs most."""
     item = torch.finfo(DTYPES[recipe.dtype]).bits // 8
     differentiates = rule is None or bool(rule.needs & {"readout", "blocks"})
     learns = rule is None or rule.learn is not Rule.learn

@@ -110,7 +110,7 @@ def processes_for(
 
 
 def bytes_per_process(processes: int, resources: Resources) -> float:
-    """Return the bytes that each process may use if there are this many."""
+    """Return the bytes that each of this number of processes may use."""
     return SHARE_OF_MEMORY * resources.free_bytes / processes
 
 

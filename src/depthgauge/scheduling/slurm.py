@@ -51,7 +51,7 @@ exit "$status"
 
 @dataclass(frozen=True)
 class Submitted:
-    """The array job that trains the rest of a study.
+    """The array job that trains the remaining runs of a study.
 
     Attributes:
         script: the path of the job's script.
@@ -91,7 +91,10 @@ def _sbatch(script: Path) -> str:
         [sbatch, str(script)], capture_output=True, text=True, check=False
     )
     if done.returncode:
-        raise UserError(f"sbatch refused {script}: {' '.join(done.stderr.split())}")
+        raise UserError(
+            f"sbatch refused {script}: {' '.join(done.stderr.split())}; change the script, and "
+            f"submit it with `sbatch {script}`"
+        )
     return done.stdout.strip()
 
 

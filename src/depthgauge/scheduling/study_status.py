@@ -1,4 +1,4 @@
-"""The status of a study, for `depthgauge status`: runs counted by state, cohorts in training.
+"""The status of a study, for `depthgauge status`: the runs in each state and cohorts in training.
 
 For accuracies and alarms during training, see `live_status.py`.
 """
@@ -122,7 +122,7 @@ def status_of(folder: Path) -> StudyStatus:
 
 
 def _outside_the_plan(runs: Path, planned: set[str]) -> Iterator[RunPaths]:
-    """Yield the runs that are in no plan: those of old versions, or copied into the folder."""
+    """Yield the runs that are in no plan: runs of old versions, and runs copied into the folder."""
     for path in runs.iterdir() if runs.is_dir() else ():
         if path.name not in planned and path.is_dir():
             yield RunPaths(path)

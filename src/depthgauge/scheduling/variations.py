@@ -1,4 +1,4 @@
-"""Vary the rules of a study: at several settings of their options, under controls, with a floor."""
+"""Vary the rules of a study: try settings of their options, add controls, and add a floor."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The worker that every executor runs: it claims and trains one cohort after another.
 
 Several workers may run at once, on one machine or on several that share the study's folder. They
-do not talk to each other: each worker sees in the folder what others have claimed or finished.
+do not talk to each other: each worker sees in the folder what other workers claimed or finished.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Worker:
 
         Raises:
             StoppedEarlyError: the worker was asked to stop; everything is saved.
-            UserError: some cohorts cannot be trained until the user mends what the message names.
+            UserError: some cohorts cannot be trained until the user corrects the named fault.
         """
         keep_freed_memory()
         while left := self._left():

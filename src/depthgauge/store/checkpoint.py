@@ -51,11 +51,11 @@ class OpenCheckpoint:
 
     def __init__(self, path: Path) -> None:
         if not path.is_file():
-            raise DamagedError("is not a file")
+            raise DamagedError("the checkpoint is not a file")
         try:
             handle: Any = safe_open(path, framework="pt")
         except SafetensorError as error:
-            raise DamagedError(f"is cut short or damaged ({error})") from error
+            raise DamagedError(f"the checkpoint is cut short or damaged ({error})") from error
         except FileNotFoundError:
             path.open("rb").close()  # raises the true reason, which safetensors does not tell
             raise
@@ -71,10 +71,10 @@ class OpenCheckpoint:
         try:
             tensors = {key: self._handle.get_tensor(key) for key in self._handle.keys()}  # noqa: SIM118
         except SafetensorError as error:
-            raise DamagedError(f"is cut short or damaged ({error})") from error
+            raise DamagedError(f"the checkpoint is cut short or damaged ({error})") from error
         unchecked = checksum is None and metadata.keys() <= BEFORE_CHECKSUMS
         if not unchecked and checksum != _checksum(tensors, metadata):
-            raise DamagedError("is damaged: its content does not match its checksum")
+            raise DamagedError("the checkpoint is damaged: its content does not match its checksum")
         return _state(tensors, metadata)
 
 
@@ -111,14 +111,15 @@ def _position(metadata: Mapping[str, str]) -> Position:
     try:
         return int(metadata["epoch"]), int(metadata.get("step", "0"))
     except (KeyError, ValueError) as error:
-        raise DamagedError("does not say at which epoch it was saved") from error
+        raise DamagedError("the checkpoint does not say at which epoch it was saved") from error
 
 
 def _check_version(metadata: Mapping[str, str]) -> None:
     found = metadata.get("schema_version")
     if found != str(SCHEMA_VERSION):
         raise DamagedError(
-            f"has the schema version {found}; this version of depthgauge knows {SCHEMA_VERSION}"
+            f"the checkpoint has the schema version {found}; this version of depthgauge knows "
+            f"{SCHEMA_VERSION}"
         )
 
 

@@ -104,7 +104,7 @@ class Claim:
                 self._write_over(released)
 
     def _write(self, content: ClaimFile) -> None:
-        """Replace the claim's file, without syncing: a crash that loses it also ends the owner."""
+        """Replace the claim's file, unsynced: a crash that loses the file also ends the owner."""
         temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}.tmp")
         temporary.write_text(content.model_dump_json() + "\n", encoding="utf-8")
         os.replace(temporary, self.path)
@@ -139,7 +139,7 @@ class Claims:
         return Claim(path, owner) if create_exclusively(path, content) else None
 
     def holder(self, name: str) -> ClaimFile | None:
-        """Return the claim on a cohort; None if it has none, or its owner has released it or ended.
+        """Return the claim on a cohort; None without a claim, or if its owner released it or ended.
 
         An owner on another machine counts as alive.
         """
@@ -161,7 +161,7 @@ class Claims:
             return 0.0
 
     def forget(self, name: str) -> None:
-        """Remove all claims on a cohort, which must be done."""
+        """Remove all claims on a cohort whose runs are all done."""
         for path in sorted(self.folder.glob(f"{name}.*"), key=_generation, reverse=True):
             path.unlink(missing_ok=True)
 

@@ -44,8 +44,8 @@ def read_done_runs(
 def read_done_run(run: RunFolder, *, network: bool) -> DoneRun | None:
     """Return the run if it is done, else None; put damaged files aside.
 
-    With `network`, the last checkpoint is read too. If it is damaged or not of the last epoch, the
-    run does not count as done. A `config.json` that does not fit the run is written again.
+    With `network`, the last checkpoint is read too. If that is damaged or not of the last epoch,
+    the run does not count as done. A `config.json` that does not fit the run is written again.
     """
     if not run.result_path.exists():
         return None
@@ -69,5 +69,5 @@ def _last_state(run: RunFolder) -> RunState | None:
         return None
     state = read_checkpoint(run.checkpoint_path)
     if state.epoch != run.config.recipe.epochs:
-        raise DamagedError("is not of the last epoch")
+        raise DamagedError("the checkpoint is not of the last epoch")
     return state

@@ -1,4 +1,4 @@
-"""Give every rule of a study a label of its own."""
+"""Give every rule of a study a label that no other rule of the study has."""
 
 from __future__ import annotations
 

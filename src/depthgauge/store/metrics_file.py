@@ -63,7 +63,7 @@ def read_lines(content: bytes) -> tuple[list[EpochMetrics], bool]:
 
 
 def _line(text: bytes) -> EpochMetrics | None:
-    """Return the metrics in a line; None if it is cut short or lacks a needed field."""
+    """Return the metrics in a line; None if the line is cut short or lacks a needed field."""
     try:
         line = from_json(text)
     except ValueError:

@@ -31,7 +31,7 @@ class PlainCheckpoint:
 def read_plain_checkpoint(path: Path) -> PlainCheckpoint:
     """Read a file of plain tensors; refuse a pickle of anything else without loading it."""
     if not path.is_file():
-        raise UserError(f"there is no checkpoint {path}")
+        raise UserError(f"there is no checkpoint {path}; check the path")
     content = _load(path)
     state_dict = _state_dict_in(content)
     if state_dict is None:
@@ -59,7 +59,8 @@ def _load(path: Path) -> Any:
                 "run code in it; save `model.state_dict()` alone"
             ) from error
         raise UserError(
-            f"cannot read {path}: the file is damaged, or it is not a checkpoint"
+            f"cannot read {path}: the file is damaged, or is not a checkpoint; save the "
+            "checkpoint again"
         ) from error
 
 

@@ -124,8 +124,8 @@ class PlanFile(BaseModel):
     """One file of the plan.
 
     `task` is the user's text for the task, from which other processes load the task. `validation`
-    is the number of training samples that are held out, `samples` the number of the rest. `chance`
-    is the accuracy of guessing; plans of earlier versions do not have it.
+    is the number of training samples that are held out, `samples` the number of all other training
+    samples. `chance` is the accuracy of guessing; plans of earlier versions do not have `chance`.
     """
 
     schema_version: Literal[1] = SCHEMA_VERSION
@@ -136,7 +136,7 @@ class PlanFile(BaseModel):
     chance: float | None = None
 
     def with_cohorts(self, cohorts: Sequence[CohortPlan]) -> PlanFile:
-        """Return a copy of the file with these cohorts instead of its own."""
+        """Return a copy of the file with these cohorts in place of the file's cohorts."""
         return self.model_copy(update={"cohorts": list(cohorts)})
 
     def with_references(self, change: Callable[[str], str]) -> PlanFile:
@@ -216,7 +216,7 @@ class PlanFiles:
         return self._plan
 
     def add(self, plan: Plan, file: PlanFile) -> bool:
-        """Add a file after those of `plan`; return False if another process has added one first."""
+        """Add a file after the files of `plan`; return False if another process was faster."""
         make_folder(self.folder)
         stored = file.with_references(lambda named: relative_reference(named, self.folder.parent))
         text = stored.model_dump_json() + "\n"

@@ -72,7 +72,7 @@ Provenance: TypeAlias = Mapping[str, Any]
 
 
 def environment(file: Path = THIS_FILE) -> dict[str, object]:
-    """Return date, software and machine; `dirty`: the checkout has uncommitted changes."""
+    """Return date, software and machine; `dirty` says if the checkout has uncommitted changes."""
     commit = git_commit(file)
     return {
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),

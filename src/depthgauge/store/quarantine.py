@@ -16,11 +16,11 @@ FOLDER = "quarantine"
 
 
 class DamagedError(Exception):
-    """A file of a study cannot be used; the message continues "FILE …", as in "is cut short"."""
+    """An error: a file of a study cannot be used; the message says why."""
 
 
 def put_aside(path: Path, reason: str, *, keep: bool = False, quietly: bool = False) -> Path:
-    """Move a file into `quarantine/` beside it, write the reason there, log a warning.
+    """Move a file into `quarantine/` beside it, write the reason there, and log a warning.
 
     The reason continues the sentence "FILE …". With `keep` the file is copied instead of moved.
     With `quietly` nothing is logged. Return the path of the file in quarantine.

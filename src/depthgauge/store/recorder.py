@@ -44,7 +44,7 @@ class StoreRecorder:
     def _check(self) -> None:
         """Stop if this process may no longer write.
 
-        If it was suspended for long, another process may have taken over the claim.
+        If the process was suspended for long, another process may have taken over its claim.
         """
         if not self._may_write():
             raise StoppedEarlyError

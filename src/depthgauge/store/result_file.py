@@ -26,21 +26,23 @@ class RightAnswers(TypedDict):
 
 
 def pack_answers(right: ArrayLike) -> RightAnswers:
-    """Return a flag per sample as `RightAnswers`, the form in `result.json`."""
+    """Pack a flag for each sample into `RightAnswers`, the form in `result.json`."""
     flags = np.asarray(right, dtype=bool)
     text = base64.b64encode(np.packbits(flags).tobytes()).decode("ascii")
     return {"samples": len(flags), "bits": text}
 
 
 def unpack_answers(stored: RightAnswers) -> NDArray[np.bool_]:
-    """Return a flag per sample, True if the network classifies it correctly.
+    """Return a flag for each sample: True if the network classifies the sample correctly.
 
     Raises:
         ValueError: the number of bits does not fit the number of samples.
     """
     packed = np.frombuffer(base64.b64decode(stored["bits"], validate=True), dtype=np.uint8)
     if len(packed) != -(-stored["samples"] // 8):
-        raise ValueError(f"{8 * len(packed)} bits for {stored['samples']} samples")
+        raise ValueError(
+            f"`right` has {8 * len(packed)} bits, which do not fit {stored['samples']} samples"
+        )
     return np.unpackbits(packed, count=stored["samples"]).astype(bool)
 
 
@@ -78,7 +80,7 @@ def has_diverged(content: bytes) -> bool:
 
 
 def find_fault(result: Any, identity: str) -> str | None:
-    """Return what is wrong with the content of a run's `result.json`; None if nothing is.
+    """Return what is wrong with the content of a run's `result.json`; None if nothing is wrong.
 
     The text continues the sentence "FILE …".
     """

@@ -71,7 +71,7 @@ class RunFolder(RunPaths):
             os.replace(self.previous_path, self.checkpoint_path)
 
     def save(self, state: RunState) -> None:
-        """Write a checkpoint, and keep the one before beside it."""
+        """Write a checkpoint, and keep the previous checkpoint beside it."""
         sync(self.metrics.path)
 
         def write(path: Path) -> None:
@@ -94,7 +94,7 @@ class RunFolder(RunPaths):
             except DamagedError as error:
                 checkpoint = None
                 if mend:
-                    put_aside(path, str(error))
+                    put_aside(path, f"cannot be used: {error}")
             if checkpoint is not None:
                 checkpoints[checkpoint.position] = checkpoint
         return checkpoints
@@ -130,7 +130,7 @@ def newest_common_position(folders: Sequence[RunFolder]) -> Position | None:
 
 
 def _usable(folder: RunFolder, *, mend: bool = False) -> dict[Position, OpenCheckpoint]:
-    """Return, by position, the checkpoints of a run that has the metrics of every epoch before."""
+    """Return by position the checkpoints before which no epoch's metrics are missing."""
     saved, epochs = folder.saved(mend=mend), folder.metrics.epochs_without_gap()
     return {position: checkpoint for position, checkpoint in saved.items() if position[0] < epochs}
 
@@ -152,7 +152,7 @@ def _read_or_put_aside(checkpoint: OpenCheckpoint) -> RunState | None:
     try:
         return checkpoint.read()
     except DamagedError as error:
-        put_aside(checkpoint.path, str(error))
+        put_aside(checkpoint.path, f"cannot be used: {error}")
         return None
 
 

@@ -65,7 +65,7 @@ class RunPaths:
 
     @property
     def checkpoint_path(self) -> Path:
-        """The path of the newest checkpoint; of a run that is done, the trained network."""
+        """The path of the newest checkpoint; in a done run, this is the trained network."""
         return self.path / CHECKPOINT
 
     @property

@@ -53,7 +53,7 @@ class StudyFolder:
     ) -> StudyDocument:
         """Return the `study.json` of this study; write it if the folder is new.
 
-        A new study gets `threads` or, if None, `default_threads`; without `engine` it gets cohort.
+        A new study gets `threads` (by default `default_threads`) and `engine` (by default cohort).
         """
         while (existing := self.check(base, device, threads, engine)) is None:
             make_folder(self.path)
@@ -82,7 +82,7 @@ class StudyFolder:
     ) -> StudyDocument | None:
         """Return the `study.json` of the folder; None if it has none.
 
-        Another study's folder is refused, and so are options other than those of its `study.json`.
+        Refused are the folder of another study, and options that differ from its `study.json`.
         """
         document = self.read()
         if document is None:
@@ -142,7 +142,7 @@ class StudyFolder:
         return RunPaths(self.runs / identity)
 
     def is_done(self, identity: str) -> bool:
-        """Return whether a run has its result (called often, so without slow path objects)."""
+        """Return whether a run has its result, quickly, because this is called often."""
         return os.path.exists(f"{self.runs}/{identity}/{RESULT}")
 
     def has_failed(self, identity: str) -> bool:
@@ -183,7 +183,10 @@ def read_study(folder: Path) -> tuple[StudyFolder, StudyDocument]:
     study = StudyFolder(folder)
     file = study.read()
     if file is None:
-        raise UserError(f"{folder} is not the folder of a study: it has no study.json")
+        raise UserError(
+            f"{folder} is not the folder of a study: it has no study.json; give the folder "
+            "of a study"
+        )
     return study, file
 
 
@@ -199,7 +202,7 @@ def _may_precede_a_study(path: Path) -> bool:
 def differences(
     old: Mapping[str, Any], new: Mapping[str, Any], prefix: str = ""
 ) -> dict[str, tuple[Any, Any]]:
-    """Return (old value, new value) for every dotted name that differs; None stands for missing."""
+    """Return (old value, new value) for every dotted name that differs; a missing value is None."""
     different: dict[str, tuple[Any, Any]] = {}
     for name in sorted(old.keys() | new.keys()):
         before, after = old.get(name), new.get(name)

@@ -35,7 +35,7 @@ def split_from_binary(
         if len(content) != share * record:
             raise UserError(
                 f"{name} has {len(content)} bytes, but {share} images take {share * record}: "
-                "the file is truncated or is not the original file"
+                "the file is truncated or is not the original file; download it again"
             )
     records = np.concatenate(
         [np.frombuffer(content, np.uint8).reshape(share, record) for content in files.values()]
@@ -59,9 +59,12 @@ def split_from_pickle(
         batch = load_restricted(content, name)
         data = batch.get(b"data")
         if not isinstance(data, np.ndarray) or data.dtype != np.uint8:
-            raise UserError(f"{name} holds no uint8 array under b'data'")
+            raise UserError(f"{name} holds no uint8 array under b'data'; download it again")
         if data.shape != (share, IMAGE_BYTES):
-            raise UserError(f"{name} holds images of shape {data.shape}, not {share}×{IMAGE_BYTES}")
+            raise UserError(
+                f"{name} holds images of shape {data.shape}, not {share}×{IMAGE_BYTES}; "
+                "download it again"
+            )
         pixels.append(data)
         labels.append(_labels(batch.get(label_key), name, share))
     return np.concatenate(pixels), np.concatenate(labels)
@@ -75,7 +78,9 @@ def split_from_png(files: Mapping[str, bytes], images: int) -> tuple[Array, Arra
     try:
         labels = json.loads(label_content)
     except (ValueError, RecursionError) as error:
-        raise UserError(f"{label_name} is not a JSON list of labels ({error})") from error
+        raise UserError(
+            f"{label_name} is not a JSON list of labels ({error}); download it again"
+        ) from error
     return pixels, _labels(labels, label_name, images)
 
 
@@ -85,17 +90,23 @@ def _images_of_png(content: bytes, name: str, images: int) -> Array:
     try:
         with Image.open(io.BytesIO(content), formats=["PNG"]) as picture:
             if (picture.mode, picture.size) != form:
-                raise UserError(f"{name} is {picture.mode} {picture.size}, not {form[0]} {form[1]}")
+                raise UserError(
+                    f"the image {name} is {picture.mode} {picture.size}, not {form[0]} {form[1]}; "
+                    "download it again"
+                )
             pixels = np.asarray(picture)
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
-        raise UserError(f"{name} cannot be read as PNG ({error})") from error
+        raise UserError(f"{name} cannot be read as PNG ({error}); download it again") from error
     return pixels.reshape(images, HEIGHT * WIDTH, CHANNELS).swapaxes(1, 2).reshape(images, -1)
 
 
 def _labels(labels: object, name: str, count: int) -> Array:
     """Return a list of whole numbers from 0 to 255 as a uint8 array."""
     if not isinstance(labels, list) or len(labels) != count:
-        raise UserError(f"{name} does not hold a list of {count} labels")
+        raise UserError(f"{name} does not hold a list of {count} labels; download it again")
     if not all(isinstance(label, int) and 0 <= label <= LARGEST_BYTE for label in labels):
-        raise UserError(f"{name} holds labels that are not whole numbers from 0 to {LARGEST_BYTE}")
+        raise UserError(
+            f"{name} holds labels that are not whole numbers from 0 to {LARGEST_BYTE}; "
+            "download it again"
+        )
     return np.array(labels, np.uint8)

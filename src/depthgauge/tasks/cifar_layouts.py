@@ -126,22 +126,29 @@ def read_archive(archive: Path, layout: Layout) -> dict[str, bytes]:
                 if len(found) == len(wanted):
                     break
     except (tarfile.TarError, EOFError, zlib.error, OSError) as error:
-        raise UserError(f"{archive} is truncated or damaged ({error})") from error
+        raise UserError(
+            f"{archive} is truncated or damaged ({error}); download it again"
+        ) from error
     missing = [name for name in layout.files if name not in found]
     if missing:
-        raise UserError(f"{archive} lacks {layout.folder}/{missing[0]}")
+        raise UserError(f"{archive} lacks the file {layout.folder}/{missing[0]}; download it again")
     return found
 
 
 def _refuse_unsafe(archive: Path, member: tarfile.TarInfo) -> None:
-    """Refuse a member that no CIFAR archive has: a link, a device, a path outside the archive."""
+    """Refuse a member that no CIFAR archive has: a link, a device or a path outside the archive."""
     path = PurePosixPath(member.name)
     if path.is_absolute() or ".." in path.parts or not (member.isfile() or member.isdir()):
-        raise UserError(f"{archive} is refused: its member {member.name!r} is not a plain file")
+        raise UserError(
+            f"{archive} is refused: its member {member.name!r} is not a plain file; download "
+            "it again"
+        )
     _refuse_large(f"{member.name} in {archive}", member.size)
 
 
 def _refuse_large(name: str, size: int) -> None:
     """Refuse to load a file that is larger than any file of CIFAR."""
     if size > LARGEST_FILE:
-        raise UserError(f"{name} is refused: no file of CIFAR is as large as {size} bytes")
+        raise UserError(
+            f"{name} is refused: no file of CIFAR is as large as {size} bytes; download it again"
+        )

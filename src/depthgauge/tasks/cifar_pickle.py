@@ -51,10 +51,15 @@ def load_restricted(content: bytes, name: str) -> dict[bytes, Any]:
         loaded = _RestrictedUnpickler(io.BytesIO(content), encoding="bytes").load()
     except _ForbiddenNameError as error:
         raise UserError(
-            f"{name} is refused: the pickle asks for {error}, which no original CIFAR file does"
+            f"{name} is refused: the pickle asks for {error}, which no original CIFAR file does; "
+            "download it again"
         ) from error
     except Exception as error:  # a damaged pickle can fail in any way
-        raise UserError(f"{name} is truncated or not a CIFAR file ({error})") from error
+        raise UserError(
+            f"{name} is truncated or not a CIFAR file ({error}); download it again"
+        ) from error
     if not isinstance(loaded, dict):
-        raise UserError(f"{name} holds a {type(loaded).__name__}, not a dictionary of images")
+        raise UserError(
+            f"{name} holds a {type(loaded).__name__}, not a dictionary of images; download it again"
+        )
     return loaded

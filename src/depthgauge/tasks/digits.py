@@ -14,7 +14,7 @@ _TEST, _SEED = 500, 0
 
 
 def load_digits() -> Task:
-    """Load the digits with a fixed split, stratified by class: 1,297 to train, 500 to test.
+    """Load the digits with a fixed split, stratified by class: 1,297 to train and 500 to test.
 
     A stored value x from 0 to 16 becomes (x − 4.9)/6.0, so the features have about zero mean and
     unit variance. The two constants are fixed: no statistic is taken from the test set. Nothing is

@@ -54,7 +54,7 @@ def fetch(name: str, source: str = "auto", console: Console | None = None) -> Fe
 
 
 def fetch_set(dataset: CifarSet, source: str, console: Console) -> Fetched:
-    """Fetch a data set that is given as a `CifarSet`, as `fetch` does for a name."""
+    """Fetch the data set that a `CifarSet` describes; `fetch` does the same for a name."""
     if source not in SOURCES and not Path(source).expanduser().is_dir():
         raise UserError(f"the source {source!r} is neither a folder nor {', '.join(SOURCES)}")
     cached = _intact_in_cache(dataset, console)
@@ -126,7 +126,7 @@ def _try_downloads(
 def _get_and_verify(
     source: str, scratch: Path, dataset: CifarSet, console: Console
 ) -> tuple[Arrays, dict[str, str]]:
-    """Get the arrays and their digests from one source, and refuse wrong ones."""
+    """Get the arrays and their digests from one source, and refuse wrong arrays."""
     if source in DOWNLOADS:
         folder = scratch / source
         folder.mkdir()

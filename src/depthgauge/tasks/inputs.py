@@ -20,7 +20,7 @@ def normalise_pixels(images: Tensor, pixels: Pixels, dtype: torch.dtype) -> Tens
 def _mean_and_std(
     pixels: Pixels, dtype: torch.dtype, device: torch.device
 ) -> tuple[Tensor, Tensor]:
-    """Return mean and std of each feature (cached, so that a GPU gets them once, not per batch)."""
+    """Return mean and std of each feature; they are cached, so they go to a GPU only once."""
     area = pixels.height * pixels.width
     mean, std = (
         torch.tensor(values, dtype=dtype, device=device).repeat_interleave(area)

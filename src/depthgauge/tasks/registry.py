@@ -59,7 +59,7 @@ def find_task(name: str) -> TaskEntry:
 
 
 def validate_task(candidate: object, reference: str) -> TaskEntry:
-    """Return the candidate as an entry, or refuse it; `reference` is how the user named it."""
+    """Return the candidate as an entry, or refuse it; `reference` is the user's text for it."""
     if isinstance(candidate, TaskEntry):
         return candidate
     if not inspect.isfunction(candidate):
@@ -76,7 +76,9 @@ def _call_function(function: Callable[[], object], reference: str) -> Task:
     try:
         task: Any = function()
     except Exception as error:
-        raise UserError(f"{reference} cannot make its task: {one_line(error)}") from error
+        raise UserError(
+            f"{reference} cannot make its task: {one_line(error)}; correct the function"
+        ) from error
     if isinstance(task, tuple | list):
         try:
             task = load("depthgauge.tasks.arrays:task_from_arrays")(task, function.__name__)
@@ -84,8 +86,8 @@ def _call_function(function: Callable[[], object], reference: str) -> Task:
             raise UserError(f"{reference}: {error}") from error
     if not isinstance(task, load("depthgauge.tasks.base:Task")):
         raise UserError(
-            f"{reference} returns {type(task).__name__}, not a depthgauge.Task or four arrays "
-            "(x_train, y_train, x_test, y_test)"
+            f"{reference} returns {type(task).__name__}; it must return a depthgauge.Task or four "
+            "arrays (x_train, y_train, x_test, y_test)"
         )
     made: Task = task
     return made

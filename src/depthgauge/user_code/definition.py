@@ -67,7 +67,7 @@ def own_functions(value: Any) -> list[FunctionType]:
 
 
 def main_texts(namespace: Mapping[str, Any]) -> list[str]:
-    """Return the texts of a notebook's cells, the newest first, or that of the running script."""
+    """Return the texts of a notebook's cells, newest first, or the text of the running script."""
     cells = namespace.get("In")
     if isinstance(cells, list):
         return [str(cell) for cell in reversed(cells)]

@@ -166,7 +166,7 @@ def _as_constant(value: Any) -> str | None:
 
 
 def _import_module(name: str, module: ModuleType, text: str) -> set[str]:
-    """Return the lines that import a module and those of its submodules that the text uses."""
+    """Return the lines that import a module, and the submodules of it that the text uses."""
     if module.__name__ != name:
         return {f"import {module.__name__} as {name}"}
     parts = [used for used in dotted_names(text) if used.startswith(f"{name}.")]
@@ -174,7 +174,7 @@ def _import_module(name: str, module: ModuleType, text: str) -> set[str]:
 
 
 def _import_name(name: str, namespace: Mapping[str, Any], user: Any) -> str:
-    """Return the line that imports `name`: from its own module, or as the notebook imports it."""
+    """Return the line that imports `name`: from its defining module, or as the notebook does."""
     value = namespace[name]
     module = getattr(value, "__module__", None)
     homes = [(module, getattr(value, "__name__", name)), (module, name)]

@@ -1,4 +1,4 @@
-"""Decision utility: which runs would each reporting strategy walk back?"""
+"""Decision utility: the runs that each reporting strategy would walk back."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _diagnostic(diagnostic: Diagnostic) -> Fails:
 
 
 def strategies() -> dict[str, tuple[Fails, ...]]:
-    """Return the checks that each reporting strategy makes, by its name.
+    """Return the checks that each reporting strategy makes, by the strategy's name.
 
     Like the verdict, "all" leaves out the diagnostics that have no part in the verdict.
     """

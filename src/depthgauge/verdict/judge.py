@@ -121,7 +121,7 @@ def judge(
     are considered.
 
     1. *walk back* if any diagnostic fires with confidence;
-    2. *no alarm, depth untested* if there is no `used_depth`, if the task cannot tell depth, or if
+    2. *no alarm, depth untested* if there is no `used_depth`, if the task cannot show depth, or if
        a diagnostic was not measured or does not apply. Depth utility does not apply where
        backpropagation gains too little itself (`bp_gain`);
     3. *shallow* if fewer rungs may be in use than backpropagation is shown to gain from;

@@ -38,7 +38,7 @@ class LadderScores:
 
     def __post_init__(self) -> None:
         if 0 not in self.rungs or len(self.rungs) < 2:  # noqa: PLR2004
-            raise UserError("a ladder needs k = 0 and at least one rung above it")
+            raise UserError("the accuracies lack k = 0, or every k above 0; give both")
 
     @property
     def ks(self) -> list[int]:

@@ -79,7 +79,7 @@ def _range(
 
 
 def _ends(threshold: Threshold, seeds: Sequence[Readings], verdict: Verdict) -> list[float | None]:
-    """Return the ends of the quantity's interval; without an interval, the reading of each seed."""
+    """Return the ends of the interval that a threshold judges; without one, each seed's reading."""
     name = threshold.quantity.name
     for finding in verdict.findings:
         if name in finding.intervals:

@@ -82,7 +82,7 @@ def _find_rungs(ladder: LadderScores, is_enough: bool) -> tuple[RungFinding, ...
 
 
 def twins_needed(ladder: LadderScores, delta: float | None = None) -> list[int]:
-    """Return the rungs whose swap twin can change the result: those above every lower rung.
+    """Return the rungs above every lower rung: only their swap twins can change the result.
 
     A rung counts as above if its mean gain is at least δ (then its twin matters for `value`), or
     if its gain is significant (then its twin matters for `low`).
@@ -138,7 +138,7 @@ def _over_noise(ladder: LadderScores, k: int) -> float | None:
 def _is_idle(ladder: LadderScores, rungs: Sequence[RungFinding], delta: float) -> bool:
     """Return whether the blocks that do not earn are shown to be worth less than δ.
 
-    Either of two tests can show it, so twice the smaller p-value counts (Bonferroni).
+    Either of two tests can show this, so twice the smaller p-value counts (Bonferroni).
     """
     runs = [_earning_alone(ladder, rungs), ladder.rest_on_noise]
     p_values = [compare(ladder.full, run).p_below(delta) for run in runs if run is not None]
@@ -148,7 +148,8 @@ def _is_idle(ladder: LadderScores, rungs: Sequence[RungFinding], delta: float) -
 def _earning_alone(ladder: LadderScores, rungs: Sequence[RungFinding]) -> Scores | None:
     """Return the scores with the earning blocks trained alone.
 
-    If these are the last k blocks, they are the scores of rung k, else of the confirming run.
+    If the earning blocks are the last k, these are the scores of rung k, else of the confirming
+    runs.
     """
     earning = sorted(block for rung in rungs if rung.earns for block in rung.blocks)
     if are_last(earning, ladder.ks[-1]):

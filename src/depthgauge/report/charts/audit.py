@@ -1,6 +1,6 @@
 """The audit: a panel for each diagnostic, with each rule's readings beside the threshold.
 
-A sign is a seed, a bar is the rule's interval over seeds. The diagnostic fires on the shaded side.
+A point is a seed, a bar is the rule's interval over seeds. The diagnostic fires on the shaded side.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ROW = 24
 
 @dataclass(frozen=True)
 class SeedReading:
-    """The reading of one network."""
+    """One network's reading of a diagnostic, drawn as a point."""
 
     rule: str
     value: float
@@ -48,7 +48,7 @@ class IntervalBar:
 
 @dataclass(frozen=True)
 class Arrow:
-    """A sign at the end of the axis for an interval that goes on beyond it."""
+    """An arrow at the end of the axis, for an interval that extends beyond the axis."""
 
     rule: str
     value: float
@@ -66,7 +66,7 @@ class Fate:
 
 @dataclass(frozen=True)
 class Limit:
-    """The threshold, and the side on which the diagnostic fires."""
+    """The threshold of a diagnostic, and the side on which the diagnostic fires."""
 
     value: float
     low: float
@@ -75,7 +75,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class AuditData:
-    """The data of a panel; `labels` are the rules, sorted from good to bad."""
+    """The data of a diagnostic's panel; `labels` has the rules, sorted from good to bad."""
 
     labels: tuple[str, ...]
     span: Span

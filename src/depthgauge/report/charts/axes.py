@@ -1,6 +1,6 @@
 """Axes with limits and ticks that are fixed before a chart is drawn.
 
-A chart keeps its axes when one rule is shown alone, so that it can be compared with the full chart.
+A chart keeps its axes when a reader hides all rules but one, so the two views can be compared.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LARGEST_DECADE = 300
 
 
 def has_place(value: float | None, log: bool = False) -> bool:
-    """Return whether an axis can show a value: finite, and above zero if it is logarithmic."""
+    """Return whether an axis can show a value, which must be finite and, with `log`, positive."""
     return value is not None and math.isfinite(value) and (value > 0 or not log)
 
 
@@ -55,7 +55,7 @@ class Span:
         return Span(self.low - below * self.width, self.high + above * self.width, self.log)
 
     def clipped(self, value: float) -> float:
-        """Return the value, or the end beyond which it lies."""
+        """Return the value; if it lies outside the span, return the nearer end instead."""
         low, high = self.ends
         return min(max(value, low), high)
 
@@ -80,7 +80,7 @@ class Span:
 
 
 def span_of(values: Iterable[float | None], *, log: bool = False, least: float = 0.0) -> Span:
-    """Return a span with room for all values that have a place on the axis.
+    """Return a span with room for all values that the axis can show.
 
     `least` is the smallest width of an axis that is not logarithmic.
     """

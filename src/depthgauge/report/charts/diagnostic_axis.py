@@ -34,7 +34,7 @@ class DiagnosticAxis:
     Attributes:
         diagnostic: the diagnostic.
         chart: what the diagnostic declares about its chart.
-        threshold: the value beyond which it fires; None if it could judge no rule.
+        threshold: the value beyond which the diagnostic fires; None if it could judge no rule.
     """
 
     diagnostic: Diagnostic
@@ -64,7 +64,7 @@ class DiagnosticAxis:
         return self.quantity.log
 
     def value(self, network: NetworkResult) -> float | None:
-        """Return the value of a network, in the unit of the chart; None if it was not read."""
+        """Return the value of a network in the unit of the chart; None if nothing was read."""
         value = measured(network, self.quantity)
         return None if value is None else self.quantity.factor * value
 
@@ -74,7 +74,7 @@ class DiagnosticAxis:
         return [value for value in read if value is not None and has_place(value, self.log)]
 
     def interval(self, rule: RuleResult) -> tuple[float, float] | None:
-        """Return the rule's interval over seeds; None if it is missing or too wide to say much."""
+        """Return the rule's interval over seeds; None if the interval is missing or too wide."""
         finding = rule.finding(self.diagnostic.id)
         found = finding.intervals.get(self.quantity.name) if finding else None
         if finding is None or found is None or found.is_point or math.isinf(found.center):
@@ -120,7 +120,7 @@ class DiagnosticAxis:
 
 
 def axes_to_draw(rules: Collection[RuleResult], used: Thresholds) -> list[DiagnosticAxis]:
-    """Return an axis for each diagnostic that training records or that has been read otherwise."""
+    """Return an axis for each diagnostic that training records, or that an audit has read."""
     axes = [
         DiagnosticAxis(diagnostic, diagnostic.chart, _threshold(diagnostic, rules, used))
         for diagnostic in diagnostics()

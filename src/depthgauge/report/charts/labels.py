@@ -1,4 +1,4 @@
-"""Texts of charts: names from data on one line, and the title of a study."""
+"""Texts in charts: names that users chose, on one line, and the title of a study."""
 
 from __future__ import annotations
 

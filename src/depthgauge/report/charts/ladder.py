@@ -1,7 +1,7 @@
 """The ladder: accuracy over the number of trained blocks, with twins, floors and chance.
 
-A rule's curve has the mean over seeds with its 95 % interval; seeds are faint dots. A hollow sign
-is a swap twin: the same rung, with noise as the credit of the block that it adds.
+A rule's curve has the mean over seeds with its 95 % interval; seeds are faint dots. A hollow point
+is a swap twin: the same rung, but the block that the rung adds is trained on noise.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def draw(study: StudyResult) -> Figure:
 
 
 def draw_ladders(ladders: Sequence[Ladder], labels: Sequence[str] = ()) -> Figure:
-    """Draw a panel for each ladder, with the same axis; a rule looks the same in all of them.
+    """Draw a panel for each ladder; all panels have the same axis and the same style for a rule.
 
     `labels` come first in the order of styles, even if their rules have no finished runs yet.
     """

@@ -1,4 +1,4 @@
-"""The data of a ladder's chart: means over seeds, seeds, twins, floors, names."""
+"""The data of a ladder's chart: means over seeds, seeds, twins, floors and names."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ OTHER_BLOCKS = ("shallow", "wide_block")
 
 @dataclass(frozen=True)
 class RungPoint:
-    """A rung's mean over seeds; `low` and `high` are None if its interval says nothing.
+    """A rung's mean over seeds; `low` and `high` are None if the interval is missing or too wide.
 
-    A mean of swap twins has the `run` of the first seed, because its seeds have no signs.
+    Seeds of swap twins are not drawn, so the mean of swap twins links to the `run` of one seed.
     """
 
     rule: str
@@ -60,7 +60,7 @@ class SeedPoint:
 
 @dataclass(frozen=True)
 class LostPoint:
-    """A sign at the bottom of the chart for a rung whose runs diverged or failed."""
+    """A mark at the bottom of the chart for a rung whose runs diverged or failed."""
 
     rule: str
     place: float
@@ -120,7 +120,7 @@ class LadderData:
 
 
 def curves_of(ladder: Ladder) -> dict[str, list[Rung]]:
-    """Return the rungs to draw, by rule; networks with another number of blocks are left out."""
+    """Return the rungs to draw, by rule, without networks that have another number of blocks."""
     blocks = ladder.config.net.blocks if ladder.config.net else None
     curves = {
         label: [
@@ -178,13 +178,13 @@ def ladder_data(ladder: Ladder, least_top: float = 0.0) -> LadderData:
 
 
 def _places_beside(labels: Sequence[str]) -> dict[str, float]:
-    """Return how far each rule stands beside k, so that intervals do not cover each other."""
+    """Return how far beside k each rule is drawn, so that intervals do not cover each other."""
     apart = min(APART, 2 * SPREAD / max(1, len(labels)))
     return {label: apart * (n - (len(labels) - 1) / 2) for n, label in enumerate(labels)}
 
 
 def _top(means: Sequence[RungPoint], others: Sequence[float]) -> float:
-    """Return the end of the axis; an interval may go beyond 100 % and then beyond the axis."""
+    """Return the top of the axis; intervals that reach above 100 % may be cut there."""
     highest = max([*(point.accuracy for point in means), *others], default=100.0)
     reach = max([highest, *(point.high or 0.0 for point in means)])
     return min(1.08 * reach, max(103.0, 1.02 * highest))

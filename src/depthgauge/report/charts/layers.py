@@ -1,7 +1,7 @@
 """The charts of layers: readings of a network layer by layer, over training and at its end.
 
-On a page a reader chooses the number of trained blocks, the seed and the epoch. Files show the
-end of training with all blocks trained, for every seed, with the mean over seeds.
+On a page a reader chooses the number of trained blocks, the seed and the epoch. Files show
+every seed and the mean over seeds, at the end of training with all blocks trained.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ REWIND = LayerQuantity(
 
 
 def reason_missing(study: StudyResult) -> str | None:
-    """Say why the study has no layers to draw; None if it has some."""
+    """Say why the study has no readings of layers to draw; None if it has some."""
     curves = [curve for some in layer_curves(study).values() for curve in some]
     if any(curve.k == _blocks(study) for curve in curves):
         return None
@@ -131,7 +131,7 @@ def panels(study: StudyResult, scales: RuleScales) -> list[Panel]:
 
 
 def layer_curves(study: StudyResult) -> dict[LayerQuantity, list[LayerCurve]]:
-    """Return the curves of each quantity: norms after every epoch, other readings from the audit.
+    """Return the curves of each quantity: norms by epoch, and other readings from the audit.
 
     Networks without recorded epochs have their norms from the audit, too.
     """
@@ -173,9 +173,10 @@ def _edge(layer: CalibratedAlignment, spreads: int) -> float | None:
 
 
 def _recorded(study: StudyResult, runs: Sequence[RunResult], name: str) -> Iterator[LayerCurve]:
-    """Yield the curves of a metric of training.
+    """Yield the curves of a metric that training recorded.
 
-    A control with fewer blocks, all trained, has the k of rules with all blocks trained.
+    If a control has fewer blocks and trains all of them, its curves get the k of other rules that
+    train all blocks.
     """
     for run in runs:
         last = run.epochs[-1]["epoch"]
@@ -252,21 +253,21 @@ def _panel(
 
 
 def _drawable(curve: LayerCurve, quantity: LayerQuantity) -> LayerCurve:
-    """Leave gaps where a value has no place on the axis."""
+    """Return the curve, with None in place of each value that the axis cannot show."""
     values = [value if has_place(value, quantity.log) else None for value in curve.values]
     return replace(curve, values=values)
 
 
 @dataclass(frozen=True)
 class _Zero:
-    """The line at zero: no alignment, no prediction, no lost accuracy."""
+    """The line at zero, which stands for no alignment, no prediction or no loss of accuracy."""
 
     value: float = 0.0
 
 
 @dataclass(frozen=True)
 class _OtherRungs:
-    """A note for a reader who chose a number of trained blocks other than `k`."""
+    """A note for readers who chose another number of trained blocks than `k`."""
 
     k: int
     says: str = "only known with all blocks trained"
@@ -282,7 +283,7 @@ class _Drawing:
     scales: RuleScales
 
     def layers(self, rows: Mapping[str, Sequence[Any]]) -> list[alt.Chart]:
-        """Return what is drawn, from below to above."""
+        """Return the layers of the chart, the lowest first."""
         drawn = []
         if "bands" in rows:
             drawn.append(self._bands())
@@ -310,7 +311,7 @@ class _Drawing:
         )
 
     def _values(self, mark: str, **style: Any) -> alt.Chart:
-        """Begin a layer with a row for each value."""
+        """Return a layer to complete, whose data have a row for each value."""
         chart: alt.Chart = (
             layer_of("curves", mark, by=["rule", "k", "seed", "epoch"], **style)
             .transform_flatten(["values"], ["value"])

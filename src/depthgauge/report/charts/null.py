@@ -1,7 +1,7 @@
 """The null calibration: a histogram of Γ with fresh feedback, and a line for training feedback.
 
-A panel is a rule, and a row in it is a seed. If the line lies within the bars of its row, any
-feedback would have been as well aligned. Showing one rule alone hides no panel here.
+Each rule has a panel, and each seed has a row. If the line lies within the bars of its row, any
+feedback would have been as well aligned. A reader who hides the other rules still sees all panels.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Observed:
 
 @dataclass(frozen=True)
 class NullData:
-    """The data of a panel; the first seed is the highest row."""
+    """The data of a rule's panel; the first seed is the highest row."""
 
     seeds: tuple[int, ...]
     span: Span
@@ -136,7 +136,7 @@ def _nulls(rule: RuleResult) -> list[_NetworkNull]:
 
 
 def _edges(nulls: Sequence[_NetworkNull]) -> NDArray[np.float64]:
-    """Return the edges of the bars: they span the draws, and none is too narrow to be seen."""
+    """Return the edges of the bars, which span the draws; no bar is too narrow to be seen."""
     draws = [value for null in nulls for value in null.draws]
     seen = [*draws, *(null.observed for null in nulls if null.observed is not None)]
     low, high = min(draws), max(draws)
@@ -174,7 +174,7 @@ def _observed(label: str, row: int, null: _NetworkNull) -> Observed | None:
 
 
 def _word(null: _NetworkNull) -> str:
-    """Return the word with its p-value, which is at least 1 / (draws + 1)."""
+    """Return the null's word with its p-value, which is at least 1 / (draws + 1)."""
     word, p = null.reading.deep.word, null.reading.deep.p_upper
     if p is None:
         return f"{word} (no p-value)"

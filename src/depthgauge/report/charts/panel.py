@@ -106,7 +106,7 @@ class Panel:
         return {"height": self.height, "width": self.width, "layer": layers}
 
     def for_page(self) -> dict[str, Any]:
-        """Return a specification as wide as its element on the page, which has the legend."""
+        """Return a specification as wide as its element on the page; the page draws the legend."""
         return self.specification() | {
             "$schema": f"https://vega.github.io/schema/vega-lite/v{VEGA_LITE}.json",
             "width": "container",
@@ -130,7 +130,7 @@ class Panel:
 
 
 def parameters(choices: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the reader's choices as parameters of a chart, and `alone`, the rule shown alone."""
+    """Return a chart's parameters: the reader's `choices`, and `alone`, the only rule to draw."""
     return [{"name": name, "value": value} for name, value in {"alone": "", **choices}.items()]
 
 

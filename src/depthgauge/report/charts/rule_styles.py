@@ -1,6 +1,6 @@
-"""How each rule is drawn: its colour, sign and dashes, the same in every chart.
+"""How each rule is drawn: its colour, marker and dashes, the same in every chart.
 
-Signs and dashes differ as well as colours, so that no reader needs to tell colours apart.
+Markers and dashes differ as well as colours, so that no reader needs to tell colours apart.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SIGNS: Mapping[str, str] = {
     "cross": "M-.4-1.2H.4V-.4H1.2V.4H.4V1.2H-.4V.4H-1.2V-.4H-.4Z",
     "x": "M-1-.5L-.5-1L0-.5L.5-1L1-.5L.5 0L1 .5L.5 1L0 .5L-.5 1L-1 .5L-.5 0Z",
 }
-"""Outlines of the signs, about 2 wide and 2 high around their middle."""
+"""Outlines of the markers, about 2 wide and 2 high around their middle."""
 
 DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (7, 3), (2, 2), (7, 3, 2, 3))
 
@@ -32,7 +32,7 @@ KNOWN = ("bp", "fa", "dfa", "ep", "state_bridge", "credit_bridge", "drtp")
 
 @dataclass(frozen=True)
 class RuleStyle:
-    """How a rule is drawn: the name of its colour, the name of its sign, its dashes."""
+    """How a rule is drawn: the name of its colour, the name of its marker, and its dashes."""
 
     colour: str
     sign: str
@@ -40,7 +40,7 @@ class RuleStyle:
 
     @property
     def outline(self) -> str:
-        """The outline of the sign as a path."""
+        """The outline of the marker as a path."""
         return SIGNS[self.sign]
 
 
@@ -75,17 +75,17 @@ class RuleScales:
 
     @property
     def fill(self) -> alt.Fill:
-        """The colour inside an outline."""
+        """The colour of the inside of a marker."""
         return alt.Fill("rule:N", scale=self._colours, **self._facts)
 
     @property
     def stroke(self) -> alt.Stroke:
-        """The colour of outlines."""
+        """The colour of the outlines of markers."""
         return alt.Stroke("rule:N", scale=self._colours, **self._facts)
 
     @property
     def shape(self) -> alt.Shape:
-        """The sign of a point."""
+        """The marker of a point."""
         scale = self._scale([style.outline for style in self.styles.values()])
         return alt.Shape("rule:N", scale=scale, **self._facts)
 

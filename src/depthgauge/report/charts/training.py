@@ -50,7 +50,7 @@ class EpochCurve:
 
 @dataclass(frozen=True)
 class FirstFired:
-    """The epoch at which a diagnostic first fires in a run, and where that is drawn."""
+    """The epoch at which a diagnostic first fires in a run, and where the chart marks it."""
 
     rule: str
     seed: int
@@ -104,7 +104,7 @@ class Recorded:
 
 @dataclass(frozen=True)
 class TrainingData:
-    """The data of a panel."""
+    """The data of a recorded quantity's panel."""
 
     span: Span
     epochs: int
@@ -141,7 +141,7 @@ def panels(study: StudyResult, scales: RuleScales) -> list[Panel]:
 
 
 def run_records(run: RunResult, used: Thresholds) -> RunRecords:
-    """Return the records of a run, so that all panels share them."""
+    """Return the records of a run, which all panels share."""
     readings = readings_from_metrics(run.epochs)
     fired = first_fired(readings, used) if run.has_all_epochs else {}
     return RunRecords(run, run.epochs, readings, fired)
@@ -223,7 +223,7 @@ def _times(factor: float, value: float | None) -> float | None:
 
 
 def _curve(quantity: Recorded, record: RunRecords, most: int) -> EpochCurve | None:
-    """Return the curve of a run; its k is `most` if all its blocks are trained."""
+    """Return the curve of a run; the curve's k is `most` if all blocks of the run are trained."""
     by_epoch, run = quantity.by_epoch(record), record.run
     shown = {at: value for at, value in by_epoch.items() if has_place(value, quantity.log)}
     if not shown:
@@ -237,7 +237,7 @@ def _curve(quantity: Recorded, record: RunRecords, most: int) -> EpochCurve | No
 def _first_fired(
     quantity: Recorded, record: RunRecords, curve: EpochCurve, span: Span
 ) -> FirstFired | None:
-    """Return the mark on a curve; a value that the axis cannot show is marked at its bad end."""
+    """Return the mark on a curve; a value beyond the axis is marked at the axis's bad end."""
     epoch = record.first_fired.get(quantity.diagnostic)
     if epoch is None or quantity.threshold is None:
         return None
@@ -281,7 +281,7 @@ class _Drawing:
     scales: RuleScales
 
     def layers(self, rows: Mapping[str, Sequence[Any]]) -> list[alt.Chart]:
-        """Return what is drawn, from below to above."""
+        """Return the layers of the chart, the lowest first."""
         drawn = [self._lines()] if "lines" in rows else []
         drawn += [self._seeds(), self._means(), self._mean_points()]
         return [*drawn, self._fired()] if "fired" in rows else drawn
@@ -297,7 +297,7 @@ class _Drawing:
         return alt.Y(f"{field}:Q", scale=self.data.span.scale, axis=axis)
 
     def _values(self, mark: str, **style: Any) -> alt.Chart:
-        """Begin a layer with a row for each epoch of each run."""
+        """Return a layer to complete, whose data have a row for each epoch of each run."""
         chart: alt.Chart = (
             layer_of("curves", mark, by=["rule", "k"], **style)
             .transform_calculate(epochs="sequence(0, length(datum.values))")

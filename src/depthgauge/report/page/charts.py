@@ -64,7 +64,7 @@ def page_charts(study: StudyResult) -> PageCharts:
 def compared_charts(compared: Comparison, used: Thresholds) -> PageCharts:
     """Return the charts of several studies: their rules beside each other.
 
-    A label has the name of its study, too. Readings do not open the window of a run, because two
+    Each label includes the name of its study. A click on a reading opens no run here, because two
     studies may share a run.
     """
     rules = [
@@ -85,7 +85,7 @@ def compared_charts(compared: Comparison, used: Thresholds) -> PageCharts:
 
 
 def _one_ladder(compared: Comparison) -> Ladder:
-    """Return the ladders of several studies as one, with what all of them have in common."""
+    """Return one ladder with the rules of all studies, and the facts that all studies share."""
     ladders = {
         study.name: result.ladder()
         for study, result in zip(compared.studies, compared.results, strict=True)
@@ -103,7 +103,7 @@ def _one_ladder(compared: Comparison) -> Ladder:
 
 
 def _common(values: Sequence[Value]) -> Value | None:
-    """Return the value that all studies have; None where they differ."""
+    """Return the value that all studies share; None if their values differ."""
     return values[0] if all(value == values[0] for value in values) else None
 
 

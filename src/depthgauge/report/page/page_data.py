@@ -45,7 +45,7 @@ def _run(run: RunResult) -> dict[str, Any]:
 
 
 def _readings(report: Report) -> list[dict[str, Any]]:
-    """Return every reading of a network; a name says if the reading's convention is published."""
+    """Return every reading of a network; a published convention is added to the reading's name."""
     return [
         {"name": reading.name + (", as published" if key.endswith("_published") else "")}
         | {name: getattr(reading, name) for name in SHOWN}

@@ -80,7 +80,7 @@ def study_page(study: StudyResult) -> str:
 
 
 def _evidence(study: StudyResult, view: RuleResult) -> str:
-    """Return whether the rule beats a linear classifier, then what each diagnostic found."""
+    """Return whether the rule beats a linear classifier, and what each diagnostic found."""
     return " ".join(filter(None, (not_above(study.floors, view.label), evidence(view))))
 
 
@@ -102,7 +102,7 @@ Part = tuple[str, Table, list[str]]
 
 
 def _published(study: StudyResult) -> list[Part]:
-    """Return the comparisons with published figures: title, table, sentences below the table."""
+    """Return each comparison with published figures: its title, its table and its sentences."""
     found: list[Part] = []
     for comparison in comparisons_with_published(study):
         title = EXPERIMENTS[comparison.experiment].title

@@ -1,4 +1,4 @@
-"""The section of the template on accuracies: of each rule with trained and with frozen blocks."""
+"""The section of the template on the accuracies of each rule, with trained and frozen blocks."""
 
 from __future__ import annotations
 

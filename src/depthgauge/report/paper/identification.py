@@ -1,4 +1,4 @@
-"""The section of the template on what was studied, with which software, on which device."""
+"""The section of the template on what was studied, with which software and on which device."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FROM_ELSEWHERE = "not recorded: the networks were trained elsewhere"
 
 
 def identification(study: StudyResult, date: str | None) -> Section:
-    """Return the section: task, network, recipe, rules, seeds, runs, software, device, date."""
+    """Return the section: task, network, recipe, rules, seeds, runs, software, device and date."""
     items = [
         Item("Study", study.name),
         Item("Date", date or MISSING),
@@ -61,7 +61,7 @@ def _elsewhere(study: StudyResult) -> str:
 
 
 def settings(values: Mapping[str, Any]) -> str:
-    """Return names and values as text; numbers have every digit."""
+    """Return names and values as one text; numbers have every digit."""
     return ", ".join(f"{name} {_value(value)}" for name, value in values.items()) or "none"
 
 

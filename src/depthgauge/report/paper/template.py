@@ -1,4 +1,4 @@
-"""The reporting template, filled: identification, headline, diagnostics, pitfalls."""
+"""The filled reporting template: identification, headline, diagnostics and pitfalls."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Template:
 
 
 def reporting_template(study: StudyResult, date: str | None = None) -> Template:
-    """Fill the template with what is known of the study; `date` is when the study was made."""
+    """Fill the template with the facts of the study; `date` is the day on which it was made."""
     sections = (
         identification(study, date),
         headline(study),

@@ -1,1 +1,1 @@
-"""The tables of a study, each defined once and in a file of its own."""
+"""The tables of a study, one file for each."""

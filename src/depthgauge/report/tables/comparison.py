@@ -1,4 +1,4 @@
-"""Tables that compare studies: all rules, rules in several studies, rules against a reference."""
+"""Tables of several studies: all rules, changes between studies, and rules against a reference."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def rule_table(compared: Comparison) -> Table:
 
 
 def same_rule_table(compared: Comparison) -> Table:
-    """Return what changes from one study to another, for each rule that both have."""
+    """Return the changes from one study to another, for each rule that both studies have."""
     rows = (
         [studies_of(pair), pair.label, *cells]
         for pair in compared.same_rules
@@ -78,7 +78,7 @@ def studies_of(pair: SameRule) -> str:
 
 
 def reference_of(rule: AgainstRule) -> str:
-    """Return the name of a rule's study; also the reference rule if it is from another study."""
+    """Return the name of a rule's study; add the reference rule if that is from another study."""
     if rule.reference_study in (None, rule.study):
         return rule.study
     return f"{rule.study}, against {rule.reference} of {rule.reference_study}"

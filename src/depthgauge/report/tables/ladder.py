@@ -20,9 +20,9 @@ TWINS = ", added on noise"
 
 
 def ladder_table(study: StudyResult) -> Table:
-    """Return one row for each rule, whose means link to their runs.
+    """Return one row for each rule; each mean links to its runs.
 
-    The row below a rule has its swap twins: the block that a rung adds is trained on noise. The
+    The row below a rule has its swap twins, in which the added block is trained on noise. The
     last row is the linear floor.
     """
     rules = _with_rungs(study)
@@ -42,7 +42,7 @@ def ladder_table(study: StudyResult) -> Table:
 
 
 def with_curves(table: Table, study: StudyResult, signs: Signs) -> Table:
-    """Return the table with each rule's means as a curve of signs, all on one scale.
+    """Return the table with each rule's means as a curve of characters, all on one scale.
 
     A ladder of one rung has no curve.
     """
@@ -77,7 +77,7 @@ def _with_rungs(study: StudyResult) -> list[RuleResult]:
 
 
 def _ended(rungs: Sequence[Rung]) -> list[Rung]:
-    """Return the rungs that have a run that ended."""
+    """Return the rungs of which at least one run has ended."""
     return [rung for rung in rungs if rung.accuracies or rung.lost]
 
 

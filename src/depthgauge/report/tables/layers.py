@@ -21,7 +21,7 @@ WORDS = ("specific", "mixed", "generic", "absent")
 
 
 def alignment_table(study: StudyResult) -> Table:
-    """Return Γ of each network; with a null, its word for each layer and for all blocks."""
+    """Return Γ of each network; for a network with a null, also the null's words."""
     null = "; ".join(f"{word[0]} {word}" for word in WORDS)
     draws = sorted({null.draws for _, null in _readings(study, lambda report: report.null)})
     caption = "Γ: cosine of the credit with each sample's own gradient, mean over samples"
@@ -45,7 +45,7 @@ def perturbation_table(study: StudyResult) -> Table:
 
 
 def in_parts(table: Table) -> list[Table]:
-    """Split a table into tables of a few layers each; a last column of words stays in each."""
+    """Split a table into tables of a few layers each; each table keeps a last column of words."""
     _, _, *titles = table.titles
     last = [] if not titles or table.columns[-1].is_number else [titles.pop()]
     if len(titles) <= SIDE_BY_SIDE:

@@ -17,7 +17,7 @@ from depthgauge.results.study import StudyResult
 
 
 def network_table(study: StudyResult) -> Table:
-    """Return each network's accuracies, readings, alarms, and when each alarm first fired."""
+    """Return each network's accuracies, readings and alarms, and the epoch of each first alarm."""
     norms = _last_norms(study)
     read = [column.header for column in columns()]
     first_fired = [f"{diagnostic.id} first fired" for diagnostic in watched()]
@@ -77,7 +77,7 @@ def _last_norm(network: NetworkResult, norms: dict[str, float | None]) -> float 
 
 
 def _fired(network: NetworkResult, study: StudyResult) -> str:
-    """Return the diagnostics that fire by the values of this network alone."""
+    """Return the diagnostics that fire for this network's values, without other seeds."""
     if network.diverged:
         return "diverged"
     if network.report is not None:

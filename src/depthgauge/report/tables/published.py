@@ -20,7 +20,7 @@ TITLES = {
 
 
 def published_tables(comparison: PublishedComparison) -> list[Table]:
-    """Return the verdicts, every part with its figures, and the readings of one seed."""
+    """Return the tables of verdicts, of the figures of each part, and of readings of one seed."""
     verdicts = [
         [row.what, row.measured, row.published or "not published"] for row in comparison.verdicts
     ]

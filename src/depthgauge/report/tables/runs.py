@@ -1,4 +1,4 @@
-"""The table of runs: one row for each run, in whatever state it is."""
+"""The table of runs: one row for each run, whatever its state."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SHORT_COMMIT = 7
 
 
 def run_table(study: StudyResult) -> Table:
-    """Return every run with its state, its last readings, and when each alarm first fired."""
+    """Return every run with its state, its last readings, and the epoch of each first alarm."""
     quantities = _recorded_quantities()
     titles = [
         *words("run", "rule"),
@@ -64,7 +64,7 @@ def _row(
 
 
 def _accuracy(run: RunResult) -> Cell:
-    """Return the accuracy of a run; before the run has finished, that of its newest epoch."""
+    """Return the accuracy of a finished run; for any other run, that after its newest epoch."""
     accuracy, so_far = run.accuracy, ""
     if accuracy is None and run.state != "diverged" and run.epochs:
         accuracy, so_far = run.epochs[-1]["accuracy"], " so far"
@@ -72,5 +72,5 @@ def _accuracy(run: RunResult) -> Cell:
 
 
 def _order(value: float | None) -> float | str | None:
-    """Return the value to sort a number by; JavaScript reads infinity from `Infinity`."""
+    """Return the key by which the page sorts a number; JavaScript reads infinity as `Infinity`."""
     return "Infinity" if value == math.inf else None if value is None else float(value)

@@ -10,7 +10,7 @@ CAPTION = "Accuracy in % of each setting on held-out training samples, and which
 
 
 def selection_table(study: StudyResult) -> Table:
-    """Return every setting that was tried; the chosen ones are marked."""
+    """Return every setting that was tried; the chosen settings are marked."""
     selections = study.audit.selection.values() if study.audit else ()
     rows = [
         [label, percent_spread(candidate.accuracy), "yes" if label == entry.chosen else ""]

@@ -13,8 +13,8 @@ Kind = Literal["words", "number", "verdict"]
 class Column:
     """A column, with the kind of its cells.
 
-    Words are aligned left, numbers right. A verdict gets a colour and a sign if the output can show
-    them.
+    Words are aligned left, numbers right. A verdict gets a colour and a ✓ or ✗ where the output
+    can show them.
     """
 
     title: str
@@ -22,7 +22,7 @@ class Column:
 
     @property
     def is_number(self) -> bool:
-        """Return whether the cells are numbers, or signs for a missing number."""
+        """Return whether the cells are numbers, or dashes for missing numbers."""
         return self.kind == "number"
 
 

@@ -1,4 +1,4 @@
-"""Decision utility: for each way of reporting, how many networks of each rule it walks back."""
+"""Decision utility: how many networks of each rule every way of reporting walks back."""
 
 from __future__ import annotations
 

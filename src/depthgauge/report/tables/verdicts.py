@@ -38,7 +38,7 @@ def depth_text(depth: UsedDepth | None) -> str:
 
 
 def frozen_text(rule: RuleResult) -> str:
-    """Return the frozen accuracy, with its number of seeds if the trained accuracy has another."""
+    """Return the frozen accuracy; name its seeds if the trained accuracy has more or fewer."""
     n = rule.frozen.n
     return percent_spread(rule.frozen) + (f" (n = {n})" if n and n != rule.accuracy.n else "")
 
@@ -60,7 +60,7 @@ def _row(study: StudyResult, rule: RuleResult, diagnostics: list[str]) -> list[C
 
 
 def _runs(rule: RuleResult, k: int | None) -> dict[str, str] | None:
-    """Return the filter of the runs behind an accuracy; None where no runs are known."""
+    """Return the filter that finds the runs behind an accuracy; None if no runs are known."""
     has_runs = k is not None and any(
         rung.k == k and (rung.runs or rung.lost) for rung in rule.ladder
     )
@@ -73,7 +73,7 @@ def _diverged(rule: RuleResult) -> str:
 
 
 def _floor(study: StudyResult, columns: int) -> list[Cell | str]:
-    """Return the row of the linear classifier, or why there is none."""
+    """Return the linear classifier's row, with its accuracy, or with the reason why it has none."""
     linear = study.floors.linear if study.floors else None
     reason = (linear.reason if linear else "") or "floor: no network"
     accuracy = percent(linear.accuracy if linear else None)

@@ -30,7 +30,7 @@ TABLE_LEGEND = "Accuracy: % over seeds, ± their standard deviation; frozen: no 
 
 
 def meanings_of_words(study: StudyResult) -> list[str]:
-    """Return the meaning of each verdict that a rule of the study got, but for *trustworthy*."""
+    """Return the meaning of each verdict that a rule of the study got, except *trustworthy*."""
     given = {rule.verdict.word for rule in study.rules.values() if not rule.control}
     return [
         f"{word[0].upper()}{word[1:]}: {meaning.gloss}."
@@ -40,7 +40,7 @@ def meanings_of_words(study: StudyResult) -> list[str]:
 
 
 def how_sure(study: StudyResult) -> tuple[str, str]:
-    """Return what used depth is, and how sure it and the intervals are."""
+    """Return the meaning of used depth, and the confidence of used depth and of the intervals."""
     sure = f"{100 * (1 - study.thresholds.error_rate):g} % sure"
     if len(study.seeds) == 1:
         sure = "from one seed, without a known error rate"
@@ -51,7 +51,7 @@ def how_sure(study: StudyResult) -> tuple[str, str]:
 
 
 def brief_sentences(study: StudyResult) -> list[str]:
-    """Return a sentence on each rule's verdict, then those on settings and controls."""
+    """Return a sentence on each rule's verdict, then the sentences on settings and controls."""
     if study.audit is None:
         return []
     rules = [rule for rule in study.rules.values() if not rule.control]
@@ -60,7 +60,7 @@ def brief_sentences(study: StudyResult) -> list[str]:
 
 
 def audit_sentences(study: StudyResult) -> list[str]:
-    """Return all sentences: each rule's findings, then task, tuning, floors, settings, controls."""
+    """Return all sentences: each rule's findings, task, tuning, floors, settings and controls."""
     audit, words = study.audit, list[str]()
     if audit is None:
         return words
@@ -93,7 +93,7 @@ def audit_sentences(study: StudyResult) -> list[str]:
 
 
 def _earlier(audit: Audit) -> list[str]:
-    """Return a sentence on the verdicts of earlier audits, fewest seeds first, with their rules."""
+    """Return a sentence that names each rule's verdicts in earlier audits, fewest seeds first."""
     labels: dict[EarlierVerdict, list[str]] = {}
     for label, entry in audit.verdicts.items():
         for earlier in entry.earlier:

@@ -24,13 +24,13 @@ def gain_interval(rule: RuleResult, thresholds: Thresholds) -> Interval | None:
 
 
 def task_words(study: StudyResult) -> str:
-    """Return the task and the split of its samples that accuracies are measured on."""
+    """Return the task, and the split of its samples on which accuracies are measured."""
     task = study.config.task
     return f"{task.name}, {task.evaluated_on} accuracy in %"
 
 
 def accuracy_words(study: StudyResult) -> str:
-    """Return how accuracies and gains in a table were obtained: task, spread, pairing, interval."""
+    """Return how accuracies and gains were obtained: task, spread, pairing and interval."""
     several = any(rule.accuracy.n > 1 for rule in study.rules.values())
     spreads = "mean ± sample standard deviation over n seeds" if several else "of one seed"
     intervals = [gain_interval(rule, study.thresholds) for rule in study.rules.values()]
@@ -41,7 +41,7 @@ def accuracy_words(study: StudyResult) -> str:
 
 
 def pairing_words(study: StudyResult) -> str:
-    """Return the frozen accuracy that the gain is over, and whether seeds are paired."""
+    """Return the frozen accuracy over which gains are computed, and whether seeds are paired."""
     if study.config.frozen_acc:
         return "over the frozen accuracy given for each rule, not paired by seed"
     return "over the frozen blocks of the same rule, paired by seed"

@@ -1,4 +1,4 @@
-"""Sentences on several studies: what each trained, how they differ, what cannot be compared."""
+"""Sentences on several studies: what each trained, how they differ, and what is not comparable."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _short_commit(commit: str) -> str:
 
 
 def same_rule_sentences(compared: Comparison) -> Words:
-    """Return for each two studies which rules have the same runs, and how other rules differ."""
+    """Return for each pair of studies which rules share their runs, and how other rules differ."""
     return _by_heading(
         (studies_of(pair), pair.label, _relation(pair)) for pair in compared.same_rules
     )

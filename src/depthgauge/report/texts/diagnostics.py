@@ -7,7 +7,7 @@ from depthgauge.diagnostics.registry import diagnostics
 
 
 def finding_in_words(finding: Finding) -> str:
-    """Return a finding in plain words; its own sentence if its diagnostic is not registered."""
+    """Return a finding in plain words; without its diagnostic, return its `sentence`."""
     known = {one.id: one for one in diagnostics()}
     return known[finding.id].in_words(finding) if finding.id in known else finding.sentence
 

@@ -6,7 +6,7 @@ from depthgauge.results.study import StudyResult
 
 
 def failure_sentences(study: StudyResult) -> list[str]:
-    """Return a sentence for each error: the first run with it, the number of others, the error."""
+    """Return a sentence for each error: the first run, the number of other runs, and the error."""
     reasons: dict[str, list[str]] = {}
     for run in study.runs:
         if run.reason is not None:

@@ -1,4 +1,4 @@
-"""Sentences on floors (accuracies without depth), and on rules that are not shown to beat them."""
+"""Sentences on floors (accuracies without depth), and on rules that may not beat them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ POINTS = f"{100 * MARGIN:g} points"
 
 
 def not_above(floors: Floors | None, label: str) -> str | None:
-    """Say that a rule is not shown to beat the linear floor; None if it is, or if it is unknown."""
+    """Return a sentence if a rule is not shown to beat the linear floor; otherwise None."""
     above = floors.above_linear.get(label) if floors else None
     if floors is None or floors.linear is None or above is None or above.is_shown:
         return None

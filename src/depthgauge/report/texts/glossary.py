@@ -33,7 +33,7 @@ AFTER = (
 
 
 def glossary(study: StudyResult) -> list[tuple[str, str]]:
-    """Return words with their meanings: the study's rules, then verdicts, diagnostics, readings."""
+    """Return words and their meanings: the study's rules, verdicts, diagnostics and readings."""
     rules = _rules([run.config.rule.name for run in study.runs])
     return [*rules, *BEFORE, *_verdicts(), *_diagnostics(), *AFTER]
 

@@ -1,4 +1,4 @@
-"""Sentences on a ladder: which rules gain from depth, by how much, where accuracy peaks."""
+"""Sentences on a ladder: which rules gain from depth, by how much, and where accuracy peaks."""
 
 from __future__ import annotations
 

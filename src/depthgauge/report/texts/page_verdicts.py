@@ -33,7 +33,7 @@ def _with_depth(view: RuleResult) -> str:
 
 
 def shown_word(view: RuleResult) -> str:
-    """Return the word of a rule's verdict, with a warning if it rests on a single seed."""
+    """Return the word of a rule's verdict, with a warning if the verdict rests on a single seed."""
     word = view.verdict.word
     return f"{word}, single seed" if view.verdict.single_seed and word != "not judged" else word
 

@@ -1,4 +1,4 @@
-"""Facts about a study for its page: task, network, recipe, dates, software, unfinished runs."""
+"""Facts about a study for its page: task, network, recipe, dates, software and unfinished runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ COMMIT_DIGITS = 7
 
 
 def state_of_study(study: StudyResult) -> str | None:
-    """Return how many runs have finished and the state of the others; None if all have finished."""
+    """Return how many runs have finished, and the states of other runs; None if all finished."""
     lost = [f"{count} {state}" for state, count in study.counts.items() if state != "finished"]
     if not lost:
         return None

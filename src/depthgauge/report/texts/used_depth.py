@@ -1,4 +1,4 @@
-"""Sentences on used depth: which blocks of a rule gain accuracy, which do not, what is unknown."""
+"""Sentences on used depth: which blocks gain accuracy, which blocks do not, and what is unknown."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def depth_sentences(label: str, depth: UsedDepth | None) -> list[str]:
 
 
 def _of_rung(rung: RungFinding, depth: UsedDepth) -> str | None:
-    """Return why the blocks of a rung are not shown to earn accuracy; None if they are."""
+    """Return why the blocks of a rung are not shown to earn accuracy; None if they are shown to."""
     if rung.earns or rung.gain is None:
         return None
     blocks, is_one = ", ".join(map(str, rung.blocks)), len(rung.blocks) == 1

@@ -25,7 +25,7 @@ TWICE = "over leaving them untrained, and over training them on noise"
 
 
 def verdict_sentence(rule: RuleResult, floors: Floors | None = None) -> str:
-    """Return the claim that a rule's verdict makes, and what that claim rests on."""
+    """Return a sentence: the claim that a rule's verdict makes, and the reasons for it."""
     parts = (*_reasons(rule), _peak(rule), _floor(rule.label, floors))
     reasons = "; ".join(filter(None, parts))
     return f"{rule.label} {CLAIMS[rule.verdict.word]}{': ' if reasons else ''}{reasons}."
@@ -86,7 +86,7 @@ def why_untested(rule: RuleResult) -> str:
 
 
 def _peak(rule: RuleResult) -> str:
-    """Return which rung is shown to be better than the whole network; empty if none is."""
+    """Return a clause on the rung that is shown to beat the whole network; empty if none does."""
     depth = rule.used_depth
     if depth is None or depth.worse_than is None:
         return ""

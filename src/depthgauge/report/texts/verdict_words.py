@@ -1,4 +1,4 @@
-"""The words of a verdict: sign, colour and meaning of each."""
+"""The words of a verdict: the symbol, the colour and the meaning of each word."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from depthgauge.verdict.words import Word
 
 @dataclass(frozen=True)
 class Meaning:
-    """The meaning of a verdict's word, for somebody who sees it for the first time.
+    """The meaning of a verdict's word, for somebody who sees the word for the first time.
 
     Attributes:
-        sign: a sign for those who do not see colours.
+        sign: a symbol, such as ✓, for readers who do not see colours.
         style: the name of the word's style on the page.
         colour: the colour in a terminal.
         gloss: the meaning.

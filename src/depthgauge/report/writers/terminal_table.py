@@ -1,4 +1,4 @@
-"""Tables in a terminal; a verdict has a colour, and a sign for readers who do not see colours."""
+"""Tables in a terminal; a verdict has a colour, and a ✓ or ✗ for readers who see no colours."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _cell(column: Column, text: str, signs: bool) -> Text:
 
 
 def verdict_text(words: str, *, signs: bool) -> Text:
-    """Return a verdict with its sign; the word is coloured, the evidence after it plain."""
+    """Return a verdict with its ✓ or ✗; the word is coloured, the evidence after it is not."""
     for word, meaning in MEANINGS.items():
         if meaning.colour and words.startswith(word):
             shown = f"{meaning.sign} {word}" if signs else word

@@ -1,4 +1,4 @@
-"""Train on a Ray cluster: each cohort is a Ray task, which runs the same worker as elsewhere.
+"""Train on a Ray cluster: each cohort is a Ray task, which runs the same worker as other executors.
 
 A node that shares the study's folder trains into it. Any other node gets the cohort's files in a
 parcel and sends changed files back while it trains; this process writes them into the folder.
@@ -220,7 +220,7 @@ def _explained() -> Iterator[None]:
 
 @contextmanager
 def _marker_in(study: StudyFolder) -> Iterator[Path]:
-    """Create a file in the study's folder for the `with` block; a node that sees it shares it."""
+    """Create a file for the `with` block; a node that sees the file shares the study's folder."""
     marker = study.path.resolve() / f".shared-{uuid.uuid4().hex}"
     marker.touch()
     try:

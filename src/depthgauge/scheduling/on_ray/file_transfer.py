@@ -135,7 +135,7 @@ def _files_of(run: Path) -> Files:
 
 
 def _beside(rule: PlannedRule, source: bytes | None, folder: Path) -> PlannedRule:
-    """Return the rule; if it has a `source`, write that into the folder and refer to the file."""
+    """Return the rule; write `source`, if not None, to a file that the returned rule names."""
     path = file_of(rule.typed)
     if source is None or path is None:
         return rule

@@ -1,4 +1,4 @@
-"""The functions that run on the nodes of a Ray cluster, and the actor that they talk to."""
+"""The functions that run on the nodes of a Ray cluster, and the actor that connects them."""
 
 from __future__ import annotations
 

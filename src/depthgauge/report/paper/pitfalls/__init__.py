@@ -1,4 +1,4 @@
-"""The checklist of pitfalls: which ones a study avoids, and which ones apply to it."""
+"""The checklist of pitfalls: which pitfalls a study avoids, and which pitfalls apply to it."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def _baseline(study: StudyResult, views: Collection[RuleResult]) -> Item:
 
 
 def _depth_helps(study: StudyResult) -> Item:
-    """Return whether backpropagation gains from depth; if not, depth utility does not apply."""
+    """Return the item on depth: whether backpropagation gains enough from it for D3 to apply."""
     label, needed = "Depth can help", study.thresholds[LEAST.name]
     name, gain = DEPTH_UTILITY.id, study.bp_gain
     if gain is None:
@@ -86,7 +86,7 @@ def _thresholds(study: StudyResult) -> Item:
 
 
 def _tuning(study: StudyResult) -> Item:
-    """Return which rules were tuned, because a verdict is about a rule with its recipe."""
+    """Return the item on tuning: whether each rule's setting was chosen on held-out samples."""
     words = tuning_sentence(study)
     if words is not None:
         return Item("Tuning", words, NOT_MEASURED if study.config.recipe is None else APPLIES)

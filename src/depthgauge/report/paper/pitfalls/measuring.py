@@ -87,7 +87,7 @@ def _precision(study: StudyResult, audited: Sequence[Report]) -> Item:
 
 
 def _feedback(audited: Sequence[Report]) -> Item:
-    """Return for how many networks the credit could be read, which needs the saved feedback."""
+    """Return the item on feedback: for how many networks the credit could be read."""
     if not audited:
         return Item("Feedback", "no credit was read: there is no audit", NOT_MEASURED)
     without = [report for report in audited if report.alignment is None]

@@ -1,4 +1,4 @@
-"""Pitfalls of runs: how runs are counted, and how numbers lead back to them."""
+"""Pitfalls of runs: how runs are counted, and how a reader finds the runs behind a number."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CHANGED = "-dirty"
 
 
 def pitfalls_of_runs(study: StudyResult) -> list[Item]:
-    """Return items on spread, single seeds, lost runs, unfinished runs and provenance."""
+    """Return items on spread, single seeds, runs without a result, and provenance."""
     return [
         _spread(study.rules.values()),
         _single_seed(study.rules.values()),
@@ -81,7 +81,7 @@ def _unfinished(study: StudyResult) -> Item:
 
 
 def _behind(study: StudyResult) -> Item:
-    """Return whether each number leads to a run with a known commit, so that it can be checked."""
+    """Return the item on provenance: whether each number has a run with a known commit."""
     label, made = "Run behind each number", [run for run in study.runs if run.provenance]
     if not made:
         return Item(label, "no result in this folder names where it comes from", NOT_MEASURED)
