@@ -31,7 +31,10 @@ def settings_to_try(rule: RuleChoice, variations: Variations) -> dict[str, RuleC
 
 
 def selection_grid(config: StudyConfig, rules: Sequence[RuleChoice], grid: Grid) -> Grid:
-    """Return a grid of every setting with all blocks trained, evaluated on held-out samples."""
+    """Return a plan that trains every setting of the rules and judges it on held-out samples.
+
+    All blocks are trained. Task, seeds and the rest are those of `grid`.
+    """
     for rule in rules:
         if rule.control is not None:
             raise OptionError(

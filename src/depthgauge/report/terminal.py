@@ -119,9 +119,9 @@ def print_comparison(compared: Comparison) -> None:
 def _print_parts(
     console: Console, table: Table, sentences: Mapping[str, Sequence[str]], otherwise: str
 ) -> None:
-    """Print the sentences and the rows for each value of the table's first column.
+    """Print a table in parts: for each value of its first column the sentences, then the rows.
 
-    Without any sentence or row, print `otherwise`.
+    If there are no sentences and no rows, print `otherwise`.
     """
     parts = compared_tables.by_first_column(table)
     headings = list(dict.fromkeys([*sentences, *parts]))

@@ -41,7 +41,7 @@ class _RestrictedUnpickler(pickle.Unpickler):
 def _empty_array(subtype: type, shape: tuple[int, ...], _typecode: bytes) -> NDArray[np.uint8]:
     """Return the empty array that a pickle starts from; shape, type and bytes are set later."""
     if subtype is not np.ndarray or shape != (0,):
-        raise _ForbiddenNameError(f"a {subtype} of shape {shape}")
+        raise _ForbiddenNameError(f"an array of type {subtype} and shape {shape}")
     return np.ndarray(shape, np.uint8)
 
 

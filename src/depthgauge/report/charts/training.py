@@ -141,7 +141,7 @@ def panels(study: StudyResult, scales: RuleScales) -> list[Panel]:
 
 
 def run_records(run: RunResult, used: Thresholds) -> RunRecords:
-    """Return the records of a run, which all panels share."""
+    """Return a run with its readings after each epoch, and when each diagnostic first fires."""
     readings = readings_from_metrics(run.epochs)
     fired = first_fired(readings, used) if run.has_all_epochs else {}
     return RunRecords(run, run.epochs, readings, fired)
