@@ -106,7 +106,7 @@ def test_a_damaged_floor_is_named_and_fitted_again(floored):
     (floored / "floors.json").write_text("{")
     assert load(floored).floors.linear is None
     (problem,) = load(floored).problems
-    assert "floors.json is not a floor of this version" in problem
+    assert "floors.json is damaged or of another version" in problem
     assert run("audit", *FEW, "--out", floored).status == 0
     assert load(floored).linear_floor == good
     assert load(floored).problems == ()

@@ -96,7 +96,7 @@ def read_linear_floor(path: Path) -> LinearFloor | None:
         return LinearFloor.model_validate(read_json(path))
     except (ValidationError, UserError) as error:
         raise UserError(
-            f"{path} has a floor of another version; run `depthgauge audit` or `ladder` again to "
+            f"{path} is damaged or of another version; run `depthgauge audit` or `ladder` again to "
             "replace the file"
         ) from error
 
