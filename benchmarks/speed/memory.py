@@ -17,13 +17,14 @@ from typing import Any
 import torch
 
 from depthgauge.rules.choice import choose_rule
-from depthgauge.scheduling.cohort_training import EVERY_EPOCH
 from depthgauge.scheduling.memory_estimate import process_bytes
 from depthgauge.store.checkpoint import write_checkpoint
 from depthgauge.store.peak_memory import peak_memory_bytes
 from depthgauge.training.engines import ENGINES
-from depthgauge.training.loop import RunState, train_cohort
+from depthgauge.training.loop import train_cohort
 from depthgauge.training.memory import keep_freed_memory
+from depthgauge.training.readings import EVERY_EPOCH
+from depthgauge.training.trainee import RunState
 
 from .cases import Case
 

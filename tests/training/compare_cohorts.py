@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from depthgauge.training.cohort import Cohort
+from depthgauge.training.stacked_mlp.cohort import Cohort
 
 
 def assert_alike(one: Cohort, other: Cohort, tolerance: float) -> None:

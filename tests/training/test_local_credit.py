@@ -30,8 +30,8 @@ from depthgauge.nets.cross_entropy import cross_entropy_and_error
 from depthgauge.rules.contract import RuleOptions
 from depthgauge.rules.normalisation import normalise
 from depthgauge.training.batches import Batches
-from depthgauge.training.cohort import Cohort
 from depthgauge.training.plain import PlainCohort
+from depthgauge.training.stacked_mlp.cohort import Cohort
 
 NETS = {
     "plain": NetConfig(width=WIDTH, blocks=BLOCKS, w2_std=0.2),

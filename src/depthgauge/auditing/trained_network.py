@@ -30,8 +30,8 @@ from depthgauge.store.run_folder import RunFolder
 from depthgauge.store.run_paths import read_config
 from depthgauge.tasks.base import Task
 from depthgauge.tasks.inputs import as_inputs
-from depthgauge.training.cohort import DTYPES
-from depthgauge.training.loop import RunState
+from depthgauge.training.precision import DTYPES
+from depthgauge.training.trainee import RunState
 
 log = logging.getLogger("depthgauge")
 

@@ -19,7 +19,7 @@ from depthgauge.nets.stacked.network import StackedResidualMLP
 from depthgauge.rules.choice import RuleChoice
 from depthgauge.rules.contract import Need, Rule
 from depthgauge.tasks.base import Split, Task
-from depthgauge.training.lifted_rule import LiftedRule, Step
+from depthgauge.training.stacked_mlp.lifted_rule import LiftedRule, Step
 
 INPUTS, CLASSES, SAMPLES, BATCHES = 6, 4, 5, 3
 SEEDS = (1, 2, 3)

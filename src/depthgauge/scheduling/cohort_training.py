@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from depthgauge.config import Engine
 from depthgauge.errors import UserError, storing
-from depthgauge.gauges.cohort_readings import read_accuracy, read_norms, right_answers
+from depthgauge.gauges.cohort_readings import CHUNK
 from depthgauge.rules.choice import RuleChoice, choose_rule
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.provenance import Cost, environment
@@ -19,9 +19,7 @@ from depthgauge.tasks.base import Task
 from depthgauge.tasks.inputs import evaluation_inputs
 from depthgauge.training.engines import ENGINES
 from depthgauge.training.loop import train_cohort
-
-EVERY_EPOCH = (read_accuracy, read_norms)
-"""The functions that read each network after every epoch."""
+from depthgauge.training.readings import EVERY_EPOCH
 
 
 @dataclass(frozen=True)
@@ -102,7 +100,7 @@ def train_runs(
     }
     split = evaluation_inputs(task, networks.dtype, networks.device)
     recorder.finish(
-        provenance, [pack_answers(own.cpu()) for own in right_answers(networks.net, split)]
+        provenance, [pack_answers(own.cpu()) for own in networks.right_answers(split, CHUNK)]
     )
 
 

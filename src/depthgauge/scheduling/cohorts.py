@@ -9,7 +9,7 @@ from depthgauge.registry import file_of, in_file
 from depthgauge.scheduling.grid import Grid, PlannedRun, RunList
 from depthgauge.store.plan_files import CohortPlan, Plan, PlanFile, PlannedRule
 from depthgauge.store.study_folder import StudyFolder
-from depthgauge.training.loop import Position
+from depthgauge.training.trainee import Position
 
 LARGEST = 15
 """The most runs in a cohort; larger cohorts are no faster and need more memory."""

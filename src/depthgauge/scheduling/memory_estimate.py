@@ -20,7 +20,7 @@ from depthgauge.rules.choice import choose_rule
 from depthgauge.rules.contract import Rule
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.tasks.base import Task
-from depthgauge.training.cohort import DTYPES
+from depthgauge.training.precision import DTYPES
 
 PROCESS = 4.0e8
 """Bytes of a process that has imported its modules, but holds no data and no networks."""

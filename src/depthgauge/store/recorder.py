@@ -9,7 +9,8 @@ from depthgauge.gauges.epoch_metrics import EpochMetrics
 from depthgauge.store.provenance import Provenance
 from depthgauge.store.result_file import RightAnswers
 from depthgauge.store.run_folder import RunFolder
-from depthgauge.training.loop import RunState, StoppedEarlyError
+from depthgauge.training.loop import StoppedEarlyError
+from depthgauge.training.trainee import RunState
 
 
 class StoreRecorder:

@@ -21,8 +21,8 @@ from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.rules.contract import Context, Credit, Need, Rule
 from depthgauge.rules.normalisation import compute_credit
 from depthgauge.training.batches import Batch
-from depthgauge.training.cohort import Cohort
-from depthgauge.training.lifted_rule import LiftedRule
+from depthgauge.training.stacked_mlp.cohort import Cohort
+from depthgauge.training.stacked_mlp.lifted_rule import LiftedRule
 
 
 def detached_trace(net: ResidualMLP, x: Tensor) -> Trace:
