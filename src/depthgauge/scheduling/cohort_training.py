@@ -17,7 +17,7 @@ from depthgauge.store.run_folder import load_newest
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.tasks.base import Task
 from depthgauge.tasks.inputs import evaluation_inputs
-from depthgauge.training.engines import ENGINES
+from depthgauge.training.engines import make_trainee
 from depthgauge.training.loop import train_cohort
 from depthgauge.training.readings import EVERY_EPOCH
 
@@ -78,7 +78,7 @@ def train_runs(
         done += more
         conditions.on_step(done // steps, done)
 
-    networks = ENGINES[conditions.engine](configs, rules, task, conditions.device)
+    networks = make_trainee(configs, rules, task, conditions.device, engine=conditions.engine)
     train_cohort(
         networks,
         task,
