@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -72,7 +73,8 @@ class CheckedRule:
     @cached_property
     def nets(self) -> list[ResidualMLP]:
         """One untrained network for each seed."""
-        return [initial_net(self.choice.net(NET), self.task, seed) for seed in SEEDS]
+        nets = (initial_net(self.choice.net(NET), self.task, seed) for seed in SEEDS)
+        return [cast(ResidualMLP, net) for net in nets]
 
     @cached_property
     def stack(self) -> StackedResidualMLP:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import torch
+
 from depthgauge.config import Engine
 from depthgauge.errors import UserError, storing
 from depthgauge.gauges.cohort_readings import CHUNK
 from depthgauge.rules.choice import RuleChoice, choose_rule
+from depthgauge.store.network_sources import remember_sources
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.provenance import Cost, environment
 from depthgauge.store.recorder import StoreRecorder
@@ -60,6 +63,7 @@ def train_runs(
             "data, or choose another --out"
         )
     configs = [cohort.configs[position] for position in positions]
+    remember_sources(study.path, cohort.net, cohort.net_typed)
     chosen = check_rules(cohort)
     rules = [chosen[cohort.runs[position][0]].build() for position in positions]
     folders = [study.run(config) for config in configs]
@@ -99,9 +103,9 @@ def train_runs(
         **cost.measure(),
     }
     split = evaluation_inputs(task, networks.dtype, networks.device)
-    recorder.finish(
-        provenance, [pack_answers(own.cpu()) for own in networks.right_answers(split, CHUNK)]
-    )
+    right = networks.right_answers(split, CHUNK).cpu()
+    is_flag = right.dtype == torch.bool
+    recorder.finish(provenance, [pack_answers(own) if is_flag else None for own in right])
 
 
 def check_rules(cohort: CohortPlan) -> list[RuleChoice]:
