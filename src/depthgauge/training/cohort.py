@@ -9,11 +9,13 @@ from torch import Tensor
 
 from depthgauge.config import RunConfig
 from depthgauge.nets.cross_entropy import cross_entropy_and_error
+from depthgauge.nets.net_shape import NetShape
 from depthgauge.nets.registry import build_net
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.stacked.network import StackedResidualMLP, StackedTrace
 from depthgauge.nets.stacked.products import products_for
 from depthgauge.rules.contract import Rule
+from depthgauge.rules.feedback import draw_feedback
 from depthgauge.tasks.base import Task
 from depthgauge.training.batches import Batch
 from depthgauge.training.lifted_rule import LiftedRule, Step
@@ -33,7 +35,7 @@ def initialise(config: RunConfig, task: Task, rule: Rule) -> tuple[ResidualMLP, 
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)
         net = build_net(config.net, task)
-        return net, rule.feedback(net, torch.default_generator)
+        return net, draw_feedback(rule, net, NetShape.of(net), torch.default_generator)
 
 
 class Cohort:

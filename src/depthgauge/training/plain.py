@@ -18,8 +18,9 @@ from torch.nn.functional import cross_entropy
 from depthgauge.nets.contract import Trace
 from depthgauge.nets.cross_entropy import cross_entropy_and_error
 from depthgauge.nets.residual_mlp import ResidualMLP
-from depthgauge.rules.contract import Context, Credit, Need, Rule
+from depthgauge.rules.contract import Context, Credit, Rule
 from depthgauge.rules.normalisation import compute_credit
+from depthgauge.rules.offered_context import Offers, offer_context
 from depthgauge.training.batches import Batch
 from depthgauge.training.cohort import Cohort
 from depthgauge.training.lifted_rule import LiftedRule
@@ -35,19 +36,15 @@ def detached_trace(net: ResidualMLP, x: Tensor) -> Trace:
     return Trace(tuple(states), tuple(branches), net.readout(states[-1].detach()))
 
 
-def collect_needs(rule: Rule, net: ResidualMLP, trace: Trace, labels: Tensor) -> dict[Need, object]:
-    """Return the tensors and functions that the rule's `needs` list."""
-    needed: dict[Need, object] = {}
-    if "error" in rule.needs:
-        logits = trace.logits.detach().unsqueeze(0)
-        needed["error"] = cross_entropy_and_error(logits, labels.unsqueeze(0))[1][0]
-    if "gradient" in rule.needs:
-        needed["gradient"] = true_gradients(net, trace.states[0].detach(), labels)
-    if "readout" in rule.needs:
-        needed["readout"] = net.readout
-    if "blocks" in rule.needs:
-        needed["blocks"] = list(net.blocks)
-    return needed
+def offers_of(net: ResidualMLP, trace: Trace, labels: Tensor) -> Offers:
+    """Return what the network can offer to a rule on a batch."""
+    logits = trace.logits.detach().unsqueeze(0)
+    return {
+        "error": lambda: cross_entropy_and_error(logits, labels.unsqueeze(0))[1][0],
+        "gradient": lambda: true_gradients(net, trace.states[0].detach(), labels),
+        "readout": lambda: net.readout,
+        "blocks": lambda: list(net.blocks),
+    }
 
 
 def true_gradients(net: ResidualMLP, first: Tensor, labels: Tensor) -> tuple[Tensor, ...]:
@@ -115,12 +112,13 @@ class PlainCohort(Cohort):
         for place, (run, trace, (_, labels)) in enumerate(
             zip(lifted.runs, traces, seen, strict=True)
         ):
-            context = Context(
+            context = offer_context(
+                lifted.rule,
                 [state.detach() for state in trace.states],
-                labels,
-                lifted.feedback_of(run),
-                progress,
-                collect_needs(lifted.rule, self._nets[run], trace, labels),
+                target=labels,
+                feedback=lifted.feedback_of(run),
+                progress=progress,
+                offers=offers_of(self._nets[run], trace, labels),
                 noise=None if noise is None else noise[place],
                 residual=self.net.residual_add,
             )
