@@ -16,12 +16,14 @@ from depthgauge.config import NetConfig, RuleConfig
 from depthgauge.errors import UserError, one_line
 from depthgauge.gauges.norms import BATCH_READ, BATCHES_READ
 from depthgauge.nets.from_state_dict import build_residual_mlp
+from depthgauge.nets.net_shape import NetShape
 from depthgauge.nets.registry import initial_net
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.user_network import build_network, load_weights
 from depthgauge.registry import RULES
 from depthgauge.rules.choice import choose_rule
 from depthgauge.rules.contract import Rule
+from depthgauge.rules.feedback import draw_feedback
 from depthgauge.store.checkpoint import read_checkpoint
 from depthgauge.store.network_sources import remember_sources
 from depthgauge.store.plain_checkpoint import read_plain_checkpoint
@@ -182,7 +184,7 @@ def _check(trained: TrainedNetwork) -> TrainedNetwork:
     try:
         with torch.random.fork_rng(devices=[]):
             net = cast(ResidualMLP, trained.net)
-            wanted = trained.rule.feedback(net, torch.default_generator)
+            wanted = draw_feedback(trained.rule, net, NetShape.of(net), torch.default_generator)
     except Exception as error:
         reason = one_line(error)
         log.warning("the feedback of %s was not checked: %s", trained.name, reason)

@@ -14,11 +14,13 @@ from torch import Tensor
 from depthgauge.checks.observed_batch import ObservedBatch, ObservedNeeds
 from depthgauge.config import NetConfig
 from depthgauge.nets.cross_entropy import cross_entropy_and_error
+from depthgauge.nets.net_shape import NetShape
 from depthgauge.nets.registry import initial_net
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.stacked.network import StackedResidualMLP
 from depthgauge.rules.choice import RuleChoice
 from depthgauge.rules.contract import Need, Rule
+from depthgauge.rules.feedback import draw_feedback
 from depthgauge.tasks.base import Split, Task
 from depthgauge.training.stacked_mlp.lifted_rule import LiftedRule, Step
 
@@ -82,9 +84,14 @@ class CheckedRule:
         blocks = [net.num_blocks for net in self.nets]
         return StackedResidualMLP(self.nets, RUNS, blocks, self.dtype)
 
+    def draw(self, rule: Rule, run: int, seed: int | None = None) -> Feedback:
+        """Let the rule draw its feedback for a run, with the run's seed or another one."""
+        net, own = self.nets[run], SEEDS[run] if seed is None else seed
+        return draw_feedback(rule, net, NetShape.of(net), torch.Generator().manual_seed(own))
+
     def draw_feedback(self, rule: Rule, run: int) -> Feedback:
         """Let the rule draw its feedback for a run, and convert it to this precision."""
-        drawn = rule.feedback(self.nets[run], torch.Generator().manual_seed(SEEDS[run]))
+        drawn = self.draw(rule, run)
         return {
             name: tensor.to(self.dtype) if tensor.is_floating_point() else tensor
             for name, tensor in drawn.items()

@@ -13,8 +13,9 @@ from typing_extensions import TypedDict
 
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.stacked.network import StackedResidualMLP, StackedTrace
-from depthgauge.rules.contract import Context, Need, Rule
+from depthgauge.rules.contract import Context, Rule
 from depthgauge.rules.normalisation import compute_credit
+from depthgauge.rules.offered_context import Offers, offer_context
 from depthgauge.training.random_streams import random_stream
 from depthgauge.training.rule_noise import draw_noise
 
@@ -164,21 +165,19 @@ class LiftedRule:
         return seen
 
     def _context(self, run: RuleInput, progress: float) -> Context:
-        offers: dict[Need, object] = {}
-        if "error" in run:
-            offers["error"] = run["error"]
-        if "gradient" in run:
-            offers["gradient"] = run["gradient"]
-        if "readout" in run:
-            offers["readout"] = _readout(self.net.template, run["readout"])
-        if "blocks" in run:
-            offers["blocks"] = _blocks(self.net.template, run["blocks"])
-        return Context(
+        offers: Offers = {
+            "error": lambda: run["error"],
+            "gradient": lambda: run["gradient"],
+            "readout": lambda: _readout(self.net.template, run["readout"]),
+            "blocks": lambda: _blocks(self.net.template, run["blocks"]),
+        }
+        return offer_context(
+            self.rule,
             run["states"],
-            run["target"],
-            run["feedback"],
-            progress,
-            offers,
+            target=run["target"],
+            feedback=run["feedback"],
+            progress=progress,
+            offers=offers,
             noise=run.get("noise"),
             residual=self.net.residual_add,
         )
