@@ -99,3 +99,26 @@ def replaced(boundaries: Sequence[Boundary], credit: Sequence[Tensor]) -> Iterat
             f"no gradient passed {missed[0]} in the backward pass, so its credit was not used; "
             "give blocks whose stream is not detached"
         )
+
+
+@contextmanager
+def observed(boundaries: Sequence[Boundary]) -> Iterator[dict[int, Tensor | None]]:
+    """Yield a mapping that the backward pass fills: the gradient that arrives at each boundary."""
+    seen: dict[int, Tensor | None] = {}
+
+    def observing(index: int, number: int) -> Callable[[Gradients], None]:
+        def observe(arrived: Gradients) -> None:
+            seen[index] = arrived[number]
+
+        return observe
+
+    handles = [
+        boundary.edge.node.register_prehook(observing(index, boundary.edge.output_nr))
+        for index, boundary in enumerate(boundaries)
+        if boundary.edge is not None
+    ]
+    try:
+        yield seen
+    finally:
+        for handle in handles:
+            handle.remove()
