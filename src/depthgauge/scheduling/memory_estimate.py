@@ -16,7 +16,7 @@ import torch
 from depthgauge.config import NetConfig, Recipe
 from depthgauge.errors import UserError
 from depthgauge.gauges.norms import BATCH_READ
-from depthgauge.nets.user_net_config import network_size
+from depthgauge.nets.probed import size_of
 from depthgauge.rules.choice import choose_rule
 from depthgauge.rules.contract import Rule
 from depthgauge.store.plan_files import CohortPlan
@@ -80,7 +80,7 @@ def _numbers_of_network(
     net: NetConfig, recipe: Recipe, rule: type[Rule] | None, task: Task
 ) -> float:
     """Return the numbers in the tensors of one run of any network, measured on few samples."""
-    size, batch = network_size(net, task), max(recipe.batch_size, BATCH_READ)
+    size, batch = size_of(net, task), max(recipe.batch_size, BATCH_READ)
     passes = PASSES + DIFFERENTIATED_PASSES * (rule is None or "blocks" in rule.needs)
     weights = (COPIES_OF_WEIGHTS + COPIES_IN_CHECKPOINT) * size.weights
     read = (len(task.evaluation) + batch) * task.train.x[0].numel()
@@ -109,6 +109,6 @@ def planned_bytes(cohort: CohortPlan, task: Task) -> int:
 def count_weights(net: NetConfig, task: Task) -> int:
     """Return the number of weights in all matrices of a network."""
     if not net.is_residual_mlp:
-        return network_size(net, task).weights
+        return size_of(net, task).weights
     blocks = 2 * net.blocks * net.width * (net.hidden or net.width)
     return net.width * (task.input_dim + task.num_classes) + blocks

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -11,6 +12,7 @@ from depthgauge.config import RunConfig
 from depthgauge.gauges.cohort_readings import norms_of_runs, right_answers
 from depthgauge.gauges.epoch_metrics import RunReadings
 from depthgauge.nets.cross_entropy import cross_entropy_and_error
+from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.stacked.network import StackedResidualMLP, StackedTrace
 from depthgauge.nets.stacked.products import products_for
 from depthgauge.rules.contract import Rule
@@ -49,7 +51,7 @@ class Cohort:
         groups = [self.seeds.index(config.seed) for config in configs]
         self._group_of_run = torch.tensor(groups, device=device)
         self.net = StackedResidualMLP(
-            [net for net, _ in drawn],
+            [cast(ResidualMLP, net) for net, _ in drawn],
             groups,
             [c.k for c in configs],
             self.dtype,
