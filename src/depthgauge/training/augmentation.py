@@ -1,4 +1,4 @@
-"""Crop and flip batches of flat images at random."""
+"""Crop and flip batches of images at random."""
 
 from __future__ import annotations
 
@@ -42,6 +42,6 @@ class CropAndFlip:
         return torch.randint(len(self.table), (samples,), generator=generator)
 
     def apply(self, images: Tensor, outcomes: Tensor) -> Tensor:
-        """Return the images (samples, features), cropped and flipped by their outcomes."""
-        bordered = torch.nn.functional.pad(images, (0, 1))
-        return bordered.gather(1, self.table.index_select(0, outcomes))
+        """Return the images, cropped and flipped by their outcomes, in the shape they had."""
+        bordered = torch.nn.functional.pad(images.flatten(1), (0, 1))
+        return bordered.gather(1, self.table.index_select(0, outcomes)).view(images.shape)

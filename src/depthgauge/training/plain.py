@@ -27,7 +27,7 @@ from depthgauge.training.lifted_rule import LiftedRule
 
 def detached_trace(net: ResidualMLP, x: Tensor) -> Trace:
     """Run a forward pass whose gradients do not flow from one part of the network to another."""
-    states, branches = [net.embed(x)], []
+    states, branches = [net.embed(x.flatten(1))], []
     for block in net.blocks:
         stream = states[-1].detach()
         branches.append(block(stream))
