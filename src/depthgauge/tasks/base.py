@@ -74,6 +74,18 @@ class Task:
     evaluated_on: Literal["test", "validation"] = "test"
     loss: str = "cross_entropy"
 
+    def __post_init__(self) -> None:
+        if self.pixels is None:
+            return
+        image = (self.pixels.channels, self.pixels.height, self.pixels.width)
+        for split in (self.train, self.evaluation):
+            if split.x.shape[1:] != image:
+                raise UserError(
+                    f"the task {self.name} has pixels of the shape {image}, but samples of the "
+                    f"shape {tuple(split.x.shape[1:])}; reshape them to (samples, channels, "
+                    "height, width)"
+                )
+
     @property
     def input_dim(self) -> int:
         """The number of features of one sample, over all its axes."""

@@ -38,6 +38,12 @@ def as_inputs(
     return x if x.dtype == torch.int64 else x.to(dtype)
 
 
+def targets_of(split: Split, dtype: torch.dtype) -> Tensor:
+    """Return the targets of a split: real ones in the precision of training, classes as they are."""
+    return split.y.to(dtype) if split.y.is_floating_point() else split.y
+
+
 def evaluation_inputs(task: Task, dtype: torch.dtype, device: torch.device | str = "cpu") -> Split:
     """Return the whole evaluation split as inputs of a network."""
-    return Split(as_inputs(task.evaluation.x, task, dtype, device), task.evaluation.y.to(device))
+    inputs = as_inputs(task.evaluation.x, task, dtype, device)
+    return Split(inputs, targets_of(task.evaluation, dtype).to(device))
