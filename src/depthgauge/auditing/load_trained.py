@@ -25,8 +25,9 @@ def load_trained(
 ) -> tuple[TrainedNetwork, Task]:
     """Load a network and its task from a run's folder, a run's checkpoint, or another file.
 
-    A run knows its task and its rule; for another file, `task_name` is required. `validation` is
-    the number of held-out training samples on which to read the network; 0 means the test split.
+    For a run, the task and the rule are known; for another file, `task_name` is required.
+    `validation` is the number of held-out training samples on which the network is to be measured;
+    0 means that it is to be measured on the test split.
     """
     choice = choose_rule(rule_text) if rule_text else None
     rule = choice.build() if choice else None

@@ -114,7 +114,10 @@ def _run(args: argparse.Namespace) -> int:
 
 @dataclass(frozen=True)
 class _Subject:
-    """The network to diagnose, its task, and if known, the credit with which it was trained."""
+    """The network to diagnose, and its task.
+
+    `credit` is the function that gave credit in training; None if it is not known.
+    """
 
     net: nn.Module
     task: Task

@@ -1,4 +1,8 @@
-"""The network that gauges read: the given network or its plain twin, after a gradient check."""
+"""The network that gauges read, after a check of its gradient.
+
+Gauges read the given network or its plain twin. A plain twin is a module that computes the same as
+the network, with an ordinary backward pass.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +29,8 @@ class CheckedNetwork:
     """A network ready to be read, and whether its gradient is true.
 
     Attributes:
-        net: the network to read, in float32 if it is in half precision; without gradients if
-            autograd's gradient is not the true one.
+        net: the network to read. A network in half precision is converted to float32. If
+            autograd's gradient is not the true gradient, the network gives no gradients.
         native: the same network in its own precision.
         reference_check: the check of the given network's gradient.
         plain_check: the check of the plain twin's gradient, if a twin was given.
@@ -46,7 +50,7 @@ class CheckedNetwork:
 
 
 def check_network(native: StreamReader, plain: nn.Module | None, batch: Any) -> CheckedNetwork:
-    """Return the network to read, `native` or `plain`, after a check of its gradient on a batch."""
+    """Check the gradient on a batch; return the network to read, which is `plain` if given."""
     inputs, labels = split_batch(batch)
     net, remarks = in_float32(native)
     check = check_reference(net, inputs, len(labels))
