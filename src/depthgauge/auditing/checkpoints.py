@@ -132,7 +132,7 @@ def _logits(net: StreamReader, x: Tensor, origin: str, task: Task) -> Tensor:
         ) from error
     if logits.dim() != PER_CLASS or len(logits) != len(x) or logits.shape[1] < task.num_classes:
         raise UserError(
-            f"{origin} answers {len(x)} samples of the task {task.name} with the shape "
+            f"{origin}: for {len(x)} samples of the task {task.name}, the logits have the shape "
             f"{tuple(logits.shape)}; the shape must be ({len(x)}, {task.num_classes}), samples by "
             "classes"
         )

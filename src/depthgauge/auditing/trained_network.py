@@ -203,7 +203,8 @@ def check_fits(trained: TrainedNetwork, task: Task) -> None:
     if of_task != of_net:
         raise UserError(
             f"{trained.origin} has {of_net[0]} inputs and {of_net[1]} classes; the task "
-            f"{task.name} has {of_task[0]} and {of_task[1]}; give the task of its training"
+            f"{task.name} has {of_task[0]} inputs and {of_task[1]} classes; give the task on which "
+            "the network was trained"
         )
 
 

@@ -72,8 +72,8 @@ def _check_answers(given: StreamReader, twin: StreamReader, inputs: Any) -> None
     is_alike = found.shape == expected.shape
     if not is_alike or float((found - expected).norm()) > SAME_ANSWER * float(expected.norm()):
         raise UserError(
-            "the module given as plain= answers differently than the network; it must compute the "
-            "same from the same weights"
+            "the module given as plain= answers differently than the network; give a module that "
+            "gives the same answers as the network if both have the same weights"
         )
 
 

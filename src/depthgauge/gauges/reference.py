@@ -96,8 +96,8 @@ class ReferenceGauge:
         """Return the medians over all samples seen."""
         if not sum(map(len, self._errors)):
             raise UserError(
-                "all labels are −100, so no sample has a loss or a gradient; give labels that are "
-                "not −100"
+                "all labels are −100, so no sample has a loss or a gradient; give at least one "
+                "label that is not −100"
             )
         medians = median_over_samples(torch.cat(self._gradients, -1)).tolist()
         return ReferenceReading(
