@@ -65,7 +65,7 @@ def _load(path: Path) -> Any:
 
 
 def _is_pickle(path: Path) -> bool:
-    """Return whether the file begins like a pickle, or like torch's archive with a pickle inside."""
+    """Return whether the file begins like a pickle, or like torch's archive of a pickle."""
     with path.open("rb") as handle:
         return handle.read(2)[:1] in (b"\x80", b"P")
 
