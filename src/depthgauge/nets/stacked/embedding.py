@@ -75,7 +75,7 @@ class StackedEmbedding:
     ) -> None:
         """Write the gradients of scale·Σ ⟨h_0, upstream⟩ into `weight_out` and `bias_out`.
 
-        Both have the embedding's own order of runs, in which the runs of a group are adjacent.
+        Both outputs have the embedding's own order of runs: the runs of a group are adjacent.
         """
         for x, members, part in zip(inputs, self._members, self._slices, strict=True):
             flat = upstream[members].transpose(1, 2).reshape(-1, len(x))
