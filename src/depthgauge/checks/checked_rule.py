@@ -89,7 +89,7 @@ class CheckedRule:
         }
 
     def draw_all_feedback(self) -> list[Feedback]:
-        """Draw every run's feedback, each with a new rule."""
+        """Draw the feedback of every run; for each run a new instance of the rule is made."""
         return [self.draw_feedback(self.build(), run) for run in RUNS]
 
     def step(self, batch: int = 0, progress: float = 0.5) -> Step:

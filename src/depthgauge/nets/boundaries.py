@@ -181,9 +181,9 @@ def _replace_tensor(output: Any, old: Tensor, new: Tensor) -> Any:
 def overwriting(model: nn.Module) -> Iterator[Callable[[Tensor, Tensor], None]]:
     """Yield a function `overwrite(tensor, value)` for tensors inside a forward pass.
 
-    The function writes into the tensor's own memory, so every later reader reads the new values.
-    A parameter, a buffer, or a tensor whose entries share memory gets new memory instead. It gets
-    its old memory back at the end.
+    `overwrite` writes into the tensor's own memory, so every later reader reads the new values. If
+    the tensor is a parameter or a buffer, or if its entries share memory, it gets new memory
+    instead, and its old memory back at the end of the `with` block.
     """
     owned = {t.untyped_storage().data_ptr() for t in (*model.parameters(), *model.buffers())}
     replaced: list[tuple[Tensor, Tensor]] = []

@@ -74,7 +74,7 @@ class StudyResult:
 
     @cached_property
     def rules(self) -> Mapping[str, RuleResult]:
-        """Return the rules by label: audited rules first, rules under a control last."""
+        """Return a mapping from labels to rules: audited rules first, rules with a control last."""
         return rule_results(self.runs, self.audit, self.thresholds, self.bp_gain, self.chance)
 
     @property

@@ -17,7 +17,7 @@ from depthgauge.verdict.thresholds import Thresholds
 
 
 def write_compared_page(compared: Comparison, path: Path) -> None:
-    """Write the page that compares studies to a path."""
+    """Write the file of the page that compares studies."""
     write_text(path, compared_page(compared))
 
 
