@@ -106,7 +106,7 @@ class Panel:
         return {"height": self.height, "width": self.width, "layer": layers}
 
     def for_page(self) -> dict[str, Any]:
-        """Return a Vega-Lite specification for the page: no legend, and the width of its HTML element."""
+        """Return a Vega-Lite specification without legend, as wide as its HTML element."""
         return self.specification() | {
             "$schema": f"https://vega.github.io/schema/vega-lite/v{VEGA_LITE}.json",
             "width": "container",
