@@ -253,7 +253,7 @@ class StudyConfig(BaseModel):
 
     @property
     def own_net(self) -> str | None:
-        """The function that builds the user's network; None for the package's network."""
+        """The text that names the user's function for the network; None for the usual network."""
         return None if self.net == type(self).model_fields["net"].default else self.net
 
     @property

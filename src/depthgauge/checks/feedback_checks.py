@@ -48,7 +48,10 @@ def can_be_saved(checked: CheckedRule) -> str | None:
 
 
 def same_for_every_run(checked: CheckedRule) -> str | None:
-    """Find feedback whose names, shapes or types depend on the seed: it cannot be stacked."""
+    """Find feedback whose names, shapes or types depend on the seed.
+
+    The feedback of several runs is stacked, which needs equal names, shapes and types.
+    """
     kinds = [
         {name: (tuple(t.shape), t.dtype) for name, t in _drawn(checked, run).items()}
         for run in RUNS
@@ -63,7 +66,7 @@ def same_for_every_run(checked: CheckedRule) -> str | None:
 
 
 def from_the_generator(checked: CheckedRule) -> str | None:
-    """Find feedback that depends on other random numbers than those of the given generator."""
+    """Find feedback that uses random numbers from another source than the given generator."""
     found = depends_on_chance(lambda: _drawn(checked))
     if found is not None:
         return (
@@ -74,7 +77,10 @@ def from_the_generator(checked: CheckedRule) -> str | None:
 
 
 def leaves_the_network(checked: CheckedRule) -> str | None:
-    """Find a method `feedback` that changes the network, which will be trained afterwards."""
+    """Find weights of the network that the rule's method `feedback` changes.
+
+    The network is trained afterwards, so the method must not change it.
+    """
     checked = CheckedRule(checked.choice)
     net = checked.nets[0]
     before = {name: tensor.clone() for name, tensor in net.state_dict().items()}
@@ -86,7 +92,7 @@ def leaves_the_network(checked: CheckedRule) -> str | None:
 
 
 def not_from_weights(checked: CheckedRule) -> str | None:
-    """Find feedback that depends on the network's weights without `copies_weights = True`."""
+    """Find feedback that depends on the network's weights, if `copies_weights` is not set."""
     first, other = (
         checked.build().feedback(net, torch.Generator().manual_seed(SEEDS[0]))
         for net in checked.nets[:2]

@@ -15,8 +15,9 @@ def validate_net(candidate: object, reference: str) -> type[ResidualMLP]:
     """Return the network class if it can be trained; `reference` is the name the user gave."""
     if candidate is not ResidualMLP:
         raise UserError(
-            f"the net {reference} cannot be trained: only residual_mlp can; to measure a trained "
-            "network, give --net to `depthgauge diagnose` or `depthgauge audit --checkpoints`"
+            f"the net {reference} cannot be trained: only residual_mlp can be trained; to measure "
+            "a network that is already trained, give --net to `depthgauge diagnose` or "
+            "`depthgauge audit --checkpoints`"
         )
     return ResidualMLP
 

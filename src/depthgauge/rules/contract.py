@@ -25,7 +25,7 @@ class Credit:
         blocks: for each block l an estimate of g_{l+1}, the gradient at the block's output.
         embed: an estimate of g_0, the gradient at the embedding's output.
 
-    Every tensor is (samples, d).
+    Every tensor has the shape (samples, d). The number d is the width of the network.
     """
 
     blocks: Sequence[Tensor]
@@ -36,22 +36,24 @@ class Context:
     """What a rule may see of one network on one batch; all tensors are detached.
 
     Attributes:
-        states: h_0 … h_L, each (samples, d).
-        target: the labels, (samples,).
-        feedback: the tensors that the rule's `feedback` returned for this run, as `learn` has
-            changed them since.
+        states: the stream h_0 after the embedding, and h_1 … h_L after each of the L blocks. Each
+            state has the shape (samples, d), with d the width.
+        target: the labels, of the shape (samples,).
+        feedback: the tensors that the rule's `feedback` returned for this run, with all changes
+            that `learn` has made to them since then.
         progress: the fraction of training that is over, in [0, 1); 1 when a trained network is
             measured.
         residual: whether blocks add a branch to the stream; if not, they replace the stream.
 
     Only for a rule that has a `noise_shape`:
-        noise: standard normal numbers of that shape, drawn for every batch. They depend on the
-            run's seed and the batch alone.
+        noise: standard normal numbers of the shape `noise_shape`, drawn for every batch. They
+            depend on the run's seed and the batch alone.
 
     Only for a rule that lists them in `needs`:
         error: softmax(logits) − onehot(target) of each sample.
-        readout: a function from h_L to logits.
-        blocks: for each block a function from its input to its branch.
+        readout: a function from the last state h_L to the logits.
+        blocks: for each block, a function from its input to its output. The output is called the
+            branch of the block.
         gradient: g_0 … g_L, the true gradients of each sample's own loss.
     """
 
@@ -77,7 +79,7 @@ class Context:
     def _declared(self, need: Need) -> object:
         if need not in self._offers:
             raise LookupError(
-                f"the rule uses {need!r}, which its `needs` do not list; add it there"
+                f"the rule uses {need!r}, which its `needs` do not list; add {need!r} to `needs`"
             )
         return self._offers[need]
 
@@ -93,22 +95,22 @@ class Context:
 
     @property
     def error(self) -> Tensor:
-        """The error e = softmax(logits) − onehot(target), (samples, classes)."""
+        """The error e = softmax(logits) − onehot(target), of the shape (samples, classes)."""
         return self._declared("error")  # type: ignore[return-value]
 
     @property
     def readout(self) -> Callable[[Tensor], Tensor]:
-        """The function from h_L to logits: out_head ∘ out_ln."""
+        """The function from the last state h_L to the logits: out_ln, then out_head."""
         return self._declared("readout")  # type: ignore[return-value]
 
     @property
     def blocks(self) -> Sequence[Callable[[Tensor], Tensor]]:
-        """The functions of the blocks, h_l ↦ f_l."""
+        """For each block l, the function from its input h_l to its branch f_l."""
         return self._declared("blocks")  # type: ignore[return-value]
 
     @property
     def gradient(self) -> Sequence[Tensor]:
-        """The true gradients g_0 … g_L."""
+        """The true gradients g_0 … g_L of each sample's own loss at the states h_0 … h_L."""
         return self._declared("gradient")  # type: ignore[return-value]
 
 
@@ -136,7 +138,10 @@ class RuleOptions(BaseModel):
 
 
 class NormalisedOptions(RuleOptions):
-    """Options of a rule that by default divides each sample's credit by its RMS over features."""
+    """Options of a rule whose credit is normalised by default.
+
+    By default, the credit of each sample is divided by its RMS over features.
+    """
 
     normalise: Normalise = Field(
         default="sample", description=RuleOptions.model_fields["normalise"].description
@@ -146,9 +151,10 @@ class NormalisedOptions(RuleOptions):
 class Rule(ABC):
     """A learning rule, written for one network and one batch.
 
-    The engine runs it for many networks at once with `torch.func.vmap`. A rule for which this is
-    impossible (it uses `.item()`, or a step count that depends on the data) sets `batched = False`.
-    A rule whose `feedback` is made from the network's weights sets `copies_weights = True`.
+    The engine runs the rule for many networks at once with `torch.func.vmap`. If `vmap` cannot run
+    a rule, the rule sets `batched = False`. Examples are a rule that calls `.item()`, and a rule
+    whose number of steps depends on the data. A rule whose `feedback` is made from the network's
+    weights sets `copies_weights = True`.
     """
 
     name: ClassVar[str]
@@ -165,7 +171,7 @@ class Rule(ABC):
     def feedback(self, net: ResidualNet, generator: torch.Generator) -> dict[str, Tensor]:
         """Return the tensors that the rule keeps for a run; every checkpoint saves them.
 
-        They are, for instance, random matrices, or the weights of auxiliary networks and the
+        The tensors are, for instance, random matrices, or the weights of auxiliary networks and the
         moments of their optimizer. All random numbers must come from `generator`.
         """
         return {}
@@ -175,21 +181,22 @@ class Rule(ABC):
         """Return one credit tensor for each block, and one for the embedding."""
 
     def learn(self, context: Context) -> Mapping[str, Tensor]:
-        """Return new values of the feedback that this batch changes, for rules that learn feedback.
+        """Return the tensors of the feedback that this batch changes, with their new values.
 
+        Only rules that learn their feedback define this method.
         The engine calls `learn` after `credit` on the same batch, so the credit of a batch never
         comes from feedback that has learned from this batch.
         """
         return {}
 
     def noise_shape(self, states: Sequence[Tensor]) -> tuple[int, ...] | None:
-        """Return the shape of the noise that `credit` and `learn` use; None if they use none."""
+        """Return the shape of the noise that `credit` and `learn` use; None means no noise."""
         return None
 
     def projected(self, context: Context) -> Tensor | None:
-        """Return the source s, (samples, c), if the rule's credit is s·B_lᵀ with `feedback["B"]`.
+        """Return the tensor s if the credit of every block l is s·B_lᵀ; otherwise return None.
 
-        Return None for any other credit. With s, the null calibration is much faster, since it
-        need not form the projections.
+        B_l is the matrix of block l in `feedback["B"]`, and s has the shape (samples, columns of
+        B_l). With s, the null calibration is much faster, since it need not compute the products.
         """
         return None

@@ -12,7 +12,11 @@ from depthgauge.rules.contract import Context, Credit, NormalisedOptions, Rule
 
 
 class DFA(Rule):
-    """a_l = e·B_lᵀ with B_l = randn(d, C)/√C, fixed, one for each block; the embedding uses B_0."""
+    """Direct feedback alignment: the credit of block l is the error e times a fixed random matrix.
+
+    In symbols, a_l = e·B_lᵀ with B_l = randn(d, C)/√C for width d and C classes. Each block has its
+    own matrix. The embedding uses B_0.
+    """
 
     name = "dfa"
     summary = "direct feedback alignment: the error through a fixed random matrix to each block"
@@ -20,7 +24,7 @@ class DFA(Rule):
     Options = NormalisedOptions
 
     def feedback(self, net: ResidualNet, generator: torch.Generator) -> dict[str, Tensor]:
-        """Draw B_0 … B_{L−1}; without blocks, draw one matrix for the embedding."""
+        """Draw a matrix B_l for each block; without blocks, draw one matrix for the embedding."""
         classes, width = net.out_head.weight.shape
         matrices = torch.empty(max(net.num_blocks, 1), width, classes)
         for matrix in matrices:

@@ -22,6 +22,7 @@ IGNORED = -100
 
 @dataclass(frozen=True)
 class Split:
+<<<<<<< HEAD
     """Samples and what is to be learned of them.
 
     Attributes:
@@ -29,6 +30,13 @@ class Split:
             float32 or uint8 pixels, or tokens (n, positions), int64.
         y: classes (n,), int64; classes of tokens (n, positions), int64, where −100 does not count;
             or real targets (n, d), float32.
+=======
+    """Samples with their labels.
+
+    Attributes:
+        x: the samples, (samples, features): float32 numbers, or pixels as uint8 numbers.
+        y: the labels, (samples,), as int64 numbers.
+>>>>>>> main
     """
 
     x: Tensor
@@ -129,7 +137,7 @@ class Task:
 
     @property
     def config(self) -> TaskConfig:
-        """The task as a run's configuration holds it, with the checksum of its data."""
+        """The entry for this task in a run's configuration, with the checksum of the data."""
         return TaskConfig(name=self.name, checksum=self.checksum, evaluated_on=self.evaluated_on)
 
     @cached_property
@@ -147,7 +155,7 @@ def sha256_of(arrays: Iterable[Tensor]) -> str:
 
 
 def hold_out_validation(task: Task, size: int) -> Task:
-    """Return the task with `size` of its training samples as evaluation split.
+    """Return a copy of the task in which `size` training samples become the evaluation split.
 
     The returned task does not hold the test set, so settings can be chosen without using it.
     The length of the training set alone decides which samples are held out.

@@ -30,14 +30,17 @@ class Batch:
 
 
 class Batches:
-    """The batches of a cohort. Runs of one seed get the same batches, whatever their rule or k.
+    """The batches of a cohort.
 
+    Runs of one seed get the same batches, whatever their rule and their number of trained blocks.
     `random_stream("batches", seed, t)` decides the order of samples and the augmentation in epoch
-    t. With random `targets` each label is a uniformly drawn class, new in every epoch, from
-    `random_stream("targets", seed, t)`; there is then nothing to learn. A token whose label does
-    not count keeps it. A sample with real targets gets those of a randomly drawn sample. The
-    device holds the data as they are stored, images as bytes. The random numbers of an epoch are
-    copied to the device at the start of the epoch.
+    t. If `targets` is "random", random classes replace the labels, so there is nothing to learn.
+    The classes are drawn anew in every epoch t, from `random_stream("targets", seed, t)`. A token
+    whose label does not count keeps it. A sample with real targets gets the targets of a randomly
+    drawn sample.
+
+    The device holds the data as they are stored: images stay bytes. The random numbers of an epoch
+    are copied to the device at the start of the epoch.
     """
 
     def __init__(
@@ -61,7 +64,10 @@ class Batches:
         return math.ceil(len(self.task.train) / self.batch_size)
 
     def epoch(self, number: int, first: int = 0) -> Iterator[Batch]:
-        """Iterate over the batches of an epoch, from batch `first` on; the last may be short."""
+        """Iterate over the batches of an epoch, from batch number `first` on.
+
+        The last batch of the epoch may have fewer samples.
+        """
         samples = len(self.task.train)
         generators = [random_stream("batches", seed, number) for seed in self.seeds]
         orders = self._stack([torch.randperm(samples, generator=g) for g in generators])

@@ -33,11 +33,12 @@ class StoppedEarlyError(Exception):
 class RunState:
     """Everything that is needed to continue a run.
 
-    The random streams and the order of samples follow from the seed and the number of the epoch
-    (see `depthgauge.training.random_streams`), so they are not saved.
+    The random streams and the order of samples are not saved, because both follow from the seed
+    and the number of the epoch (see `depthgauge.training.random_streams`).
 
     Attributes:
-        epoch, step: the number of finished epochs, and of finished batches of the next epoch.
+        epoch: the number of finished epochs.
+        step: the number of finished batches in the next epoch.
         parameters: the network's weights.
         feedback: the rule's feedback.
         moments: the optimizer's moments; empty when training is over.
@@ -55,7 +56,7 @@ class RunState:
 
     @property
     def position(self) -> Position:
-        """The finished epochs, and the finished batches of the next epoch."""
+        """The number of finished epochs, and the number of finished batches in the next epoch."""
         return self.epoch, self.step
 
 
@@ -149,7 +150,7 @@ class Epoch:
         return [float(value) for value in (self.losses / samples).tolist()]
 
     def states(self, with_moments: bool = True) -> list[RunState]:
-        """Return the state of every run; moments are needed only if training continues."""
+        """Return the state of every run; include the optimizer's moments if `with_moments`."""
         cohort = self.cohort
         return [
             RunState(

@@ -51,7 +51,10 @@ def collect_needs(rule: Rule, net: ResidualMLP, trace: Trace, labels: Tensor) ->
 
 
 def true_gradients(net: ResidualMLP, first: Tensor, labels: Tensor) -> tuple[Tensor, ...]:
-    """Return the gradients g_0 … g_L of each sample's own loss."""
+    """Return the gradients of each sample's own loss.
+
+    The gradients are those at the output of the embedding and of each block.
+    """
     states = [first.requires_grad_()]
     for block in net.blocks:
         branch = block(states[-1])
@@ -61,7 +64,7 @@ def true_gradients(net: ResidualMLP, first: Tensor, labels: Tensor) -> tuple[Ten
 
 
 def local_loss(trace: Trace, credit: Credit) -> Tensor:
-    """Return Σ over embedding and blocks of the mean over samples of ⟨output, credit⟩."""
+    """Return the mean over samples of ⟨output, credit⟩, summed over embedding and blocks."""
     outputs = (trace.states[0], *trace.branches)
     given = (credit.embed, *credit.blocks)
     parts = [(f * a).sum(-1).mean() for f, a in zip(outputs, given, strict=True)]
@@ -128,7 +131,7 @@ class PlainCohort(Cohort):
         return losses
 
     def _differentiate_loss(self, run: int, x: Tensor, labels: Tensor) -> Tensor:
-        """Compute the gradients of the true loss with its penalty; return the loss alone."""
+        """Compute the gradients of true loss plus penalty; return the true loss alone."""
         trace = self._nets[run].trace(x)
         loss = cross_entropy(trace.logits, labels)
         whole, swapped = loss + self._penalty(trace.branches), self._blocks_swapped(run)
@@ -162,23 +165,24 @@ class PlainCohort(Cohort):
         return loss.detach()
 
     def _with_swapped(self, run: int, credit: Credit) -> Credit:
-        """Return the credit with noise for the blocks that the run's intervention names."""
+        """Return the credit; noise replaces it in the blocks that the run's intervention swaps."""
         blocks = list(credit.blocks)
         for block in self._blocks_swapped(run):
             blocks[block] = self.swapped.of_run(run, block, blocks[block])
         return Credit(blocks, credit.embed)
 
     def _penalty(self, branches: Sequence[Tensor]) -> Tensor | float:
-        """Return λ times the mean over samples of Σ f² over all blocks."""
+        """Return λ times the sum of squares of all branches, averaged over samples."""
         if not self.recipe.penalty or not branches:
             return 0.0
         sums = [branch.square().sum(-1).mean() for branch in branches]
         return self.recipe.penalty * torch.stack(sums).sum()
 
     def _differentiate(self, run: int, loss: Tensor, block: int | None = None) -> None:
-        """Write the gradients of the parameters that a run trains into the optimizer's buffers.
+        """Compute the gradients of a loss, and write them into the optimizer's buffers.
 
-        If a `block` is given, write only the block's gradients.
+        Only parameters that the run trains have gradients. If a `block` is given, only the
+        parameters of the block are included.
         """
         own = dict(self._nets[run].named_parameters())
         prefix = "" if block is None else f"blocks.{block}."

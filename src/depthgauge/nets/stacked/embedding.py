@@ -80,7 +80,7 @@ class StackedEmbedding:
     ) -> None:
         """Write the gradients of scale·Σ ⟨h_0, upstream⟩ into `weight_out` and `bias_out`.
 
-        Both have the embedding's own order of runs, in which the runs of a group are adjacent.
+        Both outputs have the embedding's own order of runs: the runs of a group are adjacent.
         """
         flat_inputs = [x.flatten(1) for x in inputs]
         for x, members, part in zip(flat_inputs, self._members, self._slices, strict=True):
