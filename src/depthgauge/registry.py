@@ -35,10 +35,10 @@ class Kind(Generic[T]):
 
     Attributes:
         noun: the word for an entry in messages; entry points are in the group `depthgauge.NOUNs`.
-        built_in: the entries of this package by name: each is `module:Attribute`, or the object.
+        built_in: the entries of this package by name, each as `module:Attribute` or as an object.
         check: the function that checks an entry, as `module:function`. The function takes the
             object and the user's text for it, and returns the object to use, or raises UserError.
-        own: how users name an entry of their own, for messages.
+        own: the words in messages that tell users how to name an entry of their own.
     """
 
     noun: str

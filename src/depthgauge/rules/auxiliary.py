@@ -1,4 +1,7 @@
-"""Small networks that a rule trains for itself; the rule's feedback holds their weights."""
+"""Small networks that a rule trains for itself.
+
+Their weights are in the rule's feedback, which holds all tensors that a rule keeps for a run.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +26,10 @@ class Features(NamedTuple):
     """The input of an auxiliary network in two parts.
 
     Attributes:
-        direction: h/RMS(h), which the readout sees too. The stream h is not used itself, because it
-            may grow by orders of magnitude.
-        beside: the other features: the time t, sines and cosines of t, and the signal. Several
-            streams can share them.
+        direction: the stream h divided by its RMS, as the readout sees it too. The stream itself is
+            not used, because it may grow by orders of magnitude.
+        beside: the other features: the time t, sines and cosines of t, and the signal. The time
+            of state h_l is l/L, with L blocks. Several streams can share these features.
     """
 
     direction: Tensor
@@ -34,7 +37,7 @@ class Features(NamedTuple):
 
 
 def features(stream: Tensor, time: float | Tensor, signal: Tensor, frequencies: int) -> Features:
-    """Return the features of each sample: the stream's direction, and the features beside it.
+    """Return the features of each sample: the stream's direction, and the other features.
 
     Args:
         stream: the stream; it may have leading axes that the signal does not have.
@@ -53,7 +56,7 @@ def features(stream: Tensor, time: float | Tensor, signal: Tensor, frequencies: 
 
 
 def clocks(times: Sequence[float], signal: Tensor) -> Tensor:
-    """Return times as a tensor (times, samples, 1) on the signal's device.
+    """Return times as a tensor of the shape (times, samples, 1), on the signal's device.
 
     `full_like` makes the tensor on a GPU without a copy from the CPU.
     """
@@ -73,8 +76,8 @@ def rms(stream: Tensor) -> Tensor:
 class Auxiliary:
     """A multilayer perceptron with GELU that a rule trains with Adam.
 
-    The object holds no tensors. All of them are in the rule's feedback, under the network's name:
-    so they are saved with every checkpoint, and `vmap` runs many of them at once.
+    The object holds no tensors. All tensors are in the rule's feedback, under the network's name.
+    So they are saved with every checkpoint, and `vmap` runs many auxiliary networks at once.
     """
 
     def __init__(self, name: str) -> None:

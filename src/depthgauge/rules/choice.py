@@ -31,7 +31,7 @@ class RuleChoice:
         text: the rule as the user wrote it.
         source: a text that differs between rules of the same name (see `Kind.find`).
         training: the options of training in the brackets.
-        control: the control in the brackets, if any.
+        control: the control in the brackets; None without a control.
     """
 
     rule_class: type[Rule]
@@ -43,7 +43,7 @@ class RuleChoice:
 
     @cached_property
     def label(self) -> str:
-        """The rule's name with, in brackets, the control and all options that are not defaults."""
+        """The rule's name, and in brackets its control and all options that are not defaults."""
         given, default = self.options.model_dump(), self.rule_class.Options().model_dump()
         usual = {name: option.default for name, option in TrainingOptions.model_fields.items()}
         varied = [
@@ -69,7 +69,7 @@ class RuleChoice:
         return self.rule_class(self.options)
 
     def net(self, base: NetConfig) -> NetConfig:
-        """Return the network for this rule: the study's, changed by the control if there is one."""
+        """Return the study's network, changed by this rule's control if it has one."""
         return CONTROLS[self.control].net(base) if self.control else base
 
     def recipe(self, base: Recipe) -> Recipe:
@@ -85,8 +85,8 @@ class _Parts(NamedTuple):
 
     Attributes:
         reference: the text before the brackets.
-        options: the texts of options with a value, by name.
-        words: the words without a value.
+        options: the values in the brackets as texts, by the names of their options.
+        words: the entries of the brackets without a value, such as a control.
     """
 
     reference: str
@@ -114,7 +114,7 @@ def choose_rule(text: str) -> RuleChoice:
 
 
 def with_options(text: str, *more: str) -> str:
-    """Return the text of a rule with `more` options or words added in its brackets."""
+    """Return the text of a rule with more options, or a control, added in its brackets."""
     parts = _parse(text)
     inside = [f"{name}={value}" for name, value in parts.options.items()] + parts.words
     return f"{parts.reference}[{','.join([*inside, *more])}]" if [*inside, *more] else text

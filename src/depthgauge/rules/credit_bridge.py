@@ -22,8 +22,8 @@ SMALLEST = 1e-12
 class CreditBridgeOptions(NormalisedOptions):
     """Options of Credit Bridge.
 
-    Defaults come from the published toy experiment; defaults that it does not give were measured
-    (docs/rules/credit_bridge.md).
+    Defaults come from the published toy experiment. Defaults that the experiment does not give were
+    measured (docs/rules/credit_bridge.md).
     """
 
     hidden: int = Field(default=256, ge=1, description="width of the value network's hidden layers")
@@ -52,13 +52,20 @@ class CreditBridgeOptions(NormalisedOptions):
 
 
 class CreditBridge(DFA):
-    """a_l = ∇_h V(h_l, t_l, e), a_emb = ∇_h V(h_0, 0, e); V learns to predict each sample's loss.
+    """Credit Bridge: the credit of block l is a_l = ∇_h V(h_l, t_l, e), at the block's input.
 
-    V has three targets. V(h_L) should be the loss. V(h_l) should be the soft minimum
-    −τ·log mean_k exp(−V̄(h_{l+1} + σ·noise_k)/τ), where V̄ is a moving average of V. And ∇V(h_L)
-    should be g_L; this error is measured in units of 1/RMS(h_L), relative to the batch's mean
-    square of g_L. Without the third target V can predict the loss from the error e alone, and then
-    ∇V means nothing. At the start of training the network gets DFA's credit, until V has learned.
+    V is the value network. It learns to predict each sample's loss from a state h, the time t of
+    the state, and the error e. The time of h_l is t_l = l/L, with L blocks. The embedding gets
+    ∇_h V(h_0, 0, e).
+
+    V has three targets. First, V(h_L) should be the sample's loss. Second, V(h_l) should be the
+    soft minimum −τ·log mean_k exp(−V̄(x_k)/τ). Here τ is the temperature, V̄ is a moving average of
+    V, and the x_k = h_{l+1} + σ·RMS(h_{l+1})·noise_k are noisy copies of the next state. Third,
+    ∇V(h_L) should be the true gradient g_L. The third target has the loss
+    Σ ‖RMS(h_L)·(∇V(h_L) − g_L)‖² / Σ ‖RMS(h_L)·g_L‖², with sums over the samples of the batch.
+
+    Without the third target, V could predict the loss from the error e alone, and ∇V would mean
+    nothing. At the start of training, until V has learned, the network gets DFA's credit.
     """
 
     name = "credit_bridge"
@@ -78,7 +85,7 @@ class CreditBridge(DFA):
         return direct | value | self.value.moments(value) | average
 
     def noise_shape(self, states: Sequence[Tensor]) -> tuple[int, ...]:
-        """Return the shape of the noise: K copies of h_1 … h_L."""
+        """Return the shape of the noise: K noisy copies of each of the states h_1 … h_L."""
         return (self.options.copies, len(states) - 1, *states[0].shape)
 
     def predict(
@@ -89,10 +96,10 @@ class CreditBridge(DFA):
         time: float | Tensor,
         error: Tensor,
     ) -> Tensor:
-        """Return V(h, t, e) of each sample.
+        """Return V(h, t, e), the predicted loss, of each sample.
 
-        The stream may have leading axes. `time` is then one number for all of them, or a tensor
-        with a number for each index.
+        `network` is V or its moving average. The stream h may have leading axes. The time t is then
+        one number for all indices of these axes, or a tensor with a number for each index.
         """
         seen = features(stream, time, error, self.options.frequencies)
         return network.of_features(parameters, seen).squeeze(-1)
@@ -100,7 +107,7 @@ class CreditBridge(DFA):
     def slope(
         self, parameters: Tensors, stream: Tensor, time: float | Tensor, error: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """Return ∇_h V of each sample, and V itself."""
+        """Return the gradient ∇_h V of each sample, and the value V."""
 
         def total(h: Tensor) -> tuple[Tensor, Tensor]:
             values = self.predict(self.value, parameters, h, time, error)
@@ -149,7 +156,10 @@ class CreditBridge(DFA):
         }
 
     def _soft_minima(self, context: Context) -> list[Tensor]:
-        """Return for each block the soft minimum of V̄ over noisy copies of the block's output."""
+        """Return for each block the soft minimum of V̄ over noisy copies of the next state.
+
+        V̄ is the moving average of V.
+        """
         average = self.average.parameters(context.feedback)
         minima = []
         for index, time in enumerate(_times(context)[1:]):
@@ -170,7 +180,7 @@ def _times(context: Context) -> list[float]:
 
 
 def _losses_and_gradients(context: Context) -> tuple[Tensor, Tensor]:
-    """Return each sample's loss, and its gradient g_L at h_L."""
+    """Return each sample's loss, and the gradient g_L of the loss at the last state h_L."""
 
     def total(stream: Tensor) -> tuple[Tensor, Tensor]:
         losses = cross_entropy(context.readout(stream), context.target, reduction="none")

@@ -12,7 +12,11 @@ from depthgauge.rules.contract import Context, Credit, NormalisedOptions, Rule
 
 
 class DFA(Rule):
-    """a_l = e·B_lᵀ with B_l = randn(d, C)/√C, fixed, one for each block; the embedding uses B_0."""
+    """Direct feedback alignment: the credit of block l is the error e times a fixed random matrix.
+
+    In symbols, a_l = e·B_lᵀ with B_l = randn(d, C)/√C for width d and C classes. Each block has its
+    own matrix. The embedding uses B_0.
+    """
 
     name = "dfa"
     summary = "direct feedback alignment: the error through a fixed random matrix to each block"

@@ -13,11 +13,14 @@ from depthgauge.rules.contract import Context, Credit, NormalisedOptions, Rule
 
 
 class FA(Rule):
-    """a_{L−1} = ∂(batch-mean CE)/∂h_L, a_{l−1} = a_l·B_lᵀ, a_emb = a_0·B_0ᵀ.
+    """Feedback alignment: credit goes down from block to block through fixed random matrices.
 
-    B_l = randn(d, d)/√d, fixed. Credit is normalised after the whole chain is computed. The loss is
-    the batch mean, as in the published study. The gradient of this loss falls below the ε of the
-    normalisation as the stream grows, and FA's accuracy depends on that.
+    The last block gets a_{L−1} = ∂CE/∂h_L. Each block below gets a_{l−1} = a_l·B_lᵀ, and the
+    embedding gets a_0·B_0ᵀ. Here a_l is the credit of block l, counted from 0 to L−1, and
+    B_l = randn(d, d)/√d for width d. Credit is normalised after the whole chain is computed.
+
+    CE is the batch mean of the cross-entropy, as in the published study. As the stream grows, the
+    gradient of CE falls below the ε of the normalisation. FA's accuracy depends on this effect.
     """
 
     name = "fa"

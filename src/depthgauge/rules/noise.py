@@ -11,10 +11,13 @@ from depthgauge.rules.contract import Context, Credit, Rule
 
 
 class Noise(Rule):
-    """a_l = ‖g_{l+1}‖·n_l/‖n_l‖ with fresh normal n_l for each sample; a_emb = g_0.
+    """Noise: the credit of block l has a random direction, and the norm of the true gradient.
 
-    Other rules are compared with this rule. Random features become better as they grow, so
-    accuracy rises a little with the number of trained blocks even if their credit is meaningless.
+    In symbols, a_l = ‖g_{l+1}‖·n_l/‖n_l‖, with the true gradient g_{l+1} at the block's output. The
+    normal noise n_l is drawn anew for each sample. The embedding gets its true gradient g_0.
+
+    Other rules are compared with this rule. Random features become better as they grow, so accuracy
+    rises a little with the number of trained blocks, even if the credit is meaningless.
     """
 
     name = "noise"

@@ -8,7 +8,10 @@ from depthgauge.rules.contract import Context, Credit, Normalise, Rule
 
 
 def normalise(credit: Tensor, how: Normalise, epsilon: float) -> Tensor:
-    """Divide credit (…, samples, d) by RMS + ε of each sample or of the batch; "none" keeps it."""
+    """Divide credit by its RMS over each sample or over the batch; "none" returns it unchanged.
+
+    The credit has the shape (…, samples, width). `epsilon` is added to the RMS before dividing.
+    """
     if how == "none":
         return credit
     over = (-1,) if how == "sample" else (-2, -1)

@@ -1,4 +1,7 @@
-"""The grid of a study: one run for every rule, number of trained blocks k, and seed."""
+"""The grid of a study: one run for each combination of a rule, a number k, and a seed.
+
+A run trains the last k blocks of its network. The network has L blocks.
+"""
 
 from __future__ import annotations
 
@@ -102,7 +105,10 @@ class PlannedRun:
 
 @dataclass(frozen=True)
 class RunList:
-    """Runs that a study needs because of the results of earlier runs, such as swap twins."""
+    """Runs that a study needs because of what earlier runs showed, for example swap twins.
+
+    In a swap twin, some of the trained blocks get noise as credit.
+    """
 
     task: Task
     base: SharedConfig
@@ -117,7 +123,7 @@ class RunList:
 
 @dataclass(frozen=True)
 class Grid:
-    """The runs of rules × k × seeds on one task, network and recipe.
+    """One run for each combination of a rule, a k and a seed, on one task, network and recipe.
 
     A rule with training options, such as `learning_rate`, has its own recipe. A rule under a
     control may have its own network.
@@ -175,16 +181,16 @@ class Grid:
         return [PlannedRun(kind, k, seed) for seed in self.seeds]
 
     def _ks(self, net: NetConfig) -> list[int]:
-        """Return the values of k, the largest first.
+        """Return the values of k for a rule with this network, the largest first.
 
-        A rule whose control changes the number of blocks is trained at k = 0 and k = L only.
+        If the rule's control changes the number of blocks, k is only 0 or the number of blocks.
         """
         ks = self.ks if net.blocks == self.net.blocks else {0, net.blocks}
         return sorted(ks, reverse=True)
 
 
 def load_task_of(config: StudyConfig) -> Task:
-    """Load the task of a study; its `validation` samples are held out of the training set."""
+    """Load the task of a study; `config.validation` training samples are held out."""
     try:
         return load_task(config.task, config.validation)
     except UserError as error:
@@ -258,7 +264,10 @@ def ks_of(config: StudyConfig) -> Sequence[int]:
 
 
 def usual_rungs(depth: int) -> list[int]:
-    """Return the rungs that an audit trains by default: all, or 0, 1, 2, 4, … and L."""
+    """Return the values of k that an audit trains by default.
+
+    They are 0 to `depth` in a network of few blocks, and 0, 1, 2, 4, … and `depth` in a deeper one.
+    """
     if depth <= SMALL_LADDER:
         return list(range(depth + 1))
     doubling = [2**power for power in range(depth.bit_length()) if 2**power < depth]

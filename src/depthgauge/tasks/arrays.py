@@ -62,9 +62,9 @@ def save_task(task: Task, folder: Path) -> Path:
     """
     if task.pixels is not None or task.num_classes != int(task.train.y.max()) + 1:
         raise UserError(
-            f"the task {task.name} cannot be saved as arrays: they do not hold augmented images, "
-            "or classes without training samples; write a function that returns the task, and "
-            "name the function as file.py:function"
+            f"the task {task.name} cannot be saved as arrays: arrays can hold neither images to "
+            "augment nor classes without training samples; write a function that returns the task, "
+            "and name the function as file.py:function"
         )
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{task.name}.npz"
@@ -139,7 +139,7 @@ def _features(path: str, name: str, x: _Array) -> _Array:
     if x.ndim < 2:  # noqa: PLR2004
         raise UserError(
             f"{path}: {name} has shape {x.shape}; the shape must be (samples, features), "
-            "or have more axes, which are flattened"
+            "or have more axes; all axes after the first are then flattened into features"
         )
     if x.size == 0:
         raise UserError(
@@ -165,12 +165,19 @@ def _labels(path: str, name: str, y: _Array) -> _Array:
     if y.min() < 0:
         raise UserError(f"{path}: {name} has the label {y.min()}; labels are counted from 0")
     if y.max() > np.iinfo(np.int64).max:
-        raise UserError(f"{path}: {name} has the label {y.max()}; number the classes from 0")
+        raise UserError(
+            f"{path}: {name} has the label {y.max()}, which is too large; number the classes 0, 1, "
+            "2, …"
+        )
     return np.ascontiguousarray(y, dtype=np.int64)
 
 
 def _check_agreement(path: str, train: Split, test: Split) -> None:
-    """Refuse splits with different numbers of features, and labels that training cannot teach."""
+    """Refuse splits with different numbers of features, and labels that are unfit.
+
+    Training labels are unfit if they have one class only, or if there are more classes than
+    samples. A test label is unfit if it is above all training labels.
+    """
     if train.x.shape[1] != test.x.shape[1]:
         raise UserError(
             f"{path}: x_train has {train.x.shape[1]} features but x_test has {test.x.shape[1]}; "
