@@ -9,10 +9,10 @@ from typing import Literal
 import torch
 from pydantic import Field
 from torch import Tensor
-from torch.nn.functional import cross_entropy
 
-from depthgauge.rules.auxiliary import rms
+from depthgauge.nets.batch_view import along_axis
 from depthgauge.rules.contract import Context, Credit, Rule, RuleOptions
+from depthgauge.rules.positions import sample_axes
 
 
 class EPOptions(RuleOptions):
@@ -41,7 +41,8 @@ class EP(Rule):
     as β → 0, if the nudged phase reaches its fixed point.
 
     The readout's LayerNorm sees h_L/RMS(h_L), so the gradient of CE falls with RMS(h_L). With
-    β = nudge · RMS²(h_L) of each sample, a nudge moves a stream of any size by the same share.
+    β = nudge · RMS²(h_L) of each sample, over all its axes, a nudge moves a stream of any size by
+    the same share.
 
     With `credit=displacement` the credit is −(h_{l+1} − h_{l+1}^free)/β, which also contains the
     displacements of the states below.
@@ -56,7 +57,8 @@ class EP(Rule):
     def credit(self, context: Context) -> Credit:
         """Run the nudged phase; return credit from the errors or the displacements at its end."""
         states = list(context.states)
-        beta = self.options.nudge * rms(states[-1]).square()
+        square = states[-1].square().mean(sample_axes(states[-1], context.layout))
+        beta = self.options.nudge * (square + torch.finfo(square.dtype).tiny)
         for _ in range(self.options.steps):
             states = self._sweep(context, states, beta)
         if self.options.credit == "displacement":
@@ -64,7 +66,8 @@ class EP(Rule):
         else:
             predictions, _ = _predict(context, states)
             differences = [h - below for h, below in zip(states, predictions, strict=True)]
-        embed, *blocks = [-difference / beta for difference in differences]
+        axis = context.layout.sample_axis
+        embed, *blocks = [-d / along_axis(beta, d, axis) for d in differences]
         return Credit(blocks=blocks, embed=embed)
 
     def _sweep(self, context: Context, states: list[Tensor], beta: Tensor) -> list[Tensor]:
@@ -77,9 +80,10 @@ class EP(Rule):
         predictions, pulls = _predict(context, states)
 
         def nudge(last: Tensor) -> Tensor:
-            return cross_entropy(context.readout(last), context.target, reduction="sum")
+            return context.loss.value(context.readout(last), context.target).sum()
 
-        pull = -beta * torch.func.grad(nudge)(states[-1])
+        slope: Tensor = torch.func.grad(nudge)(states[-1])
+        pull = -along_axis(beta, slope, context.layout.sample_axis) * slope
         moved: list[Tensor] = []
         for index in reversed(range(len(states))):
             error = states[index] - predictions[index]
