@@ -21,7 +21,7 @@ from depthgauge.rules.credit_function import formed_credit, make_context, rule_c
 from depthgauge.rules.dfa import DFA
 from depthgauge.rules.fa import FA
 from depthgauge.rules.normalisation import compute_credit, normalise
-from depthgauge.training.lifted_rule import LiftedRule, Step
+from depthgauge.training.stacked_mlp.lifted_rule import LiftedRule, Step
 
 NETS = {
     "plain": lambda: make_net(dtype=torch.float64),

@@ -15,7 +15,7 @@ from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.rules.bp import BP
 from depthgauge.rules.dfa import DFA
 from depthgauge.rules.fa import FA
-from depthgauge.training.cohort import initialise
+from depthgauge.training.initial_run import initialise
 
 
 def started(rule, setting: Setting | None = None, seed: int = 42):

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -21,7 +22,7 @@ from depthgauge.rules.choice import RuleChoice
 from depthgauge.rules.contract import Need, Rule
 from depthgauge.rules.feedback import draw_feedback
 from depthgauge.tasks.base import Split, Task
-from depthgauge.training.lifted_rule import LiftedRule, Step
+from depthgauge.training.stacked_mlp.lifted_rule import LiftedRule, Step
 
 INPUTS, CLASSES, SAMPLES, BATCHES = 6, 4, 5, 3
 SEEDS = (1, 2, 3)
@@ -74,7 +75,8 @@ class CheckedRule:
     @cached_property
     def nets(self) -> list[ResidualMLP]:
         """One untrained network for each seed."""
-        return [initial_net(self.choice.net(NET), self.task, seed) for seed in SEEDS]
+        nets = (initial_net(self.choice.net(NET), self.task, seed) for seed in SEEDS)
+        return [cast(ResidualMLP, net) for net in nets]
 
     @cached_property
     def stack(self) -> StackedResidualMLP:

@@ -17,6 +17,7 @@ from depthgauge.rules.contract import Context, Rule
 from depthgauge.rules.normalisation import compute_credit
 from depthgauge.rules.offered_context import Offers, offer_context
 from depthgauge.training.random_streams import random_stream
+from depthgauge.training.rule_noise import draw_noise
 
 Parameters = dict[str, Tensor]
 
@@ -147,7 +148,7 @@ class LiftedRule:
         if shape is None:
             return None
         self._drawn = True
-        drawn = {seed: _noise(shape, own, states[0]) for seed, own in self._streams.items()}
+        drawn = {seed: draw_noise(shape, own, states[0]) for seed, own in self._streams.items()}
         return torch.stack([drawn[seed] for seed in self.seeds])
 
     def _rule_input(self, step: Step) -> RuleInput:
@@ -186,15 +187,6 @@ class LiftedRule:
         outputs = [ask(tree_map(lambda t, p=p: t[p], seen)) for p in range(len(self.runs))]
         stacked: RuleOutput = tree_map(lambda *tensors: torch.stack(tensors), *outputs)
         return stacked
-
-
-def _noise(shape: tuple[int, ...], generator: torch.Generator, like: Tensor) -> Tensor:
-    """Draw noise on the CPU, so that every device gets the same numbers, and copy it to the device.
-
-    The copy to a GPU does not wait.
-    """
-    drawn = torch.randn(shape, generator=generator, pin_memory=like.is_cuda)
-    return drawn.to(like.device, non_blocking=True).to(like.dtype)
 
 
 def _kind(stacked: Tensor) -> str:
