@@ -43,8 +43,8 @@ class RuleChoice:
 
     @cached_property
     def label(self) -> str:
-        """The rule's name, and in brackets its control and all options that are not defaults."""
-        given, default = self.options.model_dump(), self.rule_class.Options().model_dump()
+        """The rule's name with, in brackets, the control and all options that are not defaults."""
+        given, default = dict(self.options), dict(self.rule_class.Options())
         usual = {name: option.default for name, option in TrainingOptions.model_fields.items()}
         varied = [
             f"{name}={value}"
