@@ -22,7 +22,6 @@ IGNORED = -100
 
 @dataclass(frozen=True)
 class Split:
-<<<<<<< HEAD
     """Samples and what is to be learned of them.
 
     Attributes:
@@ -30,13 +29,6 @@ class Split:
             float32 or uint8 pixels, or tokens (n, positions), int64.
         y: classes (n,), int64; classes of tokens (n, positions), int64, where −100 does not count;
             or real targets (n, d), float32.
-=======
-    """Samples with their labels.
-
-    Attributes:
-        x: the samples, (samples, features): float32 numbers, or pixels as uint8 numbers.
-        y: the labels, (samples,), as int64 numbers.
->>>>>>> main
     """
 
     x: Tensor
