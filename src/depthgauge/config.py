@@ -80,7 +80,10 @@ class TaskConfig(_Config):
 
 
 class NetConfig(_Config):
-    """The network of a run; its input size and number of classes come from the task."""
+    """The network of a run; its input size and number of classes come from the task.
+
+    `options` has all options of a network that is chosen with brackets, defaults included.
+    """
 
     name: str = "residual_mlp"
     width: int = Field(default=64, ge=1)
@@ -89,7 +92,8 @@ class NetConfig(_Config):
     w2_std: float = Field(default=0.01, ge=0, allow_inf_nan=False)
     terminal_norm: bool = True
     hidden: int | None = Field(default=None, ge=1)
-    added = frozenset({"hidden"})
+    options: dict[str, JsonValue] = {}
+    added = frozenset({"hidden", "options"})
 
 
 class RuleConfig(_Config):
