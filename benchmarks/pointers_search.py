@@ -39,13 +39,12 @@ class Design:
 
 
 DESIGNS = (
-    Design(6, 4, 2),
-    Design(8, 2, 4),
-    Design(8, 3, 2),
-    Design(8, 4, 1),
     Design(8, 4, 2),
-    Design(8, 6, 1),
+    Design(10, 2, 4),
+    Design(10, 3, 2),
+    Design(10, 4, 1),
     Design(10, 4, 2),
+    Design(10, 6, 1),
     Design(12, 4, 1),
     Design(12, 4, 2),
     Design(16, 4, 1),
@@ -65,7 +64,7 @@ class Trained:
         return sum(self.by_hops) / len(self.by_hops)
 
 
-def train(task: Task, hops: int, blocks: int, trained: int, seed: int, epochs: int) -> Trained:
+def train(task: Task, hops: int, blocks: int, trained: int, *, seed: int, epochs: int) -> Trained:
     """Train a transformer whose last `trained` blocks learn."""
     symbols, positions = task.symbols or 0, task.train.x.shape[1]
     torch.manual_seed(seed)
@@ -118,8 +117,8 @@ def header(first: str) -> str:
 
 def row(label: str, task: Task, hops: int, seed: int, epochs: int) -> str:
     """Return one line of a table, accuracies in per cent."""
-    without = train(task, hops, 0, 0, seed, epochs)
-    ladder = [train(task, hops, BLOCKS, k, seed, epochs) for k in RUNGS]
+    without = train(task, hops, 0, 0, seed=seed, epochs=epochs)
+    ladder = [train(task, hops, BLOCKS, k, seed=seed, epochs=epochs) for k in RUNGS]
     shares = [seen_tables(task), without.accuracy, *(rung.accuracy for rung in ladder)]
     shares.append(ladder[-1].accuracy - ladder[0].accuracy)
     by_hops = ", ".join(f"{100 * share:.0f}" for share in ladder[-1].by_hops)

@@ -82,6 +82,8 @@ class TaskConfig(_Config):
 class NetConfig(_Config):
     """The network of a run; its input size and number of classes come from the task.
 
+    `options` has all options of a network that is chosen with brackets, defaults included.
+
     A user's network has a `source`: the hash of its file, and the function that builds it. Its
     numbers of blocks and of features are what the network has. `block_path` is the dotted path to
     its blocks; without one, the blocks are its attribute `blocks`.
@@ -94,9 +96,10 @@ class NetConfig(_Config):
     w2_std: float = Field(default=0.01, ge=0, allow_inf_nan=False)
     terminal_norm: bool = True
     hidden: int | None = Field(default=None, ge=1)
+    options: dict[str, JsonValue] = {}
     source: str = ""
     block_path: str | None = None
-    added = frozenset({"hidden", "source", "block_path"})
+    added = frozenset({"hidden", "options", "source", "block_path"})
 
     @property
     def is_residual_mlp(self) -> bool:

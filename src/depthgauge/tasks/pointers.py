@@ -25,14 +25,16 @@ def make_pointers(
 ) -> Task:
     """Make a task of following pointers.
 
-    A sequence begins with a table, a random permutation p of 0 … places − 1, one token per place.
-    Then come queries: `queries` random starts s for each number of hops j = 1 … `hops`, in this
-    order. The label of a query is p applied j times to s. The tokens of the table have no label.
+    A sequence begins with a table: the token at place i is p(i), where p is a random cycle through
+    all places. Then come queries: `queries` random starts s for each number of hops j = 1 … `hops`,
+    in this order. The label of a query is p applied j times to s. The tokens of the table have no
+    label.
     """
     generator = torch.Generator().manual_seed(SEED)
     samples = train + evaluation
     drawn = torch.rand(samples, places, generator=generator, dtype=torch.float64)
-    table = drawn.argsort(dim=1, stable=True)
+    cycle = drawn.argsort(dim=1, stable=True)
+    table = torch.empty_like(cycle).scatter_(1, cycle, cycle.roll(-1, 1))
     starts = torch.randint(places, (samples, hops * queries), generator=generator)
     x = torch.cat([table, starts], 1)
     y = torch.cat([torch.full_like(table, IGNORED), follow(table, starts, hops)], 1)
