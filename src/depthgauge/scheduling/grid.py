@@ -25,8 +25,8 @@ from depthgauge.config import (
     identity_of,
 )
 from depthgauge.errors import OptionError, UserError
+from depthgauge.nets.architectures.choice import choose_net
 from depthgauge.nets.user_net_config import count_user_blocks, user_net_config
-from depthgauge.registry import NETS
 from depthgauge.rules.choice import RuleChoice, choose_rule
 from depthgauge.scheduling.variations import at_all_settings, with_controls, with_floor
 from depthgauge.study_config import StudyConfig
@@ -142,7 +142,7 @@ class Grid:
         if len(set(labels)) < len(labels):
             raise UserError(f"--rules names a rule twice: {' '.join(labels)}; name each rule once")
         for choice in self.rules:
-            if not self.net.is_residual_mlp and choice.net(self.net) != self.net:
+            if self.net.source and choice.net(self.net) != self.net:
                 raise UserError(
                     f"the rule {choice.label} needs a changed network, but {self.net.name} is "
                     "built by its own function; leave the control out, or write a function for it"
@@ -203,7 +203,7 @@ def build_grid(config: StudyConfig, task: Task, rules: Sequence[RuleChoice] | No
         rules = at_all_settings(given_rules(config), config.variations)
     controlled = with_controls(rules, config.controls)
     net = net_of(config, task)
-    if config.floors and net.blocks and net.is_residual_mlp:
+    if config.floors and net.blocks and not net.source:
         controlled = with_floor(controlled)
     return Grid(task, net, recipe_of(config), controlled, ks_of(config), config.seeds)
 
@@ -225,11 +225,10 @@ def net_of(config: StudyConfig, task: Task | None = None) -> NetConfig:
     try:
         if config.own_net is not None:
             return user_net_config(config.own_net, config.blocks, task or load_task_of(config))
-        NETS.find(config.net)
+        choice = choose_net(config.net)
     except UserError as error:
         raise OptionError("net", str(error)) from error
-    width = config.width or find_task(config.task).width
-    return NetConfig(name=config.net, width=width, blocks=config.depth)
+    return choice.config(config.width or find_task(config.task).width, config.depth)
 
 
 def recipe_of(config: StudyConfig) -> Recipe:
