@@ -24,7 +24,7 @@ from training.small_runs import (
 
 from depthgauge.config import Recipe
 from depthgauge.rules.choice import choose_rule
-from depthgauge.training.cohort import Cohort
+from depthgauge.training.stacked_mlp.cohort import Cohort
 
 SETTING = Setting(recipe=Recipe(epochs=2, batch_size=24, learning_rate=5e-3, dtype="float64"))
 STEPS_PER_EPOCH = 3
@@ -200,7 +200,7 @@ DOUBLE = torch.float64
 def test_what_was_not_in_the_feedback_cannot_be_learned(learned, words, batched):
     rule = type("Wrong", (Learning,), {"learned": learned, "batched": batched})()
     cohort = make_cohort([Run(rule, 1, 3), Run(rule, 2, 1)], SETTING)
-    with pytest.raises(ValueError, match=f"the rule learning learned {words}"):
+    with pytest.raises(ValueError, match=f"`learn` of the rule learning returned {words}"):
         train_cohort(cohort, SETTING)
 
 

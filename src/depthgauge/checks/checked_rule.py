@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -13,13 +14,15 @@ from torch import Tensor
 from depthgauge.checks.observed_batch import ObservedBatch, ObservedNeeds
 from depthgauge.config import NetConfig
 from depthgauge.nets.cross_entropy import cross_entropy_and_error
+from depthgauge.nets.net_shape import NetShape
 from depthgauge.nets.registry import initial_net
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.stacked.network import StackedResidualMLP
 from depthgauge.rules.choice import RuleChoice
 from depthgauge.rules.contract import Need, Rule
+from depthgauge.rules.feedback import draw_feedback
 from depthgauge.tasks.base import Split, Task
-from depthgauge.training.lifted_rule import LiftedRule, Step
+from depthgauge.training.stacked_mlp.lifted_rule import LiftedRule, Step
 
 INPUTS, CLASSES, SAMPLES, BATCHES = 6, 4, 5, 3
 SEEDS = (1, 2, 3)
@@ -72,7 +75,8 @@ class CheckedRule:
     @cached_property
     def nets(self) -> list[ResidualMLP]:
         """One untrained network for each seed."""
-        return [initial_net(self.choice.net(NET), self.task, seed) for seed in SEEDS]
+        nets = (initial_net(self.choice.net(NET), self.task, seed) for seed in SEEDS)
+        return [cast(ResidualMLP, net) for net in nets]
 
     @cached_property
     def stack(self) -> StackedResidualMLP:
@@ -80,20 +84,25 @@ class CheckedRule:
         blocks = [net.num_blocks for net in self.nets]
         return StackedResidualMLP(self.nets, RUNS, blocks, self.dtype)
 
+    def draw(self, rule: Rule, run: int, seed: int | None = None) -> Feedback:
+        """Let the rule draw its feedback for a run, with the run's seed or another one."""
+        net, own = self.nets[run], SEEDS[run] if seed is None else seed
+        return draw_feedback(rule, net, NetShape.of(net), torch.Generator().manual_seed(own))
+
     def draw_feedback(self, rule: Rule, run: int) -> Feedback:
         """Let the rule draw its feedback for a run, and convert it to this precision."""
-        drawn = rule.feedback(self.nets[run], torch.Generator().manual_seed(SEEDS[run]))
+        drawn = self.draw(rule, run)
         return {
             name: tensor.to(self.dtype) if tensor.is_floating_point() else tensor
             for name, tensor in drawn.items()
         }
 
     def draw_all_feedback(self) -> list[Feedback]:
-        """Draw every run's feedback, each with a new rule."""
+        """Draw the feedback of every run; for each run a new instance of the rule is made."""
         return [self.draw_feedback(self.build(), run) for run in RUNS]
 
     def step(self, batch: int = 0, progress: float = 0.5) -> Step:
-        """Return a batch of every run, as training makes it."""
+        """Return a batch for every run, with the states and errors that training would compute."""
         rows = (torch.arange(SAMPLES) + SAMPLES * (len(SEEDS) * batch + run) for run in RUNS)
         chosen = torch.stack(list(rows))
         labels = self.task.train.y[chosen]
@@ -104,7 +113,7 @@ class CheckedRule:
     def observe(
         self, rule: Rule, feedback: Feedback, run: int = 0, progress: float = 0.5
     ) -> ObservedBatch:
-        """Return a copy of one run's batch that notes what the rule asks for and changes."""
+        """Return a copy of one run's batch; the copy notes what the rule asks for and changes."""
         step, net = self.step(0, progress), deepcopy(self.nets[run]).to(self.dtype)
         states = [state[run].clone() for state in step.trace.states]
         gradients = self.stack.stream_backward(step.trace, step.error)
@@ -134,12 +143,15 @@ class CheckedRule:
     def lift(
         self, rule: Rule, feedback: Sequence[Feedback], runs: Sequence[int] = RUNS
     ) -> LiftedRule:
-        """Return the rule lifted over some of the runs, as training does it."""
+        """Return the rule in the form that training uses: it handles several runs at once."""
         seeds = [SEEDS[run] for run in runs]
         return LiftedRule(rule, self.stack, [feedback[run] for run in runs], runs, seeds)
 
     def ask(self, lifted: LiftedRule, batch: int = 0, progress: float = 0.5) -> dict[str, Tensor]:
-        """Return the credit of a batch and the learned feedback: (runs, …) tensors by name."""
+        """Return by name the credit of a batch and the learned feedback.
+
+        The first axis of each tensor stands for the runs.
+        """
         before: Mapping[str, Tensor] = dict(lifted.feedback)
         blocks, embed = lifted(self.step(batch, progress))
         credit = {f"the credit of block {i}": block for i, block in enumerate(blocks)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -27,9 +27,10 @@ class BatchView:
         logits: the network's output.
         losses: each sample's own loss, float64.
         error: e = ∂loss_i/∂logits, float64.
-        unit_gradients: g_l/‖e‖ for l = 0 … L: the gradients for the error scaled to norm 1. They
-            do not underflow for a confident sample, whose g_l would. Empty if autograd's
-            gradients are wrong (see the reference check).
+        unit_gradients: g_l/‖e‖ for l = 0 … L, with the gradient g_l of each sample's own loss at
+            h_l. They are computed from the error scaled to norm 1. So they do not underflow for a
+            confident sample, as g_l would. Empty if autograd's gradients are wrong (see the
+            reference check).
     """
 
     net: StreamReader
@@ -56,7 +57,7 @@ class BatchView:
 
     @property
     def labels_summed(self) -> Tensor:
-        """The number of labels that each sample's loss sums over; 1 if the loss is their mean.
+        """The number of labels that each sample's loss sums over; 1 if the loss is a mean.
 
         Targets that are not class numbers count as one label at each position of the output.
         """
@@ -66,6 +67,11 @@ class BatchView:
         per_position = not self.labels.is_floating_point() and self.labels.shape == outputs.shape
         counted = self.labels != IGNORED if per_position else torch.ones_like(outputs)
         return counted.flatten(1).sum(1)
+
+    def up_to(self, blocks: int) -> BatchView:
+        """Return the view of the first blocks alone, as if the stream ended after them."""
+        states, gradients = self.states[: blocks + 1], self.unit_gradients[: blocks + 1]
+        return replace(self, states=states, unit_gradients=gradients)
 
     @cached_property
     def error_size(self) -> Tensor:

@@ -1,15 +1,21 @@
-"""Split the runs of a grid into cohorts, which are trained together, and add them to the plan."""
+"""Split the runs of a grid into cohorts, and add the cohorts to the study's plan.
+
+A cohort is a group of runs that are trained together.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from itertools import islice
 
+from depthgauge.config import NetConfig
+from depthgauge.nets.user_sources import reference_of
 from depthgauge.registry import file_of, in_file
 from depthgauge.scheduling.grid import Grid, PlannedRun, RunList
 from depthgauge.store.plan_files import CohortPlan, Plan, PlanFile, PlannedRule
 from depthgauge.store.study_folder import StudyFolder
-from depthgauge.training.loop import Position
+from depthgauge.training.engines import can_be_stacked
+from depthgauge.training.trainee import Position
 
 LARGEST = 15
 """The most runs in a cohort; larger cohorts are no faster and need more memory."""
@@ -32,7 +38,7 @@ def plan_runs(
         task: the user's text for the task.
         validation: the number of training samples that are held out.
         size: the most runs in a cohort.
-        done: the identities of the runs that are done; by default, they are looked up.
+        done: the identities of the runs that are done; by default, looked up in the study's folder.
     """
     runs = _not_done(study, grid, done)
     while True:
@@ -50,9 +56,9 @@ def plan_runs(
 
 
 def cohorts_left(study: StudyFolder, grid: Grid | RunList, size: int = LARGEST) -> list[CohortPlan]:
-    """Return the cohorts that `plan_runs` would return, without writing the plan.
+    """Return the cohorts that are left to train, as `plan_runs` would plan them.
 
-    Cohorts without unfinished runs are left out.
+    Nothing is written. A cohort whose runs have all finished, diverged or failed is left out.
     """
     runs = _not_done(study, grid)
     known, new = _known_and_new(study, runs, study.plan_files.read(), size)
@@ -87,16 +93,22 @@ def partition(
 ) -> list[CohortPlan]:
     """Split runs into cohorts of at most `size` runs that can be trained together.
 
-    Cohorts of the same group are about equally large. The order of `runs` decides which runs share
-    a cohort, so the runs of a seed mostly stay together.
+    All runs that can be trained together form a group (see `group_alike`). The cohorts of a group
+    are about equally large. The order of `runs` decides which runs share a cohort, so the runs of a
+    seed mostly stay together.
     """
     cohorts = []
     for together in group_alike(runs, position_of):
-        rest = iter(together)
-        for count in even_parts([len(together)], size):
+        rest, most = iter(together), min(size, most_together(together[0].kind.net))
+        for count in even_parts([len(together)], most):
             part = sorted(islice(rest, count), key=lambda run: -run.k)
             cohorts.append(_cohort(part))
     return cohorts
+
+
+def most_together(net: NetConfig) -> int:
+    """Return the most runs of a network that are trained together: one, unless it is stacked."""
+    return LARGEST if can_be_stacked(net) else 1
 
 
 def group_alike(
@@ -132,7 +144,7 @@ def _saved_position(study: StudyFolder, run: PlannedRun) -> Position | None:
 
 
 def _with_whole_path(rule: str) -> str:
-    """Return the text for a rule with its file's absolute path, so that any process finds it."""
+    """Return the text for a rule with the absolute path of the rule's file, for other processes."""
     path = file_of(rule)
     return rule if path is None else in_file(rule, path.resolve())
 
@@ -154,7 +166,13 @@ def _cohort(runs: Sequence[PlannedRun]) -> CohortPlan:
             for kind in kinds.values()
         ),
         runs=tuple((keys.index(_rule_key(run)), run.k, run.seed) for run in runs),
+        net_typed=_whole_net(shared.net),
     )
+
+
+def _whole_net(net: NetConfig) -> str:
+    """Return the text with which any process of this machine finds a user's network."""
+    return reference_of(net.source) if net.source else ""
 
 
 def _rule_key(run: PlannedRun) -> tuple[str, str]:

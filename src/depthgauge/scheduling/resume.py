@@ -11,6 +11,7 @@ from depthgauge.scheduling.execution import Execution, Prepared, check_executor,
 from depthgauge.scheduling.resources import choose_device
 from depthgauge.scheduling.worker import Job
 from depthgauge.store.done_runs import read_done_runs
+from depthgauge.store.network_sources import remember_sources
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.provenance import command_line
 from depthgauge.store.quarantine import put_aside
@@ -18,13 +19,14 @@ from depthgauge.store.study_folder import StudyDocument, StudyFolder, read_study
 
 
 def resume_study(folder: Path, execution: Execution, names: Sequence[str] = ()) -> Prepared:
-    """Train the remaining runs of a study's plan; if `names` are given, only of these cohorts."""
+    """Train the remaining runs of a study's plan; with `names`, only in the named cohorts."""
     study, file, device = _open(folder, execution)
     plan = study.plan_files.read()
     for name in names:
         if name not in plan.cohorts:
             raise UserError(
-                f"--cohorts {name}: the plan has no such cohort; it has {', '.join(plan.cohorts)}"
+                f"--cohorts {name}: the plan has no cohort {name}; the cohorts of the plan are "
+                f"{', '.join(plan.cohorts)}"
             )
     cohorts = plan.resolve(names) if names else plan.current
     return _train(study, file, device, cohorts, execution)
@@ -70,6 +72,8 @@ def _train(
     cohorts: Sequence[CohortPlan],
     execution: Execution,
 ) -> Prepared:
+    for cohort in cohorts:
+        remember_sources(study.path, cohort.net, cohort.net_typed)
     done = read_done_runs(
         study, ((config, False) for cohort in cohorts for config in cohort.configs)
     )

@@ -22,12 +22,13 @@ class Boundary:
 
     Attributes:
         block: the number of the block below; −1 below block 0.
+        stream: the stream as it passed, with its graph.
         value: the stream, detached. Without `copies` it shares the network's memory.
         edge: the place in the graph; None if the stream has no gradient.
     """
 
     def __init__(self, block: int, stream: Tensor, copies: bool) -> None:
-        self.block, self._stream = block, stream
+        self.block, self.stream = block, stream
         self.value = stream.detach().clone() if copies else stream.detach()
         self.version = self.value._version
         self.edge: GradientEdge | None = None
@@ -35,8 +36,8 @@ class Boundary:
 
     def take_edge(self) -> None:
         """Find the place in the graph, if it was not found before."""
-        if self.edge is None and self._stream.requires_grad:
-            self.edge = get_gradient_edge(self._stream)
+        if self.edge is None and self.stream.requires_grad:
+            self.edge = get_gradient_edge(self.stream)
 
     @property
     def was_overwritten(self) -> bool:

@@ -58,6 +58,11 @@ class Recording:
             values[-1] = values[-2] + values[-1]
         return tuple(values[position] for position in self._positions)
 
+    @property
+    def inputs(self) -> tuple[Tensor, ...]:
+        """The stream at the input of each call, with its graph."""
+        return tuple(boundary.stream for boundary in self._boundaries[:-1])
+
     def gradients(self, loss: Tensor) -> tuple[Tensor | None, ...]:
         """Return the true gradients g_0 … g_L of the loss; None where the stream has no gradient.
 

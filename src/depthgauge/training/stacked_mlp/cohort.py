@@ -1,46 +1,40 @@
-"""Train a cohort: many runs of one rule (seeds × k × options) as one stacked network."""
+"""Train a cohort: many runs of one rule as one stacked network.
+
+The runs may differ in seed, in options of the rule, and in k, the number of trained blocks.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import torch
 from torch import Tensor
 
 from depthgauge.config import RunConfig
+from depthgauge.gauges.cohort_readings import norms_of_runs, right_answers
+from depthgauge.gauges.epoch_metrics import RunReadings
 from depthgauge.nets.cross_entropy import cross_entropy_and_error
-from depthgauge.nets.registry import build_net
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.stacked.network import StackedResidualMLP, StackedTrace
 from depthgauge.nets.stacked.products import products_for
 from depthgauge.rules.contract import Rule
-from depthgauge.tasks.base import Task
+from depthgauge.tasks.base import Split, Task
 from depthgauge.training.batches import Batch
-from depthgauge.training.lifted_rule import LiftedRule, Step
+from depthgauge.training.initial_run import initialise
 from depthgauge.training.optimizer import CohortAdamW
+from depthgauge.training.precision import DTYPES
+from depthgauge.training.stacked_mlp.lifted_rule import LiftedRule, Step
 from depthgauge.training.swapped_credit import SwappedCredit
-
-DTYPES = {"float32": torch.float32, "float64": torch.float64, "bf16": torch.float32}
-"""The type of the parameters. With bf16, only matrix products are in bfloat16."""
-
-
-def initialise(config: RunConfig, task: Task, rule: Rule) -> tuple[ResidualMLP, dict[str, Tensor]]:
-    """Draw a run's network and then its feedback, with the run's seed.
-
-    Both come from torch's global random state, as in the published initialisation; the state is
-    restored afterwards.
-    """
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(config.seed)
-        net = build_net(config.net, task)
-        return net, rule.feedback(net, torch.default_generator)
+from depthgauge.training.trainee import RunState, RunTensors
 
 
 class Cohort:
     """Runs that share task, network shape, recipe and rule class.
 
     Args:
-        configs: the runs, largest k first; all freeze the same blocks.
+        configs: the configurations of the runs, largest k first. The interventions of all runs
+            freeze the same blocks.
         rules: each run's rule, with its options.
         task: what the runs learn.
         device: the device of all tensors.
@@ -53,14 +47,15 @@ class Cohort:
         task: Task,
         device: torch.device | str = "cpu",
     ) -> None:
-        self.configs, self.recipe = list(configs), configs[0].recipe
-        self.seeds = sorted({config.seed for config in configs})
+        self.configs: Sequence[RunConfig] = list(configs)
+        self.recipe = configs[0].recipe
+        self.seeds: Sequence[int] = sorted({config.seed for config in configs})
         self.dtype, self.device = DTYPES[self.recipe.dtype], device
         drawn = [initialise(c, task, rule) for c, rule in zip(configs, rules, strict=True)]
         groups = [self.seeds.index(config.seed) for config in configs]
         self._group_of_run = torch.tensor(groups, device=device)
         self.net = StackedResidualMLP(
-            [net for net, _ in drawn],
+            [cast(ResidualMLP, net) for net, _ in drawn],
             groups,
             [c.k for c in configs],
             self.dtype,
@@ -76,7 +71,7 @@ class Cohort:
     def _lift(
         self, rules: Sequence[Rule], feedback: Sequence[dict[str, Tensor]]
     ) -> list[LiftedRule]:
-        """Make one lifted rule for each group of runs that have the same options."""
+        """Make one `LiftedRule` for each group of runs whose rules have the same options."""
         by_options: dict[str, list[int]] = {}
         for run, rule in enumerate(rules):
             by_options.setdefault(rule.options.model_dump_json(), []).append(run)
@@ -92,18 +87,18 @@ class Cohort:
         ]
 
     def _convert(self, tensor: Tensor) -> Tensor:
-        """Copy a tensor to the cohort's device, and floating-point numbers to its precision."""
+        """Copy a tensor to the cohort's device; convert floating-point numbers to its precision."""
         return tensor.to(self.device, self.dtype if tensor.is_floating_point() else None)
 
     @property
     def feedback(self) -> list[dict[str, Tensor]]:
-        """The present feedback of every run, as views."""
+        """The present feedback of every run, as views of the stacked tensors."""
         by_run = {run: lifted.feedback_of(run) for lifted in self._lifted for run in lifted.runs}
         return [by_run[run] for run in range(len(self.configs))]
 
     @property
     def noise(self) -> list[Tensor | None]:
-        """The random state of every run's noise; None if none was drawn in this epoch."""
+        """The state of each run's noise generator; None if this epoch has drawn no noise."""
         by_run = {run: lifted.noise_of(run) for lifted in self._lifted for run in lifted.runs}
         return [by_run[run] for run in range(len(self.configs))]
 
@@ -112,6 +107,37 @@ class Cohort:
         for lifted in self._lifted:
             for run in lifted.runs:
                 lifted.continue_noise(run, states[run])
+
+    def tensors(self, *, with_moments: bool = True) -> list[RunTensors]:
+        """Return the tensors of every run as views; moments only if they are asked for."""
+        return [
+            RunTensors(
+                self.net.state_of_run(run),
+                feedback,
+                self.optimizer.moments_of_run(run) if with_moments else {},
+                noise,
+            )
+            for run, (feedback, noise) in enumerate(zip(self.feedback, self.noise, strict=True))
+        ]
+
+    @torch.no_grad()
+    def restore(self, states: Sequence[RunState], steps: int) -> None:
+        """Copy saved states into the runs, which were trained for so many steps."""
+        for own, state in zip(self.tensors(with_moments=False), states, strict=True):
+            for name, parameter in own.parameters.items():
+                parameter.copy_(state.parameters[name])
+            for name, tensor in own.feedback.items():
+                tensor.copy_(state.feedback[name])
+        if states[0].epoch < self.recipe.epochs:
+            self.optimizer.restore([state.moments for state in states], steps)
+
+    def right_answers(self, split: Split, chunk: int) -> Tensor:
+        """Return whether each run answers each sample correctly, as (runs, samples)."""
+        return right_answers(self.net, split, chunk)
+
+    def norms(self, split: Split, batches: int, batch_size: int) -> list[RunReadings]:
+        """Return each run's norms of the stream and its gradients on the first batches."""
+        return norms_of_runs(self.net, split, batches=batches, batch_size=batch_size)
 
     def start_epoch(self, epoch: int, step: int = 0) -> None:
         """Set the learning rate and the random streams of this epoch.
@@ -155,7 +181,10 @@ class Cohort:
     def _replace_gradients(
         self, trace: StackedTrace, block: int, runs: Sequence[int], upstream: Tensor
     ) -> None:
-        """Replace a block's gradients in some runs by the gradients of Σ ⟨f_l, upstream⟩."""
+        """Replace a block's gradients in some runs.
+
+        The new gradients are those of the sum over samples of ⟨output of the block, upstream⟩.
+        """
         out = self.optimizer.gradients
         local = {name: out[name].clone() for name in out if name.startswith(f"blocks.{block}.")}
         self.net.block_local_backward(trace, block, upstream, local)
@@ -163,14 +192,15 @@ class Cohort:
             out[name][runs] = gradient[runs]
 
     def _penalty_gradient(self, branch: Tensor) -> Tensor:
-        """Return ∂(λ·Σ f²)/∂f of each sample."""
+        """Return for each sample the gradient of the penalty, λ·Σ f², where f is the `branch`."""
         return 2 * self.recipe.penalty * branch
 
     def _apply_local_credit(self, step: Step, batch: Batch) -> None:
         """Compute the gradients of each part's own loss.
 
-        Block l minimises mean ⟨f_l, â_l⟩, the embedding mean ⟨h_0, â_emb⟩, the readout the true
-        loss.
+        The loss of a block, or of the embedding, is the mean over samples of ⟨output, credit⟩. The
+        loss of the readout is the true loss. The recipe may add a penalty to the loss of each
+        block.
         """
         out, share = self.optimizer.gradients, 1 / step.error.shape[1]
         self.net.readout_local_backward(step.trace, step.error * share, out)
