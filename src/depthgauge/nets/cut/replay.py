@@ -170,8 +170,8 @@ def _fault(part: Callable[[Tensor], Tensor], given: Tensor, wanted: Tensor) -> s
     return None
 
 
-class _Reached(Exception):  # noqa: N818
-    """Ends a forward pass at the state that was wanted."""
+class _Reached(BaseException):  # noqa: N818
+    """Ends a forward pass at the state that was wanted; networks that catch errors let it pass."""
 
     def __init__(self, state: Tensor) -> None:
         super().__init__()
