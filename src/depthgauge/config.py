@@ -37,8 +37,8 @@ _TEXTS: dict[tuple[type, str], str] = {}
 class _Config(BaseModel):
     """A part of a run's configuration.
 
-    `added` lists the fields that later versions of the class added. Such a field is written only
-    if it differs from its default, so that the identity of earlier runs does not change.
+    `added` lists the fields that later versions of the class added. An added field is written only
+    if its value is not the default, so that the hashes of earlier runs do not change.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -82,6 +82,8 @@ class TaskConfig(_Config):
 class NetConfig(_Config):
     """The network of a run; its input size and number of classes come from the task.
 
+    `options` has all options of a network that is chosen with brackets, defaults included.
+
     A user's network has a `source`: the hash of its file, and the function that builds it. Its
     numbers of blocks and of features are what the network has. `block_path` is the dotted path to
     its blocks; without one, the blocks are its attribute `blocks`.
@@ -94,9 +96,10 @@ class NetConfig(_Config):
     w2_std: float = Field(default=0.01, ge=0, allow_inf_nan=False)
     terminal_norm: bool = True
     hidden: int | None = Field(default=None, ge=1)
+    options: dict[str, JsonValue] = {}
     source: str = ""
     block_path: str | None = None
-    added = frozenset({"hidden", "source", "block_path"})
+    added = frozenset({"hidden", "options", "source", "block_path"})
 
     @property
     def is_residual_mlp(self) -> bool:
@@ -136,8 +139,9 @@ class TrainingOptions(_Config):
 
 
 class Recipe(TrainingOptions):
-    """How a run is trained: by AdamW, with a cosine schedule to zero that steps once per epoch.
+    """How a run is trained: by AdamW, with a learning rate that falls to zero along a cosine.
 
+    The learning rate changes once per epoch.
     With `targets="random"`, every batch gets new labels, drawn uniformly from the classes.
     """
 
@@ -174,7 +178,10 @@ class SharedConfig(BaseModel):
 
 
 class Intervention(_Config):
-    """The blocks among the last k that do not follow the rule; block 0 is next to the embedding."""
+    """The exceptions among the last k blocks: blocks that the rule does not train.
+
+    Blocks are counted from 0; block 0 is next to the embedding.
+    """
 
     swapped: tuple[int, ...] = ()
     """Blocks whose credit is replaced by noise of the same norm for each sample."""
@@ -189,8 +196,9 @@ NO_INTERVENTION = Intervention()
 class RunConfig(_Config):
     """One run: one network, one rule, one seed, and the last k blocks trained.
 
-    A run without intervention belongs to a rung of the rule's ladder. A run with an intervention
-    is compared with a rung, to measure what the rule adds there.
+    All runs of a rule that have no intervention form the rule's ladder. Among them, the runs with
+    the same k form one rung. A run with an intervention is compared with a rung, to measure what
+    the rule adds on this rung.
     """
 
     schema_version: Literal[1] = SCHEMA_VERSION
@@ -224,7 +232,10 @@ class RunConfig(_Config):
 
     @property
     def rung(self) -> str:
-        """The rung as text: k, and blocks that do not follow the rule: `4 (block 0 on noise)`."""
+        """The rung as text, for example `4 (block 0 on noise)`.
+
+        The text has k and, in brackets, the blocks that do not follow the rule.
+        """
         changed = self.intervention
         named = ((changed.swapped, "on noise"), (changed.frozen, "frozen"))
         words = [f"{_blocks(blocks)} {how}" for blocks, how in named if blocks]
@@ -251,9 +262,10 @@ def identity_of(
     intervention: Intervention = NO_INTERVENTION,
     schema_version: int = SCHEMA_VERSION,
 ) -> str:
-    """Return the hash of a run's whole configuration, written as JSON with sorted keys.
+    """Return the hash of a run's whole configuration.
 
-    The JSON text is put together from the cached texts of the parts, which many runs share.
+    The configuration is first written as JSON with sorted keys. Many runs share parts of their
+    configuration, so the JSON text is put together from the cached texts of the parts.
     """
     first = "" if intervention == NO_INTERVENTION else f'"intervention":{intervention.as_text},'
     text = (

@@ -42,7 +42,7 @@ log = logging.getLogger("depthgauge")
 
 @dataclass(frozen=True)
 class TrainedNetwork:
-    """A network and its learning rule, if that is known.
+    """A network and its learning rule, if the rule is known.
 
     Attributes:
         net: the network.
@@ -75,8 +75,8 @@ class TrainedNetwork:
 def find_rule(config: RuleConfig, study: Path) -> Rule | None:
     """Return the rule of a run; None if the rule is no longer available.
 
-    A rule from a user's file needs its source, saved in the study's folder. An installed rule needs
-    the same version of its package. The rule must still accept the run's options.
+    A rule from a user's file is read from the copy of the file in the study's folder. An installed
+    rule must have the same version as in the run. Every rule must still accept the run's options.
     """
     checksum, _, name = config.source.rpartition(":")
     saved = study / SOURCES / f"{checksum[:16]}.py"
@@ -96,8 +96,8 @@ def load_run(
 ) -> TrainedNetwork:
     """Load the network of a run from its newest checkpoint.
 
-    Without `rule`, look the rule up. `state` is the content of the checkpoint, if it was read
-    before.
+    Without `rule`, `find_rule` looks up the rule of the run. Pass `state`, the content of the
+    checkpoint, if the checkpoint was read before.
     """
     state, config = state or _newest_state(folder), folder.config
     study = folder.path.parent.parent
@@ -143,7 +143,8 @@ def is_run(path: Path) -> bool:
 def load_residual_mlp(path: Path, rule: Rule | None = None) -> TrainedNetwork:
     """Load a ResidualMLP from a file, with its feedback if the file has matrices `Bs`.
 
-    Without `rule`, the shapes of `Bs` tell the rule: (d, classes) is dfa, (d, d) is fa.
+    Without `rule`, the shape of the matrices tells the rule: (d, classes) means dfa, and (d, d)
+    means fa, where d is the width of the network.
     """
     plain = read_plain_checkpoint(path)
     net = build_residual_mlp(plain.state_dict, str(path))
@@ -204,22 +205,23 @@ def _check(trained: TrainedNetwork) -> TrainedNetwork:
 
 
 def check_fits(trained: TrainedNetwork, task: Task) -> None:
-    """Refuse a task that has other numbers of inputs or classes than a ResidualMLP."""
+    """Refuse a task whose number of inputs or of classes differs from that of the ResidualMLP."""
     net = cast(ResidualMLP, trained.net)
     of_net = (net.embed.in_features, net.out_head.out_features)
     of_task = (task.input_dim, task.num_classes)
     if of_task != of_net:
         raise UserError(
             f"{trained.origin} has {of_net[0]} inputs and {of_net[1]} classes; the task "
-            f"{task.name} has {of_task[0]} and {of_task[1]}; give the task of its training"
+            f"{task.name} has {of_task[0]} inputs and {of_task[1]} classes; give the task on which "
+            "the network was trained"
         )
 
 
 def evaluation_batches(task: Task, batches: int) -> list[tuple[Tensor, Tensor]]:
     """Return the first `batches` batches of 128 samples of the evaluation split.
 
-    If the split is too small for ten such batches, the batches are smaller, because stability needs
-    several of them.
+    If the split is too small for ten batches of 128 samples, the batches are smaller, because the
+    diagnostic of stability needs several batches.
     """
     size = max(1, min(BATCH_READ, len(task.evaluation) // BATCHES_READ))
     x, y = first_samples(task, batches * size)

@@ -7,10 +7,10 @@ from torch import Tensor, nn
 
 from depthgauge.config import NetConfig
 from depthgauge.nets.cut.passage import Passage
-from depthgauge.nets.cut.probe import Probe, probe
+from depthgauge.nets.cut.probe import Probe, Returns, probe
 from depthgauge.nets.measured_size import NetworkSize, measure_size
 from depthgauge.nets.net_shape import NetShape
-from depthgauge.nets.registry import blocks_of, initial_net
+from depthgauge.nets.registry import boundary_blocks, initial_net
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.sample_loss import cross_entropy
 from depthgauge.tasks.base import Task
@@ -32,7 +32,9 @@ def probe_of(config: NetConfig, task: Task) -> Probe:
     if key not in _PROBES:
         net = initial_net(config, task, seed=0)
         inputs, labels = first_samples(task)
-        _PROBES[key] = probe(net, blocks_of(net, config), inputs, labels, cross_entropy)
+        returns: Returns = "auto" if config.blocks else "stream"
+        blocks = boundary_blocks(net, config)
+        _PROBES[key] = probe(net, blocks, inputs, labels, cross_entropy, returns=returns)
     return _PROBES[key]
 
 
@@ -49,7 +51,7 @@ def shape_of(net: nn.Module, config: NetConfig, task: Task) -> NetShape:
     if isinstance(net, ResidualMLP):
         return NetShape.of(net)
     seen = probe_of(config, task)
-    states = tuple(shape[1:] for shape in seen.shapes)
+    states = tuple(shape[1:] for shape in seen.shapes[: config.blocks + 1])
     return NetShape(states, seen.output[1:], task.num_classes)
 
 

@@ -29,10 +29,11 @@ def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
     A sample's loss is then the sum over its tokens, so a token's gradient does not depend on the
     number of tokens. Labels of −100 do not count.
 
-        loss = softplus(logsumexp over the other classes c of z_c − z_own)
+        loss = softplus(logsumexp_{c ≠ own}(z_c − z_own))
 
-    The gradient of this form is exact for confident samples too; the usual p_own − 1 would round
-    to zero.
+    z_c is the logit of class c, z_own the logit of the sample's own class. The gradient of this
+    form is exact for confident samples too. The usual gradient p_own − 1, with the probability
+    p_own of the own class, would round to zero.
     """
     _check(logits, labels)
     counted = labels != IGNORED
@@ -86,10 +87,10 @@ class SampleLoss:
 def make_sample_loss(loss: Loss) -> SampleLoss:
     """Turn a loss into a loss that returns one number for each sample.
 
-    A loss with a `reduction` (all of torch's have one) is applied to every sample alone, as a
-    batch of one, so "mean" and "sum" are over the sample's labels. With "none" the sample's numbers
-    are summed. A loss without a `reduction` must itself return one number, or several that are
-    summed, for each sample.
+    A loss with a `reduction`, as all of torch's losses have, is applied to every sample alone, as a
+    batch of one. So "mean" and "sum" are over the sample's labels; with "none" the sample's numbers
+    are summed. A loss without a `reduction` must itself return one or more numbers for each sample.
+    If it returns several, they are summed.
     """
     reduction = _read_setting(loss, "reduction")
     if reduction is None:
@@ -100,10 +101,10 @@ def make_sample_loss(loss: Loss) -> SampleLoss:
 
 
 def class_axis(logits: Tensor, labels: Tensor) -> int:
-    """Return the axis of the classes: the last, or the second if only that fits the labels.
+    """Return the axis of the classes in the logits; without classes, the axis of the features.
 
-    torch's own losses expect the classes on the second axis. If the output has no classes, return
-    the axis of its features.
+    It is the last axis, or the second if only the second fits the labels: torch's own losses
+    expect the classes on the second axis.
     """
     second = logits.dim() > 2 and labels.shape == logits.shape[:1] + logits.shape[2:]  # noqa: PLR2004
     return 1 if second and labels.shape != logits.shape[:-1] else -1

@@ -1,4 +1,7 @@
-"""Small networks that a rule trains for itself; the rule's feedback holds their weights."""
+"""Small networks that a rule trains for itself.
+
+Their weights are in the rule's feedback, which holds all tensors that a rule keeps for a run.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +28,10 @@ class Features(NamedTuple):
     """The input of an auxiliary network in two parts.
 
     Attributes:
-        direction: h/RMS(h), which the readout sees too. The stream h is not used itself, because it
-            may grow by orders of magnitude.
-        beside: the other features: the time t, sines and cosines of t, and the signal. Several
-            streams can share them.
+        direction: the stream h divided by its RMS, as the readout sees it too. The stream itself is
+            not used, because it may grow by orders of magnitude.
+        beside: the other features: the time t, sines and cosines of t, and the signal. The time
+            of state h_l is l/L, with L blocks. Several streams can share these features.
     """
 
     direction: Tensor
@@ -36,7 +39,7 @@ class Features(NamedTuple):
 
 
 def features(stream: Tensor, time: float | Tensor, signal: Tensor, frequencies: int) -> Features:
-    """Return the features of each sample: the stream's direction, and the features beside it.
+    """Return the features of each sample: the stream's direction, and the other features.
 
     Args:
         stream: (samples, d), or (samples, positions, d); it may have leading axes that the signal
@@ -111,8 +114,8 @@ def why_not_uniform(name: str, net: NetShape) -> str | None:
 class Auxiliary:
     """A multilayer perceptron with GELU that a rule trains with Adam.
 
-    The object holds no tensors. All of them are in the rule's feedback, under the network's name:
-    so they are saved with every checkpoint, and `vmap` runs many of them at once.
+    The object holds no tensors. All tensors are in the rule's feedback, under the network's name.
+    So they are saved with every checkpoint, and `vmap` runs many auxiliary networks at once.
     """
 
     def __init__(self, name: str) -> None:

@@ -31,8 +31,8 @@ SMALLEST = 1e-12
 class CreditBridgeOptions(NormalisedOptions):
     """Options of Credit Bridge.
 
-    Defaults come from the published toy experiment; defaults that it does not give were measured
-    (docs/rules/credit_bridge.md).
+    Defaults come from the published toy experiment. Defaults that the experiment does not give were
+    measured (docs/rules/credit_bridge.md).
     """
 
     hidden: int = Field(default=256, ge=1, description="width of the value network's hidden layers")
@@ -61,7 +61,7 @@ class CreditBridgeOptions(NormalisedOptions):
 
 
 class CreditBridge(DFA):
-    """a_l = ∇_h V(h_l, t_l, e), a_emb = ∇_h V(h_0, 0, e); V learns to predict each sample's loss.
+    """Credit Bridge: the credit of block l is a_l = ∇_h V(h_l, t_l, e), at the block's input.
 
     V has three targets. V(h_L) should be the loss. V(h_l) should be the soft minimum
     −τ·log mean_k exp(−V̄(h_{l+1} + σ·noise_k)/τ), where V̄ is a moving average of V. And ∇V(h_L)
@@ -93,7 +93,7 @@ class CreditBridge(DFA):
         return super().why_not(net) or why_not_uniform(self.name, net)
 
     def noise_shape(self, states: Sequence[Tensor]) -> tuple[int, ...]:
-        """Return the shape of the noise: K copies of h_1 … h_L."""
+        """Return the shape of the noise: K noisy copies of each of the states h_1 … h_L."""
         return (self.options.copies, len(states) - 1, *states[0].shape)
 
     def predict(
@@ -104,10 +104,10 @@ class CreditBridge(DFA):
         time: float | Tensor,
         error: Tensor,
     ) -> Tensor:
-        """Return V(h, t, e) of each sample.
+        """Return V(h, t, e), the predicted loss, of each sample.
 
-        The stream may have leading axes. `time` is then one number for all of them, or a tensor
-        with a number for each index.
+        `network` is V or its moving average. The stream h may have leading axes. The time t is then
+        one number for all indices of these axes, or a tensor with a number for each index.
         """
         seen = features(stream, time, error, self.options.frequencies)
         values = network.of_features(parameters, seen).squeeze(-1)
@@ -116,7 +116,7 @@ class CreditBridge(DFA):
     def slope(
         self, parameters: Tensors, stream: Tensor, time: float | Tensor, error: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """Return ∇_h V of each sample, and V itself."""
+        """Return the gradient ∇_h V of each sample, and the value V."""
 
         def total(h: Tensor) -> tuple[Tensor, Tensor]:
             values = self.predict(self.value, parameters, h, time, error)
@@ -167,7 +167,10 @@ class CreditBridge(DFA):
         }
 
     def _soft_minima(self, context: Context) -> list[Tensor]:
-        """Return for each block the soft minimum of V̄ over noisy copies of the block's output."""
+        """Return for each block the soft minimum of V̄ over noisy copies of the next state.
+
+        V̄ is the moving average of V.
+        """
         average = self.average.parameters(context.feedback)
         minima, (states, error) = [], flatten(context)
         for index, time in enumerate(_times(context)[1:]):

@@ -1,4 +1,4 @@
-"""Direct random target projection (Frenkel, Lefebvre & Bol, 2021): project the target alone."""
+"""Direct random target projection (Frenkel, Lefebvre & Bol, 2021): blocks get only the target."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from depthgauge.rules.dfa import DFA
 
 
 class DRTP(DFA):
-    """a_l = −y*·B_lᵀ with DFA's matrices and the one-hot target y*.
+    """DRTP: the credit of block l is a_l = −y*·B_lᵀ, with the one-hot target y*.
+
+    B_l is the random matrix that DFA would use for the block.
 
     With softmax and cross-entropy the error is negative at the target and positive elsewhere, so
     −y* has the error's sign at the target. A block need not wait for the end of the forward pass.

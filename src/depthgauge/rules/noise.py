@@ -13,7 +13,7 @@ from depthgauge.rules.positions import sample_norms
 
 
 class Noise(Rule):
-    """a_l = ‖g_{l+1}‖·n_l/‖n_l‖ with fresh normal n_l for each sample; a_emb = g_0.
+    """Noise: the credit of block l has a random direction, and the norm of the true gradient.
 
     The norms are over all axes of a sample.
 

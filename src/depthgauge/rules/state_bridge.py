@@ -1,4 +1,7 @@
-"""State Bridge: a small network learns to predict h_L; its gradient of the loss is the credit."""
+"""State Bridge: a small network learns to predict the last state h_L from earlier states.
+
+The credit is the gradient of the loss at this prediction.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,7 @@ class StateBridgeOptions(NormalisedOptions):
 
 
 class StateBridge(Rule):
-    """a_l = ∂CE(readout(G(h_l, t_l, e)), y)/∂h_l with t_l = l/L; a_emb is this gradient at h_0.
+    """State Bridge: block l gets the gradient of the loss at a prediction of the last state h_L.
 
     The bridge G learns to predict h_L from every h_l: it minimises
     mean ‖G(h_l, t_l, e) − h_L‖²/‖h_L‖². Its outputs are in units of the stream's RMS, so that the

@@ -1,8 +1,9 @@
 """Estimate, by counting arrays, the memory that a process needs at most to train a cohort.
 
-A run holds its weights, their gradients, two moments, and the initial weights. In addition it holds
-the activations of a batch in training, or of the batch from which gauges read. Rules that
-differentiate parts of the network, or train networks of their own, hold several times as much.
+A run holds its weights, their gradients, two moments of the optimizer, and the initial weights. In
+addition it holds the activations of one batch. This is the batch in training or the batch on which
+gauges measure, whichever is larger. A rule that differentiates parts of the network, or trains
+networks of its own, holds several times as much.
 
 `tests/scheduling/test_memory_estimate.py` compares the estimate with the memory of real processes.
 """
@@ -58,7 +59,7 @@ LEARNING, LEARNING_PER_BLOCK, LEARNING_WIDTH = 20, 32, 256
 def cohort_bytes(
     net: NetConfig, recipe: Recipe, rule: type[Rule] | None, task: Task, runs: int
 ) -> float:
-    """Return the bytes of a cohort's tensors; without a `rule`, of the rule that needs most."""
+    """Return the bytes of a cohort's tensors; without a `rule`, assume the most costly rule."""
     item = torch.finfo(DTYPES[recipe.dtype]).bits // 8
     if not net.is_residual_mlp:
         return item * runs * _numbers_of_network(net, recipe, rule, task)

@@ -25,8 +25,8 @@ class CohortAdamW:
     """One fused AdamW for all runs.
 
     AdamW updates each element on its own, so one optimizer on stacked parameters does the same as
-    one optimizer for each run. Blocks that are frozen in a run are not in the optimized slice:
-    they have no gradient buffer and no moments.
+    one optimizer for each run. Only the trained slice of each stacked parameter is optimized, so
+    blocks that are frozen in a run have no gradient buffer and no moments.
 
     The update calls the function behind `torch.optim.AdamW`. The class itself is not used: it
     imports torch's compiler, which takes as long as importing torch.

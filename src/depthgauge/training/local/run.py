@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from depthgauge.config import NetConfig, RunConfig
+from depthgauge.config import RunConfig
 from depthgauge.nets.batch import call_network
 from depthgauge.nets.cut.cut import Cut
 from depthgauge.nets.probed import passage_of
-from depthgauge.nets.registry import blocks_of
+from depthgauge.nets.registry import boundary_blocks
 from depthgauge.rules.contract import Context, Rule
 from depthgauge.rules.normalisation import compute_credit
 from depthgauge.rules.offered_context import offer_context
@@ -196,11 +196,3 @@ def frozen_blocks(config: RunConfig) -> list[int]:
     """Return the numbers of the blocks that a run does not train."""
     below = range(config.net.blocks - config.k)
     return sorted({*below, *config.intervention.frozen})
-
-
-def boundary_blocks(net: nn.Module, config: NetConfig) -> list[nn.Module]:
-    """Return the modules at whose boundaries a network is cut: its blocks.
-
-    A ResidualMLP without blocks is cut at the input of its readout.
-    """
-    return blocks_of(net, config) or [net.get_submodule("out_ln")]
