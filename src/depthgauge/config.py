@@ -82,6 +82,9 @@ class TaskConfig(_Config):
 class NetConfig(_Config):
     """The network of a run; its input size and number of classes come from the task.
 
+    A user's network has a `source`: the hash of its file, and the function that builds it. Its
+    numbers of blocks and of features are what the network has. `block_path` is the dotted path to
+    its blocks; without one, the blocks are its attribute `blocks`.
     `options` has all options of a network that is chosen with brackets, defaults included.
     """
 
@@ -93,7 +96,14 @@ class NetConfig(_Config):
     terminal_norm: bool = True
     hidden: int | None = Field(default=None, ge=1)
     options: dict[str, JsonValue] = {}
-    added = frozenset({"hidden", "options"})
+    source: str = ""
+    block_path: str | None = None
+    added = frozenset({"hidden", "options", "source", "block_path"})
+
+    @property
+    def is_residual_mlp(self) -> bool:
+        """Whether this is the package's residual multilayer perceptron."""
+        return self.name == type(self).model_fields["name"].default and not self.source
 
 
 class RuleConfig(_Config):

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from depthgauge.nets.batch_view import BatchView
 from depthgauge.nets.cross_entropy import cross_entropy_and_error
+from depthgauge.nets.net_shape import NetShape
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.stacked.network import StackedResidualMLP
 from depthgauge.nets.stream_reader import StreamReader
@@ -20,7 +21,7 @@ from depthgauge.rules.credit_function import formed_credit, make_context, rule_c
 from depthgauge.rules.dfa import DFA
 from depthgauge.rules.fa import FA
 from depthgauge.rules.normalisation import compute_credit, normalise
-from depthgauge.training.lifted_rule import LiftedRule, Step
+from depthgauge.training.stacked_mlp.lifted_rule import LiftedRule, Step
 
 NETS = {
     "plain": lambda: make_net(dtype=torch.float64),
@@ -95,7 +96,7 @@ def test_in_float32_too(rule):
 @pytest.mark.parametrize("rule", [FA(), DFA()], ids=["fa", "dfa"])
 def test_feedback_as_it_was_drawn_serves_a_network_in_float64(rule):
     net = NETS["plain"]()
-    as_drawn = rule.feedback(net, torch.Generator().manual_seed(3))
+    as_drawn = rule.feedback(NetShape.of(net), torch.Generator().manual_seed(3))
     credit = rule_credit(rule, as_drawn)(seen(net))
     torch.testing.assert_close(credit, in_training(rule, net, drawn(rule, net)))
 

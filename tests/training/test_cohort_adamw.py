@@ -16,8 +16,8 @@ from training.small_runs import (
 )
 
 from depthgauge.config import Recipe
-from depthgauge.training.cohort import Cohort
 from depthgauge.training.optimizer import MOMENTS, cosine_rate
+from depthgauge.training.stacked_mlp.cohort import Cohort
 
 RULES = ("bp", "fa", "dfa")
 STEPS_OF_AN_EPOCH = 5

@@ -28,14 +28,8 @@ def right_answers(net: StackedResidualMLP, split: Split, chunk: int = CHUNK) -> 
     return torch.cat([net.logits_shared(x).argmax(-1) == y for x, y in chunks], 1)
 
 
-def read_accuracy(net: StackedResidualMLP, split: Split, chunk: int = CHUNK) -> list[RunReadings]:
-    """Return each run's accuracy on the whole evaluation split."""
-    correct = right_answers(net, split, chunk).sum(1)
-    return [{"accuracy": count / len(split)} for count in correct.tolist()]
-
-
 @torch.no_grad()
-def read_norms(
+def norms_of_runs(
     net: StackedResidualMLP,
     split: Split,
     *,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.autograd.graph import GradientEdge, get_gradient_edge
 
 from depthgauge.errors import UserError
+from depthgauge.nets.cut.passage import find_stream, first_tensor, replace_tensor
 
 
 class Tape:
@@ -121,7 +122,7 @@ def _hook(index: int, block: nn.Module, before: Before | None, after: After | No
     def on_input(_: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if before is None:
             return None
-        old = _find_stream(index, args, kwargs)
+        old = find_stream(index, args, kwargs)
         new = before(index, old)
         if new is None:
             return None
@@ -131,50 +132,14 @@ def _hook(index: int, block: nn.Module, before: Before | None, after: After | No
     def on_output(_: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any) -> Any:
         if after is None:
             return None
-        old = _first_tensor(index, output)
+        old = first_tensor(index, output)
         new = after(index, old)
-        return None if new is None else _replace_tensor(output, old, new)
+        return None if new is None else replace_tensor(output, old, new)
 
     return [
         block.register_forward_pre_hook(on_input, with_kwargs=True),
         block.register_forward_hook(on_output, with_kwargs=True),
     ]
-
-
-def _find_stream(index: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-    """Return the first tensor among a block's arguments."""
-    for value in (*args, *kwargs.values()):
-        if isinstance(value, Tensor):
-            return value
-    raise UserError(
-        f"block {index} gets no tensor; give blocks whose first argument that is a tensor is the "
-        "stream"
-    )
-
-
-def _first_tensor(index: int, output: Any) -> Tensor:
-    values = output.values() if isinstance(output, Mapping) else output
-    if isinstance(output, Tensor):
-        return output
-    if isinstance(output, Mapping | tuple | list):
-        for value in values:
-            if isinstance(value, Tensor):
-                return value
-    raise UserError(
-        f"block {index} returns {type(output).__name__} without a tensor in it; give blocks that "
-        "return the stream"
-    )
-
-
-def _replace_tensor(output: Any, old: Tensor, new: Tensor) -> Any:
-    """Return a copy of a block's output with the tensor `old` replaced by `new`."""
-    if isinstance(output, Tensor):
-        return new
-    if isinstance(output, Mapping):
-        items = {name: new if value is old else value for name, value in output.items()}
-        return type(output)(**items)
-    values = [new if value is old else value for value in output]
-    return type(output)(*values) if hasattr(output, "_fields") else type(output)(values)
 
 
 @contextmanager

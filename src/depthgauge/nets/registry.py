@@ -1,4 +1,4 @@
-"""Build the network of a configuration."""
+"""Build the network of a configuration, and find its blocks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from torch import nn
 from depthgauge.config import NetConfig
 from depthgauge.errors import UserError
 from depthgauge.nets.architectures.contract import Network
+from depthgauge.nets.find_blocks import find_blocks
 from depthgauge.nets.residual_mlp import ResidualMLP
+from depthgauge.nets.user_sources import build_from_source
 from depthgauge.registry import NETS
 from depthgauge.tasks.base import Task
 
@@ -25,8 +27,7 @@ def validate_net(candidate: object, reference: str) -> NetClass:
         candidate: the class.
         reference: the name that the user gave, for messages.
     """
-    known = isinstance(candidate, type) and issubclass(candidate, Network | ResidualMLP)
-    if not known:
+    if not (isinstance(candidate, type) and issubclass(candidate, Network | ResidualMLP)):
         raise UserError(
             f"the net {reference} is not a network of the package; write a network of your own as "
             "path/to/file.py:function"
@@ -36,6 +37,8 @@ def validate_net(candidate: object, reference: str) -> NetClass:
 
 def build_net(config: NetConfig, task: Task) -> nn.Module:
     """Build a network for `task`; its weights are drawn from torch's global random state."""
+    if config.source:
+        return build_from_source(config.source)
     net_class = NETS.find(config.name)[0]
     if issubclass(net_class, Network):
         options = net_class.Options.model_validate(config.options)
@@ -62,3 +65,8 @@ def initial_net(config: NetConfig, task: Task, seed: int) -> nn.Module:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return build_net(config, task)
+
+
+def blocks_of(net: nn.Module, config: NetConfig) -> list[nn.Module]:
+    """Return the blocks of a network of this configuration; none if it has none."""
+    return find_blocks(net, config.block_path) if config.blocks else []

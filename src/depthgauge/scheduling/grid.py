@@ -25,6 +25,7 @@ from depthgauge.config import (
     identity_of,
 )
 from depthgauge.errors import OptionError, UserError
+from depthgauge.nets.user_net_config import count_user_blocks, user_net_config
 from depthgauge.registry import NETS
 from depthgauge.rules.choice import RuleChoice, choose_rule
 from depthgauge.scheduling.variations import at_all_settings, with_controls, with_floor
@@ -141,6 +142,11 @@ class Grid:
         if len(set(labels)) < len(labels):
             raise UserError(f"--rules names a rule twice: {' '.join(labels)}; name each rule once")
         for choice in self.rules:
+            if not self.net.is_residual_mlp and choice.net(self.net) != self.net:
+                raise UserError(
+                    f"the rule {choice.label} needs a changed network, but {self.net.name} is "
+                    "built by its own function; leave the control out, or write a function for it"
+                )
             if not self.net.blocks and choice.control in ("shallow", "wide_block"):
                 raise UserError(
                     f"the rule {choice.label} needs a network with blocks, but --depth is 0; "
@@ -196,9 +202,10 @@ def build_grid(config: StudyConfig, task: Task, rules: Sequence[RuleChoice] | No
     if rules is None:
         rules = at_all_settings(given_rules(config), config.variations)
     controlled = with_controls(rules, config.controls)
-    if config.floors and config.depth:
+    net = net_of(config, task)
+    if config.floors and net.blocks and net.is_residual_mlp:
         controlled = with_floor(controlled)
-    return Grid(task, net_of(config), recipe_of(config), controlled, ks_of(config), config.seeds)
+    return Grid(task, net, recipe_of(config), controlled, ks_of(config), config.seeds)
 
 
 def given_rules(config: StudyConfig) -> list[RuleChoice]:
@@ -209,9 +216,15 @@ def given_rules(config: StudyConfig) -> list[RuleChoice]:
         raise OptionError("rules", str(error)) from error
 
 
-def net_of(config: StudyConfig) -> NetConfig:
-    """Return the configuration of the network; by default, the task decides the width."""
+def net_of(config: StudyConfig, task: Task | None = None) -> NetConfig:
+    """Return the configuration of the network; by default, the task decides the width.
+
+    A user's network is built and run on some samples of the task, to see what it is. Without
+    `task`, the task is loaded for that.
+    """
     try:
+        if config.own_net is not None:
+            return user_net_config(config.own_net, config.blocks, task or load_task_of(config))
         NETS.find(config.net)
     except UserError as error:
         raise OptionError("net", str(error)) from error
@@ -225,11 +238,29 @@ def recipe_of(config: StudyConfig) -> Recipe:
     return Recipe(epochs=epochs, batch_size=config.batch_size, dtype=config.dtype)
 
 
+def depth_of(config: StudyConfig) -> int:
+    """Return the number of blocks: the option `depth`, or what the user's network has."""
+    if config.own_net is None or config.checkpoints is not None:
+        return config.depth
+    try:
+        return count_user_blocks(config.own_net, config.blocks)
+    except UserError as error:
+        raise OptionError("net", str(error)) from error
+
+
 def ks_of(config: StudyConfig) -> Sequence[int]:
-    """Return the values of k that the user gave; for `all`, or without a value, 0 to the depth."""
+    """Return the numbers of trained blocks; 0 to L for `all`, or if the user gives none."""
+    depth = depth_of(config)
     if "all" in config.k or not config.k:
-        return list(range(config.depth + 1))
-    return [k for k in config.k if isinstance(k, int)]
+        return list(range(depth + 1))
+    given = [k for k in config.k if isinstance(k, int)]
+    if max(given) > depth:
+        raise OptionError(
+            "k",
+            f"--k {max(given)} is not possible: the network has {depth} blocks; choose k from 0 to "
+            f"{depth}",
+        )
+    return given
 
 
 def usual_rungs(depth: int) -> list[int]:
@@ -247,7 +278,8 @@ def folder_of(config: StudyConfig, task: Task) -> Path:
     """Return the study's folder: `out`, or a folder named after task, network and recipe."""
     if config.out is not None:
         return Path(config.out)
-    net = net_of(config)
+    net = net_of(config, task)
     text = json.dumps(base_of(task, net, recipe_of(config)).model_dump(mode="json"), sort_keys=True)
     digest = hashlib.sha256(text.encode()).hexdigest()[:FOLDER_DIGITS]
-    return Path("runs") / f"{task.name}-d{net.width}-L{net.blocks}-{digest}"
+    name = "" if net.is_residual_mlp else f"-{net.name}"
+    return Path("runs") / f"{task.name}{name}-d{net.width}-L{net.blocks}-{digest}"

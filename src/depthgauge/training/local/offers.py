@@ -1,0 +1,89 @@
+"""Offer a rule what it may see of a recorded forward pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from depthgauge.errors import UserError
+from depthgauge.nets.cross_entropy import cross_entropy_and_error
+from depthgauge.nets.cut.recording import Recording
+from depthgauge.nets.residual_mlp import ResidualMLP
+from depthgauge.rules.offered_context import Offers
+
+
+@dataclass(frozen=True)
+class Pass:
+    """A recorded forward pass of a batch.
+
+    Attributes:
+        net: the network.
+        recording: the pass.
+        loss: the mean loss of the batch, with its graph.
+        labels: the labels of the batch.
+        blocks: the number L of blocks.
+    """
+
+    net: nn.Module
+    recording: Recording
+    loss: Tensor
+    labels: Tensor
+    blocks: int
+
+    @property
+    def samples(self) -> int:
+        """The number of samples in the batch."""
+        return len(self.labels)
+
+    @property
+    def states(self) -> Sequence[Tensor]:
+        """The states h_0 … h_L."""
+        return self.recording.states[: self.blocks + 1]
+
+    def offers(self) -> Offers:
+        """Return for each need a function that makes what a rule gets."""
+        return {
+            "error": self._error,
+            "gradient": lambda: [self.samples * g for g in self.gradients(self.loss)],
+            "readout": self._readout,
+            "blocks": self._blocks,
+        }
+
+    def gradients(self, loss: Tensor) -> list[Tensor]:
+        """Return the gradients of a loss at h_0 … h_L; zeros where the stream has none."""
+        found = self.recording.gradients(loss)
+        return [
+            state.new_zeros(state.shape) if gradient is None else gradient
+            for gradient, state in zip(found, self.states, strict=False)
+        ]
+
+    def last_gradient(self) -> Tensor:
+        """Return g_L of each sample's own loss."""
+        if not self.blocks:
+            return self.samples * self.gradients(self.loss)[0]
+        return self.samples * self.recording.last_gradient(self.loss)
+
+    @torch.no_grad()
+    def _error(self) -> Tensor:
+        output, labels = self.recording.output.detach(), self.labels
+        return cross_entropy_and_error(output.unsqueeze(0), labels.unsqueeze(0))[1][0]
+
+    def _readout(self) -> Callable[[Tensor], Tensor]:
+        if isinstance(self.net, ResidualMLP):
+            return self.net.readout
+        return _unavailable
+
+    def _blocks(self) -> list[Callable[[Tensor], Tensor]]:
+        if isinstance(self.net, ResidualMLP):
+            return list(self.net.blocks)
+        return [_unavailable] * self.blocks
+
+
+def _unavailable(stream: Tensor) -> Tensor:
+    raise UserError(
+        "the rule runs parts of the network by themselves, which only residual_mlp offers; choose "
+        "another rule"
+    )
