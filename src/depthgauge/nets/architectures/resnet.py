@@ -86,6 +86,7 @@ class ResNet(Network):
     name = "resnet"
     summary = "a residual network for images: pre-activation blocks in stages, convolutions"
     Options = ResNetOptions
+    usual_width = 16
 
     def __init__(
         self,

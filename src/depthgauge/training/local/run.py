@@ -201,6 +201,7 @@ def frozen_blocks(config: RunConfig) -> list[int]:
 def boundary_blocks(net: nn.Module, config: NetConfig) -> list[nn.Module]:
     """Return the modules at whose boundaries a network is cut: its blocks.
 
-    A ResidualMLP without blocks is cut at the input of its readout.
+    A network of the package without blocks is cut at the input of its readout.
     """
-    return blocks_of(net, config) or [net.get_submodule("out_ln")]
+    readout = "out_ln" if config.is_residual_mlp else "readout"
+    return blocks_of(net, config) or [net.get_submodule(readout)]
