@@ -156,7 +156,9 @@ def _add_credit(
         gauges["perturbation_published"] = PublishedPerturbation(formed)
     x, y = first_samples(task, SAMPLES)
     batches = zip(torch.split(x, BATCH_READ), torch.split(y, BATCH_READ), strict=True)
-    measure(in_float32(StreamReader(trained.net, trained.blocks))[0], batches, list(gauges.values()))
+    measure(
+        in_float32(StreamReader(trained.net, trained.blocks))[0], batches, list(gauges.values())
+    )
     return replace(report, **readings_of(gauges))
 
 
