@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Literal
 
 from pydantic import (
     BaseModel,
@@ -16,7 +15,11 @@ from pydantic import (
     SerializerFunctionWrapHandler,
     model_serializer,
 )
-from typing_extensions import Self
+
+from depthgauge.config_part import ConfigPart
+from depthgauge.recipe import Precision as Precision
+from depthgauge.recipe import Recipe as Recipe
+from depthgauge.recipe import TrainingOptions as TrainingOptions
 
 SCHEMA_VERSION: Literal[1] = 1
 IDENTITY_DIGITS = 16
@@ -27,51 +30,8 @@ Engine = Literal["cohort", "plain"]
 The results agree.
 """
 
-Precision = Literal["float32", "float64", "bf16"]
-"""The precision of training. bf16: matrices are multiplied in bfloat16, the rest is float32."""
 
-_TEXTS: dict[tuple[type, str], str] = {}
-"""The cache of `as_text`, by class and values of the fields."""
-
-
-class _Config(BaseModel):
-    """A part of a run's configuration.
-
-    `added` lists the fields that later versions of the class added. Such a field is written only
-    if it differs from its default, so that the identity of earlier runs does not change.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-    added: ClassVar[frozenset[str]] = frozenset()
-
-    @model_serializer(mode="wrap")
-    def _without_added_defaults(
-        self, serialise: SerializerFunctionWrapHandler
-    ) -> dict[str, object]:
-        written: dict[str, object] = serialise(self)
-        fields = type(self).model_fields
-        unchanged = {name for name in self.added if getattr(self, name) == fields[name].default}
-        return {name: value for name, value in written.items() if name not in unchanged}
-
-    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """Return a validated copy with changes; cached values are not copied."""
-        own = {name: getattr(self, name) for name in type(self).model_fields}
-        return type(self)(**own | dict(update or {}))
-
-    @cached_property
-    def as_text(self) -> str:
-        """The configuration as JSON with sorted keys and no spaces.
-
-        Many runs share the same parts, so the text of each part is made once.
-        """
-        fields = (type(self), repr(self.__dict__))
-        if fields not in _TEXTS:
-            written = self.model_dump(mode="json")
-            _TEXTS[fields] = json.dumps(written, sort_keys=True, separators=(",", ":"))
-        return _TEXTS[fields]
-
-
-class TaskConfig(_Config):
+class TaskConfig(ConfigPart):
     """The task of a run, with the checksum of its data."""
 
     name: str
@@ -79,7 +39,7 @@ class TaskConfig(_Config):
     evaluated_on: Literal["test", "validation"] = "test"
 
 
-class NetConfig(_Config):
+class NetConfig(ConfigPart):
     """The network of a run; its input size and number of classes come from the task."""
 
     name: str = "residual_mlp"
@@ -92,7 +52,7 @@ class NetConfig(_Config):
     added = frozenset({"hidden"})
 
 
-class RuleConfig(_Config):
+class RuleConfig(ConfigPart):
     """The rule of a run with all its options, defaults included.
 
     `label` is the rule's name in tables. `source` is a hash or version of its code, to tell apart
@@ -103,37 +63,6 @@ class RuleConfig(_Config):
     label: str
     options: dict[str, JsonValue] = {}
     source: str = ""
-
-
-class TrainingOptions(_Config):
-    """The part of a recipe that may differ between the rules of one study."""
-
-    learning_rate: float = Field(
-        default=1e-3, gt=0, allow_inf_nan=False, description="AdamW's learning rate at the start"
-    )
-    weight_decay: float = Field(
-        default=0.01, ge=0, allow_inf_nan=False, description="AdamW's weight decay"
-    )
-    penalty: float = Field(
-        default=0.0,
-        ge=0,
-        allow_inf_nan=False,
-        description="λ: adds λ times the mean over samples of Σ f_l² to each block's loss",
-    )
-    added = frozenset({"penalty"})
-
-
-class Recipe(TrainingOptions):
-    """How a run is trained: by AdamW, with a cosine schedule to zero that steps once per epoch.
-
-    With `targets="random"`, every batch gets new labels, drawn uniformly from the classes.
-    """
-
-    epochs: int = Field(default=100, ge=1)
-    batch_size: int = Field(default=128, ge=1)
-    dtype: Precision = "float32"
-    targets: Literal["true", "random"] = "true"
-    added = frozenset({"penalty", "targets"})
 
 
 class SharedConfig(BaseModel):
@@ -161,7 +90,7 @@ class SharedConfig(BaseModel):
         return {name: value for name, value in written.items() if value not in (None, {})}
 
 
-class Intervention(_Config):
+class Intervention(ConfigPart):
     """The blocks among the last k that do not follow the rule; block 0 is next to the embedding."""
 
     swapped: tuple[int, ...] = ()
@@ -174,7 +103,7 @@ class Intervention(_Config):
 NO_INTERVENTION = Intervention()
 
 
-class RunConfig(_Config):
+class RunConfig(ConfigPart):
     """One run: one network, one rule, one seed, and the last k blocks trained.
 
     A run without intervention belongs to a rung of the rule's ladder. A run with an intervention

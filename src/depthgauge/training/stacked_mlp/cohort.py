@@ -10,7 +10,7 @@ from torch import Tensor
 from depthgauge.config import RunConfig
 from depthgauge.gauges.cohort_readings import norms_of_runs, right_answers
 from depthgauge.gauges.epoch_metrics import RunReadings
-from depthgauge.nets.cross_entropy import cross_entropy_and_error
+from depthgauge.losses.of_runs import value_and_error_of_runs
 from depthgauge.nets.stacked.network import StackedResidualMLP, StackedTrace
 from depthgauge.nets.stacked.products import products_for
 from depthgauge.rules.contract import Rule
@@ -148,7 +148,7 @@ class Cohort:
         """Train every run on one batch; return each run's mean cross-entropy before the update."""
         trace = self.net.forward(batch.inputs)
         labels = batch.labels.index_select(0, self._group_of_run)
-        loss, error = cross_entropy_and_error(trace.logits, labels)
+        loss, error = value_and_error_of_runs(self.loss, trace.logits, labels)
         if self.end_to_end:
             self._backpropagate(trace, batch, error)
         else:
