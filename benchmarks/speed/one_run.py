@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from depthgauge.nets.net_shape import NetShape
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.rules.choice import choose_rule
 from depthgauge.rules.contract import Context
@@ -25,7 +26,7 @@ class OneRun:
         torch.manual_seed(0)
         self.rule = choose_rule(case.rule).build()
         self.net = ResidualMLP(task.input_dim, case.width, task.num_classes, case.blocks)
-        self.feedback = self.rule.feedback(self.net, torch.default_generator)
+        self.feedback = self.rule.feedback(NetShape.of(self.net), torch.default_generator)
         for block in self.net.blocks[: case.blocks - k]:
             block.requires_grad_(False)
         self.optimizers = self._fused() if fused else self._one_for_each_part()

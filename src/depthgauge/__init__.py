@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from depthgauge.gauges.null import NullReading
     from depthgauge.gauges.reading import Reading
     from depthgauge.nets.layout import Layout
+    from depthgauge.nets.net_shape import NetShape
     from depthgauge.published.compare import PublishedComparison
     from depthgauge.report.plot import Plot
     from depthgauge.results.comparison import Comparison
@@ -78,6 +79,7 @@ _HOMES = {
     "depthgauge.gauges.null": ("NullReading",),
     "depthgauge.gauges.reading": ("Reading",),
     "depthgauge.nets.layout": ("Layout",),
+    "depthgauge.nets.net_shape": ("NetShape",),
     "depthgauge.published.compare": ("PublishedComparison",),
     "depthgauge.report.plot": ("Plot",),
     "depthgauge.results.comparison": ("Comparison",),
@@ -105,6 +107,7 @@ __all__ = [
     "Finding",
     "IdentityResult",
     "Layout",
+    "NetShape",
     "NetworkResult",
     "NormalisedOptions",
     "NullReading",

@@ -17,9 +17,21 @@ from pydantic import (
 )
 
 from depthgauge.config_part import ConfigPart
-from depthgauge.recipe import Precision as Precision
-from depthgauge.recipe import Recipe as Recipe
-from depthgauge.recipe import TrainingOptions as TrainingOptions
+from depthgauge.recipe import Precision, Recipe, TrainingOptions
+
+__all__ = [
+    "Engine",
+    "Intervention",
+    "NetConfig",
+    "Precision",
+    "Recipe",
+    "RuleConfig",
+    "RunConfig",
+    "SharedConfig",
+    "TaskConfig",
+    "TrainingOptions",
+    "identity_of",
+]
 
 SCHEMA_VERSION: Literal[1] = 1
 IDENTITY_DIGITS = 16
@@ -40,7 +52,12 @@ class TaskConfig(ConfigPart):
 
 
 class NetConfig(ConfigPart):
-    """The network of a run; its input size and number of classes come from the task."""
+    """The network of a run; its input size and number of classes come from the task.
+
+    A user's network has a `source`: the hash of its file, and the function that builds it. Its
+    numbers of blocks and of features are what the network has. `block_path` is the dotted path to
+    its blocks; without one, the blocks are its attribute `blocks`.
+    """
 
     name: str = "residual_mlp"
     width: int = Field(default=64, ge=1)
@@ -49,7 +66,14 @@ class NetConfig(ConfigPart):
     w2_std: float = Field(default=0.01, ge=0, allow_inf_nan=False)
     terminal_norm: bool = True
     hidden: int | None = Field(default=None, ge=1)
-    added = frozenset({"hidden"})
+    source: str = ""
+    block_path: str | None = None
+    added = frozenset({"hidden", "source", "block_path"})
+
+    @property
+    def is_residual_mlp(self) -> bool:
+        """Whether this is the package's residual multilayer perceptron."""
+        return self.name == type(self).model_fields["name"].default and not self.source
 
 
 class RuleConfig(ConfigPart):
@@ -61,7 +85,7 @@ class RuleConfig(ConfigPart):
 
     name: str
     label: str
-    options: dict[str, JsonValue] = {}
+    options: dict[str, JsonValue] = Field(default={})
     source: str = ""
 
 

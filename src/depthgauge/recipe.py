@@ -129,7 +129,7 @@ def unused_fields(given: Mapping[str, Any]) -> dict[str, str]:
         chosen = given.get(choice, TrainingOptions.model_fields[choice].default)
         own = fields_of.get(str(chosen), frozenset())
         others = frozenset[str]().union(*fields_of.values()) - own
-        unused |= {name: f"the {choice} {chosen}" for name in sorted(others & given.keys())}
+        unused |= dict.fromkeys(sorted(others & given.keys()), f"the {choice} {chosen}")
     if "nesterov" in given and str(given.get("momentum")) in ("0", "0.0"):
         unused.setdefault("nesterov", "sgd without momentum")
     return unused

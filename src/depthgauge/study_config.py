@@ -131,7 +131,7 @@ class StudyConfig(BaseModel):
     )
     net: str = Field(
         default="residual_mlp",
-        description="the network; with checkpoints also file.py:function, which builds your own",
+        description="the network: a name, or file.py:function, which builds your own",
     )
     width: Whole | None = Field(default=None, description="width of the stream (the task's own)")
     depth: NotNegative = Field(default=4, description="number of blocks L")
@@ -216,7 +216,7 @@ class StudyConfig(BaseModel):
     )
     blocks: str | None = Field(
         default=None,
-        description="with checkpoints and your own net: dotted path to the net's blocks (blocks)",
+        description="with your own net: dotted path to the net's blocks (blocks)",
     )
     frozen_acc: Annotated[dict[str, Share], BeforeValidator(_every_number)] = Field(
         default={},
@@ -264,11 +264,17 @@ class StudyConfig(BaseModel):
             raise OptionError(
                 "address", "--address needs --executor ray; add it, or leave out --address"
             )
-        if self.blocks is not None and (self.checkpoints is None or self.own_net is None):
+        if self.blocks is not None and self.own_net is None:
             raise OptionError(
                 "blocks",
-                "--blocks needs --checkpoints and --net file.py:function, since networks of your "
-                "own are read, not trained; for the number of blocks use --depth",
+                "--blocks needs --net file.py:function, since the package's networks know their "
+                "blocks; for the number of blocks use --depth",
+            )
+        if self.own_net is not None and (given := self._given_size) is not None:
+            raise OptionError(
+                given,
+                f"--{given} is for networks of the package; {self.net} decides its own size, so "
+                f"leave out --{given}",
             )
         if self.frozen_acc and self.checkpoints is None:
             raise OptionError(
@@ -287,7 +293,7 @@ class StudyConfig(BaseModel):
                 "select", "--select needs settings to choose from; add --vary NAME=V1,V2,…"
             )
         highest = max((k for k in self.k if isinstance(k, int)), default=0)
-        if highest > self.depth:
+        if highest > self.depth and self.own_net is None:
             raise OptionError(
                 "k",
                 f"--k {highest} is not possible: the network has {self.depth} blocks; choose k "
@@ -297,7 +303,8 @@ class StudyConfig(BaseModel):
 
     def _check_recipe(self) -> None:
         """Refuse an option that the optimizer or schedule does not have, unless they are varied."""
-        own = {name: getattr(self, name) for name in TrainingOptions.model_fields if name != "penalty"}
+        names = TrainingOptions.model_fields.keys() & type(self).model_fields.keys()
+        own = {name: getattr(self, name) for name in names}
         varied = [name for name in ("optimizer", "schedule", "momentum") if name in self.vary]
         for name, choice in unused_fields(own).items():
             if name in self.model_fields_set and not varied:
@@ -315,8 +322,14 @@ class StudyConfig(BaseModel):
 
     @property
     def own_net(self) -> str | None:
-        """The function that builds the user's network; None for the package's network."""
-        return None if self.net == type(self).model_fields["net"].default else self.net
+        """The function that builds the user's network; None for a network of the package."""
+        return self.net if ":" in self.net else None
+
+    @property
+    def _given_size(self) -> str | None:
+        """The first option that gives the size of a network of the package, if any is given."""
+        given = (name for name in ("width", "depth") if name in self.model_fields_set)
+        return next(given, None)
 
     @property
     def variations(self) -> dict[str, list[str]]:
@@ -329,7 +342,7 @@ class StudyConfig(BaseModel):
         return study_config(own | changes)
 
 
-AUDIT_ONLY = frozenset({"select", "thresholds", "strict", "checkpoints", "blocks", "frozen_acc"})
+AUDIT_ONLY = frozenset({"select", "thresholds", "strict", "checkpoints", "frozen_acc"})
 """Options that `audit` has and `ladder` does not."""
 
 

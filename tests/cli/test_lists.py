@@ -108,7 +108,7 @@ from depthgauge.rules.dfa import DFA
 class M(DFA):
     name, summary, copies_weights = "mirror", "DFA through the readout's own weights", True
     def feedback(self, net, generator):
-        return {"B": net.out_head.weight.detach().T.expand(net.num_blocks, -1, -1).clone()}
+        return {"B": net.weights["out_head.weight"].T.expand(net.num_blocks, -1, -1).clone()}
 """
 
 

@@ -175,6 +175,7 @@ def read_untrained(
             report = diagnose(
                 untrained,
                 batches,
+                blocks=net.block_path,
                 method_name="untrained",
                 notes="at initialisation",
                 thresholds=thresholds,

@@ -85,5 +85,7 @@ def measure_identity(
     The first `samples` of the evaluation split are read.
     """
     x = as_inputs(task.evaluation.x[:samples], task, torch.float32)
-    readings = {seed: read_identity(initial_net(net, task, seed), x) for seed in seeds}
+    readings = {
+        seed: read_identity(cast(ResidualMLP, initial_net(net, task, seed)), x) for seed in seeds
+    }
     return IdentityResult(task.name, task.checksum, task.evaluated_on, len(x), net, readings)

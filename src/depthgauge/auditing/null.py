@@ -15,10 +15,12 @@ from depthgauge.gauges.norms import unit_vectors
 from depthgauge.gauges.null import NullReading, calibrate
 from depthgauge.gauges.projection import ProjectedAlignment
 from depthgauge.nets.batch_view import BatchView
+from depthgauge.nets.net_shape import NetShape
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.stream_reader import StreamReader
 from depthgauge.rules.contract import Rule
 from depthgauge.rules.credit_function import draw_noise, make_context
+from depthgauge.rules.feedback import draw_feedback
 
 SAMPLES = 2048
 """The number of samples by the protocol."""
@@ -83,7 +85,7 @@ def _fresh_feedback(
     with torch.random.fork_rng(devices=[]):
         for seed in seeds:
             torch.default_generator.manual_seed(seed)
-            own = rule.feedback(net, torch.default_generator)
+            own = draw_feedback(rule, net, NetShape.of(net), torch.default_generator)
             drawn.append({name: tensor.to(like[name].dtype) for name, tensor in own.items()})
     return drawn
 

@@ -16,13 +16,16 @@ from depthgauge.config import NetConfig, RuleConfig
 from depthgauge.errors import UserError, one_line
 from depthgauge.gauges.norms import BATCH_READ, BATCHES_READ
 from depthgauge.nets.from_state_dict import build_residual_mlp
-from depthgauge.nets.registry import build_net, initial_net
+from depthgauge.nets.net_shape import NetShape
+from depthgauge.nets.registry import initial_net
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.user_network import build_network, load_weights
 from depthgauge.registry import RULES
 from depthgauge.rules.choice import choose_rule
 from depthgauge.rules.contract import Rule
+from depthgauge.rules.feedback import draw_feedback
 from depthgauge.store.checkpoint import read_checkpoint
+from depthgauge.store.network_sources import remember_sources
 from depthgauge.store.plain_checkpoint import read_plain_checkpoint
 from depthgauge.store.quarantine import DamagedError
 from depthgauge.store.relative_paths import SOURCES
@@ -60,7 +63,7 @@ class TrainedNetwork:
     blocks: str | None = None
     drawn: tuple[NetConfig, int] | None = None
 
-    def initial(self, task: Task) -> ResidualMLP | None:
+    def initial(self, task: Task) -> nn.Module | None:
         """Return the network before training; None if its initial weights are not known."""
         return None if self.drawn is None else initial_net(self.drawn[0], task, self.drawn[1])
 
@@ -93,14 +96,16 @@ def load_run(
     before.
     """
     state, config = state or _newest_state(folder), folder.config
-    net = build_net(config.net, task).to(DTYPES[config.recipe.dtype])
+    study = folder.path.parent.parent
+    remember_sources(study, config.net)
+    net = initial_net(config.net, task, config.seed).to(DTYPES[config.recipe.dtype])
     load_weights(net, state.parameters, f"the run {folder.path} (task {task.name})")
-    rule = rule or find_rule(config.rule, folder.path.parent.parent)
+    rule = rule or find_rule(config.rule, study)
     name = f"{config.rule.label}, k = {config.k}, seed {config.seed}"
     in_bf16 = config.recipe.dtype == "bf16"
     drawn = (config.net, config.seed)
     own = (net, rule, state.feedback, str(folder.path), name, in_bf16)
-    return _check(TrainedNetwork(*own, drawn=drawn))
+    return _check(TrainedNetwork(*own, blocks=config.net.block_path, drawn=drawn))
 
 
 def _newest_state(folder: RunFolder) -> RunState:
@@ -179,7 +184,7 @@ def _check(trained: TrainedNetwork) -> TrainedNetwork:
     try:
         with torch.random.fork_rng(devices=[]):
             net = cast(ResidualMLP, trained.net)
-            wanted = trained.rule.feedback(net, torch.default_generator)
+            wanted = draw_feedback(trained.rule, net, NetShape.of(net), torch.default_generator)
     except Exception as error:
         reason = one_line(error)
         log.warning("the feedback of %s was not checked: %s", trained.name, reason)

@@ -65,7 +65,7 @@ class Loss(ABC):
         """Return the score of a split with these targets: accuracy, or R² for real targets."""
         return usual_score(targets)
 
-    def check(self, shape: Sequence[int], target: Tensor) -> None:
+    def check(self, shape: Sequence[int], target: Tensor) -> None:  # noqa: B027 – optional
         """Raise a UserError in one sentence if outputs of this shape do not fit the targets."""
 
     def mark_ignored(self, labels: Tensor) -> Tensor:

@@ -58,10 +58,10 @@ class FunctionLoss(Loss):
 def as_loss(loss: AnyLoss) -> Loss:
     """Return the loss that is given as an object, by name, or as a function or module.
 
-    A function or module with a `reduction` (all of torch's have one) is applied to every sample alone, as a
-    batch of one, so "mean" and "sum" are over the sample's labels. With "none" the sample's numbers
-    are summed. One without a `reduction` must itself return one number, or several that are
-    summed, for each sample.
+    A function or module with a `reduction` (all of torch's have one) is applied to every sample
+    alone, as a batch of one, so "mean" and "sum" are over the sample's labels. With "none" the
+    sample's numbers are summed. One without a `reduction` must itself return one number, or several
+    that are summed, for each sample.
     """
     if isinstance(loss, Loss):
         return loss

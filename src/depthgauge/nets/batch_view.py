@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +66,11 @@ class BatchView:
         per_position = not self.labels.is_floating_point() and self.labels.shape == outputs.shape
         counted = self.labels != IGNORED if per_position else torch.ones_like(outputs)
         return counted.flatten(1).sum(1)
+
+    def up_to(self, blocks: int) -> BatchView:
+        """Return the view of the first blocks alone, as if the stream ended after them."""
+        states, gradients = self.states[: blocks + 1], self.unit_gradients[: blocks + 1]
+        return replace(self, states=states, unit_gradients=gradients)
 
     @cached_property
     def error_size(self) -> Tensor:

@@ -31,9 +31,13 @@ class Layout:
 
     def features_of(self, stream: Tensor) -> int:
         """Return the axis of the features in the stream."""
+        return self.feature_axis_of(stream.dim())
+
+    def feature_axis_of(self, dimensions: int) -> int:
+        """Return the axis of the features in a stream with this number of axes."""
         if self.feature_axis is not None:
             return self.feature_axis
-        return 1 if stream.dim() >= IMAGE_DIMENSIONS else -1
+        return 1 if dimensions >= IMAGE_DIMENSIONS else -1
 
     def arrange(self, stream: Tensor) -> Tensor:
         """Return the stream as (samples, positions, features), as a view if possible."""

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import gelu, linear
 
-from depthgauge.nets.contract import ResidualNet
+from depthgauge.nets.net_shape import NetShape
 
 Tensors = Mapping[str, Tensor]
 
@@ -60,10 +60,9 @@ def clocks(times: Sequence[float], signal: Tensor) -> Tensor:
     return torch.stack([torch.full_like(signal[:, :1], time) for time in times])
 
 
-def features_width(net: ResidualNet, frequencies: int) -> int:
+def features_width(net: NetShape, frequencies: int) -> int:
     """Return how many features `features` returns for this network."""
-    classes, width = net.out_head.weight.shape
-    return width + 1 + 2 * frequencies + classes
+    return net.width + 1 + 2 * frequencies + net.error_width
 
 
 def rms(stream: Tensor) -> Tensor:

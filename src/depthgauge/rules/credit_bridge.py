@@ -10,7 +10,7 @@ from pydantic import Field
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from depthgauge.nets.contract import ResidualNet
+from depthgauge.nets.net_shape import NetShape
 from depthgauge.rules.auxiliary import Auxiliary, Tensors, clocks, features, features_width, rms
 from depthgauge.rules.contract import Context, Credit, NormalisedOptions
 from depthgauge.rules.dfa import DFA
@@ -68,7 +68,7 @@ class CreditBridge(DFA):
     options: CreditBridgeOptions
     value, average = Auxiliary("V"), Auxiliary("A")
 
-    def feedback(self, net: ResidualNet, generator: torch.Generator) -> dict[str, Tensor]:
+    def feedback(self, net: NetShape, generator: torch.Generator) -> dict[str, Tensor]:
         """Draw DFA's matrices and V; return them with V's moving average and Adam's moments."""
         inputs = features_width(net, self.options.frequencies)
         hidden = [self.options.hidden] * (self.options.layers - 1)

@@ -10,8 +10,9 @@ from torch import Tensor
 
 from depthgauge.nets.batch_view import BatchView
 from depthgauge.nets.contract import ResidualNet
-from depthgauge.rules.contract import Context, Credit, Need, Rule
+from depthgauge.rules.contract import Context, Credit, Rule
 from depthgauge.rules.normalisation import compute_credit
+from depthgauge.rules.offered_context import Offers, offer_context
 
 AFTER_TRAINING = 1.0
 NOISE_SEED = 0
@@ -22,23 +23,23 @@ def make_context(
 ) -> Context:
     """Return what the rule may see of a batch, in the precision of the batch's states."""
     net, dtype = cast(ResidualNet, batch.net.model), batch.states[0].dtype
-    offers: dict[Need, Callable[[], object]] = {
+    offers: Offers = {
         "error": lambda: batch.error.to(dtype),
         "readout": lambda: net.readout,
         "blocks": lambda: list(net.blocks),
         "gradient": lambda: [gradient.to(dtype) for gradient in batch.gradients],
     }
-    declared = {need: offers[need]() for need in rule.needs}
     own = {
         name: tensor.to(dtype) if tensor.is_floating_point() else tensor
         for name, tensor in feedback.items()
     }
-    return Context(
+    return offer_context(
+        rule,
         batch.states,
-        batch.labels,
-        own,
-        AFTER_TRAINING,
-        declared,
+        target=batch.labels,
+        feedback=own,
+        progress=AFTER_TRAINING,
+        offers=offers,
         noise=draw_noise(rule, batch) if noise is None else noise,
         residual=net.residual_add,
     )

@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor
 
-from depthgauge.nets.contract import ResidualNet
+from depthgauge.nets.net_shape import NetShape
 from depthgauge.rules.contract import Context, Credit, NormalisedOptions, Rule
 
 
@@ -19,13 +19,12 @@ class DFA(Rule):
     needs = frozenset({"error"})
     Options = NormalisedOptions
 
-    def feedback(self, net: ResidualNet, generator: torch.Generator) -> dict[str, Tensor]:
+    def feedback(self, net: NetShape, generator: torch.Generator) -> dict[str, Tensor]:
         """Draw B_0 … B_{L−1}; without blocks, draw one matrix for the embedding."""
-        classes, width = net.out_head.weight.shape
-        matrices = torch.empty(max(net.num_blocks, 1), width, classes)
+        matrices = torch.empty(max(net.num_blocks, 1), net.width, net.error_width)
         for matrix in matrices:
             matrix.normal_(generator=generator)
-        return {"B": matrices / math.sqrt(classes)}
+        return {"B": matrices / math.sqrt(net.error_width)}
 
     def source(self, context: Context) -> Tensor:
         """Return the tensor that the matrices project: the error."""

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from depthgauge.nets.contract import ResidualNet
+from depthgauge.nets.net_shape import NetShape
 from depthgauge.rules.contract import Context, Credit, NormalisedOptions, Rule
 
 
@@ -25,9 +25,9 @@ class FA(Rule):
     needs = frozenset({"readout"})
     Options = NormalisedOptions
 
-    def feedback(self, net: ResidualNet, generator: torch.Generator) -> dict[str, Tensor]:
+    def feedback(self, net: NetShape, generator: torch.Generator) -> dict[str, Tensor]:
         """Draw B_0 … B_{L−1}."""
-        width = net.out_head.weight.shape[1]
+        width = net.width
         matrices = torch.empty(net.num_blocks, width, width)
         for matrix in matrices:
             matrix.normal_(generator=generator)

@@ -9,7 +9,7 @@ from pydantic import Field
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from depthgauge.nets.contract import ResidualNet
+from depthgauge.nets.net_shape import NetShape
 from depthgauge.rules.auxiliary import Auxiliary, Tensors, clocks, features, features_width, rms
 from depthgauge.rules.contract import Context, Credit, NormalisedOptions, Rule
 
@@ -44,9 +44,9 @@ class StateBridge(Rule):
     options: StateBridgeOptions
     bridge = Auxiliary("G")
 
-    def feedback(self, net: ResidualNet, generator: torch.Generator) -> dict[str, Tensor]:
+    def feedback(self, net: NetShape, generator: torch.Generator) -> dict[str, Tensor]:
         """Draw the bridge; return it with the moments of its optimizer."""
-        inputs, width = features_width(net, self.options.frequencies), net.out_head.weight.shape[1]
+        inputs, width = features_width(net, self.options.frequencies), net.width
         hidden = [self.options.hidden] * (self.options.layers - 1)
         parameters = self.bridge.drawn([inputs, *hidden, width], generator)
         return parameters | self.bridge.moments(parameters)

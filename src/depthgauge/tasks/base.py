@@ -51,6 +51,7 @@ class Task:
     num_classes: int
     pixels: Pixels | None = None
     evaluated_on: Literal["test", "validation"] = "test"
+    loss: str = "cross_entropy"
 
     @property
     def input_dim(self) -> int:

@@ -22,12 +22,13 @@ class Boundary:
 
     Attributes:
         block: the number of the block below; −1 below block 0.
+        stream: the stream as it passed, with its graph.
         value: the stream, detached. Without `copies` it shares the network's memory.
         edge: the place in the graph; None if the stream has no gradient.
     """
 
     def __init__(self, block: int, stream: Tensor, copies: bool) -> None:
-        self.block, self._stream = block, stream
+        self.block, self.stream = block, stream
         self.value = stream.detach().clone() if copies else stream.detach()
         self.version = self.value._version
         self.edge: GradientEdge | None = None
@@ -35,8 +36,8 @@ class Boundary:
 
     def take_edge(self) -> None:
         """Find the place in the graph, if it was not found before."""
-        if self.edge is None and self._stream.requires_grad:
-            self.edge = get_gradient_edge(self._stream)
+        if self.edge is None and self.stream.requires_grad:
+            self.edge = get_gradient_edge(self.stream)
 
     @property
     def was_overwritten(self) -> bool:
@@ -98,3 +99,26 @@ def replaced(boundaries: Sequence[Boundary], credit: Sequence[Tensor]) -> Iterat
             f"no gradient passed {missed[0]} in the backward pass, so its credit was not used; "
             "give blocks whose stream is not detached"
         )
+
+
+@contextmanager
+def observed(boundaries: Sequence[Boundary]) -> Iterator[dict[int, Tensor | None]]:
+    """Yield a mapping that the backward pass fills: the gradient that arrives at each boundary."""
+    seen: dict[int, Tensor | None] = {}
+
+    def observing(index: int, number: int) -> Callable[[Gradients], None]:
+        def observe(arrived: Gradients) -> None:
+            seen[index] = arrived[number]
+
+        return observe
+
+    handles = [
+        boundary.edge.node.register_prehook(observing(index, boundary.edge.output_nr))
+        for index, boundary in enumerate(boundaries)
+        if boundary.edge is not None
+    ]
+    try:
+        yield seen
+    finally:
+        for handle in handles:
+            handle.remove()

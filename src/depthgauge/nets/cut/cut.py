@@ -27,7 +27,8 @@ class Cut:
 
     Args:
         model: any module.
-        blocks: its blocks, in the order in which they run.
+        blocks: its blocks, in the order in which they run. A module that runs several times is
+            listed once for each of its calls.
         frozen: the numbers of blocks that are not trained. Their parameters get
             `requires_grad=False`.
         end_to_end: whether gradients flow through frozen blocks. Backpropagation and
@@ -47,10 +48,9 @@ class Cut:
         self._pass: _Pass | None = None
         self._handles: list[Any] = []
         self._changed: list[nn.Parameter] = []
-        for index in sorted(self.frozen):
-            self._freeze(self.blocks[index])
-        for index, block in enumerate(self.blocks):
-            self._attach(index, block)
+        self._freeze()
+        for block in dict.fromkeys(self.blocks):
+            self._attach(block, [i for i, own in enumerate(self.blocks) if own is block])
 
     def record(self, run: Callable[[], Tensor], *, passes: Passage | None = None) -> Recording:
         """Run a forward pass and record it.
@@ -94,19 +94,35 @@ class Cut:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _freeze(self, block: nn.Module) -> None:
-        for parameter in block.parameters():
-            if parameter.requires_grad:
-                parameter.requires_grad_(False)
-                self._changed.append(parameter)
+    def _freeze(self) -> None:
+        """Stop the gradients of frozen blocks' parameters; refuse parameters of others."""
+        trained = {
+            id(parameter): index
+            for index, block in enumerate(self.blocks)
+            if index not in self.frozen
+            for parameter in block.parameters()
+        }
+        for index in sorted(self.frozen):
+            for parameter in self.blocks[index].parameters():
+                if id(parameter) in trained:
+                    raise UserError(
+                        f"blocks {index} and {trained[id(parameter)]} share weights, so one of "
+                        "them cannot be frozen alone; freeze both or none"
+                    )
+                if parameter.requires_grad:
+                    parameter.requires_grad_(False)
+                    self._changed.append(parameter)
 
-    def _attach(self, index: int, block: nn.Module) -> None:
-        """Hook a block. A deep copy of the block carries the hooks along; there they do nothing."""
-        without_graph = index in self.frozen and not self.end_to_end
+    def _attach(self, block: nn.Module, numbers: list[int]) -> None:
+        """Hook a block, which has these numbers.
+
+        A deep copy of the block carries the hooks along; there they do nothing.
+        """
+        without_graph = not self.end_to_end and not self.frozen.isdisjoint(numbers)
 
         def before(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
             if self._pass is not None and module is block:
-                self._pass.enter(index, args, kwargs)
+                self._pass.enter(numbers, args, kwargs)
                 if without_graph:
                     self._pass.stop_gradients()
 
@@ -116,7 +132,7 @@ class Cut:
 
         def after(module: nn.Module, _: Any, output: Any) -> None:
             if self._pass is not None and module is block:
-                self._pass.leave(index, output)
+                self._pass.leave(output)
 
         hook_before, hook_after, hook_restore = map(_outside_compiler, (before, after, restore))
         self._handles.append(block.register_forward_pre_hook(hook_before, with_kwargs=True))
@@ -136,18 +152,22 @@ class _Pass:
         self._last: Boundary | None = None
         self._had_gradients: bool | None = None
 
-    def enter(self, block: int, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-        """Take the boundary at the input of a block call."""
+    def enter(
+        self, numbers: Sequence[int], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> None:
+        """Take the boundary at the input of a call of the block that has these numbers."""
+        below = self.calls[-1] if self.calls else -1
+        block = next((number for number in numbers if number > below), numbers[-1])
         if len(self.returned) < len(self.calls):
             raise UserError(
                 f"block {block} runs inside block {self.calls[-1]}; give blocks that run one after "
                 "the other"
             )
-        if self.calls and block <= self.calls[-1]:
-            what = "runs twice" if block in self.calls else f"runs after block {self.calls[-1]}"
+        if block <= below:
+            what = "runs twice" if block in self.calls else f"runs after block {below}"
             raise UserError(
-                f"block {block} {what} in a forward pass; blocks must run at most once each, in "
-                "order"
+                f"block {block} {what} in a forward pass; give each block once for each time it "
+                "runs, in the order in which they run"
             )
         stream = find_stream(block, args, kwargs, self.passage.argument)
         if not stream.is_floating_point():
@@ -155,12 +175,12 @@ class _Pass:
                 f"block {block} gets whole numbers, which have no gradient; give the blocks after "
                 "the embedding"
             )
-        below = self.calls[-1] if self.calls else -1
         self._boundaries.append(Boundary(below, stream, self.passage.copies))
         self.calls.append(block)
 
-    def leave(self, block: int, output: Any) -> None:
+    def leave(self, output: Any) -> None:
         """Take the boundary at the output of a block call; the last call's stays."""
+        block = self.calls[-1]
         self.returned.append(output)
         self._last = Boundary(block, first_tensor(block, output), self.passage.copies)
 

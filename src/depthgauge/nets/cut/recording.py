@@ -9,8 +9,12 @@ import torch
 from torch import Tensor
 
 from depthgauge.errors import UserError
-from depthgauge.nets.cut.boundary import Boundary, replaced
+from depthgauge.nets.cut.boundary import Boundary, observed, replaced
 from depthgauge.nets.cut.passage import Passage, Returned
+
+
+class OverwrittenError(UserError):
+    """An error: the network writes into the stream after it has passed a boundary."""
 
 
 class Recording:
@@ -53,6 +57,11 @@ class Recording:
         if returns == "branch" and self.calls:
             values[-1] = values[-2] + values[-1]
         return tuple(values[position] for position in self._positions)
+
+    @property
+    def inputs(self) -> tuple[Tensor, ...]:
+        """The stream at the input of each call, with its graph."""
+        return tuple(boundary.stream for boundary in self._boundaries[:-1])
 
     def gradients(self, loss: Tensor) -> tuple[Tensor | None, ...]:
         """Return the true gradients g_0 … g_L of the loss; None where the stream has no gradient.
@@ -116,10 +125,20 @@ class Recording:
         with replaced(cuts, values):
             torch.autograd.backward(roots, starts)
 
+    def backpropagate(self, loss: Tensor) -> tuple[Tensor | None, ...]:
+        """Run the plain backward pass, and return the true g_0 … g_L that arrived on the way.
+
+        Unlike `gradients`, this works for checkpointed and compiled blocks too, but the graph is
+        gone and `.grad` is filled.
+        """
+        with observed(self._boundaries) as arrived:
+            loss.backward()  # type: ignore[no-untyped-call]
+        return tuple(arrived.get(position) for position in self._positions)
+
     def _check_versions(self) -> None:
         for boundary in self._boundaries:
             if boundary.was_overwritten:
-                raise UserError(
+                raise OverwrittenError(
                     f"the network writes into the stream at {boundary.name} after it has passed; "
                     "record it with copies"
                 )
