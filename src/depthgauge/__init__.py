@@ -154,13 +154,14 @@ __all__ = [
 
 
 class _Package(ModuleType):
-    """The type of this package, which keeps `depthgauge.report` a function.
+    """The class of this package: `depthgauge.report` stays a function.
 
-    Importing the subpackage `depthgauge.report` would otherwise replace the function.
+    Without this class, importing the subpackage `depthgauge.report` would replace the function
+    `report` by the subpackage.
     """
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Set an attribute, but never replace a public name by the subpackage of that name."""
+        """Set an attribute, but ignore a module that has the name of a public function or class."""
         if not (isinstance(value, ModuleType) and name in _HOME_OF):
             super().__setattr__(name, value)
 
@@ -169,7 +170,7 @@ sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> Any:
-    """Return a public name, and import its module only now."""
+    """Import the module that defines the public name, and return the named object."""
     if name not in _HOME_OF:
         raise AttributeError(f"module 'depthgauge' has no attribute {name!r}")
     return getattr(import_module(_HOME_OF[name]), name)

@@ -1,12 +1,12 @@
-"""The public functions: each does the work of the command with the same name, on Python values.
+"""The public functions, which do the work of the commands, with Python values.
 
     import depthgauge as dg
 
     study = dg.audit(rules=["bp", "dfa", MyRule], task=(x_train, y_train, x_test, y_test), seeds=3)
     study["my_rule"].verdict.word
 
-The options are the fields of `StudyConfig`, which the command line fills too. The stages of a study
-are in `study_pipeline.py`.
+The options of a study are the fields of `StudyConfig`; the options of a command fill the same
+fields. The stages of a study are in `study_pipeline.py`.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ def audit(config: StudyConfig | None = None, /, **options: Any) -> StudyResult:
 
     Args:
         config: the options of the study.
-        options: fields of `StudyConfig` by name, which replace those of `config`. Rules may be
-            classes or instances, and the task may be a `Task` or four arrays.
+        options: fields of `StudyConfig`, by name; they replace the same fields of `config`. Rules
+            may be classes or instances, and the task may be a `Task` or four arrays.
     """
     config, task = asked_for(config, options)
     thresholds = thresholds_of(config)
@@ -73,8 +73,9 @@ def audit(config: StudyConfig | None = None, /, **options: Any) -> StudyResult:
 def ladder(config: StudyConfig | None = None, /, **options: Any) -> StudyResult:
     """Train the last k blocks for every k, and return the study with its ladders.
 
-    The arguments are those of `audit`. The ladders are written to `ladder.json` and `ladder.md` in
-    the study's folder.
+    A rule's ladder is its accuracy for each number k of trained blocks. The function takes the
+    same arguments as `audit`. The ladders are written to `ladder.json` and `ladder.md` in the
+    study's folder.
     """
     return run_ladder(*asked_for(config, options))
 
@@ -86,12 +87,12 @@ def plan(
     kind: Literal["audit", "ladder"] = "audit",
     **options: Any,
 ) -> StudyPlan:
-    """Return what `audit` or `ladder` would train, without training or writing anything.
+    """Return the runs that `audit` or `ladder` would train; train and write nothing.
 
     Args:
         config: the options of the study.
-        kind: the function that would train: audit or ladder.
-        options: as for `audit`.
+        kind: the function whose runs are returned: "audit" or "ladder".
+        options: fields of `StudyConfig`, by name; they replace the same fields of `config`.
     """
     if kind not in ("audit", "ladder"):
         raise UserError(f"kind={kind!r} is not possible; choose 'audit' or 'ladder'")
@@ -105,12 +106,16 @@ def plan(
 def resume(
     study: str | Path, config: StudyConfig | None = None, /, *, cohorts: Sequence[str] = ()
 ) -> StudyResult:
-    """Train the remaining runs of a study, using only its folder, and return the study.
+    """Train the remaining runs of a study, and return the study.
+
+    The plan of the runs is read from the study's folder.
 
     Args:
         study: the study's folder.
-        config: where to train: device, executor, address and save_every; the rest is ignored.
-        cohorts: the names of cohorts in the plan; if any are given, only these are trained.
+        config: where to train and how often to save. Only the fields device, executor, address
+            and save_every are used.
+        cohorts: the names of the cohorts to train; by default all cohorts in the plan. A cohort is
+            a group of runs that are trained together.
     """
     execution = execution_of(checked_config(config) or StudyConfig())
     return load_prepared(resume_study(Path(study), execution, cohorts))
@@ -121,7 +126,8 @@ def retry(study: str | Path, config: StudyConfig | None = None, /) -> StudyResul
 
     Args:
         study: the study's folder.
-        config: where to train: device, executor, address and save_every; the rest is ignored.
+        config: where to train and how often to save. Only the fields device, executor, address
+            and save_every are used.
     """
     execution = execution_of(checked_config(config) or StudyConfig())
     return load_prepared(retry_failed(Path(study), execution))
@@ -139,8 +145,8 @@ class Reproduction:
 def reproduce(name: str, config: StudyConfig | None = None, /, **options: Any) -> Reproduction:
     """Repeat a published experiment: `memo-ladder`, `main-audit` or `thirty-epochs`.
 
-    The options are those of `audit`, except `task`, `select`, `thresholds`, `strict`, `checkpoints`
-    and `frozen_acc`, which the experiment fixes or does not use.
+    The function takes the options of `audit`, except `task`, `select`, `thresholds`, `strict`,
+    `checkpoints` and `frozen_acc`. The experiment fixes these options or does not use them.
     """
     experiment = find_experiment(name)
     experiment.refuse_unused(chosen_options(checked_config(config)) | options)
@@ -161,7 +167,7 @@ def reproduce(name: str, config: StudyConfig | None = None, /, **options: Any) -
 def identity(
     config: StudyConfig | None = None, /, *, samples: int = 256, **options: Any
 ) -> IdentityResult:
-    """Measure for every seed how close the untrained network's blocks are to the identity."""
+    """For every seed, measure how close the blocks of the untrained network are to the identity."""
     config, task = asked_for(config, options)
     need_blocks(config, "identity")
     return measure_identity(task or load_task_of(config), net_of(config), config.seeds, samples)
@@ -178,23 +184,25 @@ def null(
     convention: Convention = "depthgauge",
     on_draws: Callable[[int], None] = lambda draws: None,
 ) -> NullReading:
-    """Compare the alignment of a network's training feedback with that of fresh feedback.
+    """Compare the alignment of training feedback with the alignment of fresh random feedback.
+
+    Alignment is the cosine between the credit that a rule gives and the true gradient.
 
     Args:
-        network: a run's folder, or a file with `state_dict` and `Bs`.
+        network: a run's folder, or a file with the weights `state_dict` and the feedback matrices
+            `Bs`.
         draws: the number of times that fresh feedback is drawn.
-        samples: the number of evaluation samples.
-        task: the name of the task; not needed for a run's folder, which names its task.
-        rule: the name of the rule, if the network's file does not name it.
-        validation: the number of training samples that were held out, if the accuracy of the run
-            was measured on held-out samples.
-        convention: how credit is paired with gradients: as in depthgauge, or as in the published
-            figures.
-        on_draws: is called now and then with the number of draws so far.
+        samples: the number of evaluation samples on which alignment is measured.
+        task: the name of the task; needed for a file, since a run's folder names its task.
+        rule: the name of the rule, if `network` does not name it.
+        validation: the number of held-out training samples, if the accuracy of the run was
+            measured on them; 0 if it was measured on test samples.
+        convention: the gradient with which credit is compared: "depthgauge" takes the gradient
+            that the credit estimates, "published" the gradient that the published figures take.
+        on_draws: is called after each group of draws, with the number of draws in the group.
 
     Raises:
-        NotApplicableError: the network has no feedback that could be drawn afresh; the message
-            says why.
+        NotApplicableError: no fresh feedback can be drawn for the network; the message says why.
     """
     trained, used = load_trained(Path(network), task, rule, validation)
     if (reason := reason_missing(trained)) is not None:
@@ -213,7 +221,10 @@ def compare(studies: Sequence[StudyResult | str | Path], to: str | None = None) 
 
 
 def report(study: StudyResult | str | Path, path: str | Path | None = None) -> Path:
-    """Write a study as one HTML page (by default `report.html` in its folder); return the path."""
+    """Write a study as one HTML page, and return the path of the page.
+
+    Without `path`, the page is `report.html` in the study's folder.
+    """
     return write_study_page(_study(study), None if path is None else Path(path))
 
 

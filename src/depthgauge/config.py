@@ -54,6 +54,8 @@ class TaskConfig(ConfigPart):
 class NetConfig(ConfigPart):
     """The network of a run; its input size and number of classes come from the task.
 
+    `options` has all options of a network that is chosen with brackets, defaults included.
+
     A user's network has a `source`: the hash of its file, and the function that builds it. Its
     numbers of blocks and of features are what the network has. `block_path` is the dotted path to
     its blocks; without one, the blocks are its attribute `blocks`.
@@ -66,9 +68,10 @@ class NetConfig(ConfigPart):
     w2_std: float = Field(default=0.01, ge=0, allow_inf_nan=False)
     terminal_norm: bool = True
     hidden: int | None = Field(default=None, ge=1)
+    options: dict[str, JsonValue] = Field(default={})
     source: str = ""
     block_path: str | None = None
-    added = frozenset({"hidden", "source", "block_path"})
+    added = frozenset({"hidden", "options", "source", "block_path"})
 
     @property
     def is_residual_mlp(self) -> bool:
@@ -115,7 +118,10 @@ class SharedConfig(BaseModel):
 
 
 class Intervention(ConfigPart):
-    """The blocks among the last k that do not follow the rule; block 0 is next to the embedding."""
+    """The exceptions among the last k blocks: blocks that the rule does not train.
+
+    Blocks are counted from 0; block 0 is next to the embedding.
+    """
 
     swapped: tuple[int, ...] = ()
     """Blocks whose credit is replaced by noise of the same norm for each sample."""
@@ -130,8 +136,9 @@ NO_INTERVENTION = Intervention()
 class RunConfig(ConfigPart):
     """One run: one network, one rule, one seed, and the last k blocks trained.
 
-    A run without intervention belongs to a rung of the rule's ladder. A run with an intervention
-    is compared with a rung, to measure what the rule adds there.
+    All runs of a rule that have no intervention form the rule's ladder. Among them, the runs with
+    the same k form one rung. A run with an intervention is compared with a rung, to measure what
+    the rule adds on this rung.
     """
 
     schema_version: Literal[1] = SCHEMA_VERSION
@@ -165,7 +172,10 @@ class RunConfig(ConfigPart):
 
     @property
     def rung(self) -> str:
-        """The rung as text: k, and blocks that do not follow the rule: `4 (block 0 on noise)`."""
+        """The rung as text, for example `4 (block 0 on noise)`.
+
+        The text has k and, in brackets, the blocks that do not follow the rule.
+        """
         changed = self.intervention
         named = ((changed.swapped, "on noise"), (changed.frozen, "frozen"))
         words = [f"{_blocks(blocks)} {how}" for blocks, how in named if blocks]
@@ -192,9 +202,10 @@ def identity_of(
     intervention: Intervention = NO_INTERVENTION,
     schema_version: int = SCHEMA_VERSION,
 ) -> str:
-    """Return the hash of a run's whole configuration, written as JSON with sorted keys.
+    """Return the hash of a run's whole configuration.
 
-    The JSON text is put together from the cached texts of the parts, which many runs share.
+    The configuration is first written as JSON with sorted keys. Many runs share parts of their
+    configuration, so the JSON text is put together from the cached texts of the parts.
     """
     first = "" if intervention == NO_INTERVENTION else f'"intervention":{intervention.as_text},'
     text = (

@@ -1,4 +1,7 @@
-"""Controls: train a rule on a changed network or recipe, to rule out one explanation."""
+"""Controls, which train a learning rule on a changed network or with a changed recipe.
+
+Each control excludes one explanation of a rule's accuracy.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ class Control:
 def wide_block_hidden(net: NetConfig) -> int:
     """Return the inner width m at which one block has as many parameters as all blocks of `net`.
 
-    A block has m·(2d + 1) + 3d parameters, in two Linears with biases and a LayerNorm.
+    A block of width d has m·(2d + 1) + 3d parameters: two Linears with biases and a LayerNorm.
     """
     width, inner = net.width, net.hidden or net.width
     per_unit, rest = 2 * width + 1, 3 * width
@@ -33,7 +36,10 @@ def _wide_block(net: NetConfig) -> NetConfig:
 
 
 def control_in(label: str) -> str | None:
-    """Return the control in a rule's label, the last entry in its brackets; None without one."""
+    """Return the control that a rule's label names; None if it names no control.
+
+    The label names a control as the last entry in its brackets.
+    """
     last = label.rstrip("]").replace("[", ",").split(",")[-1]
     return last if label.endswith("]") and last in CONTROLS else None
 

@@ -117,7 +117,7 @@ def bounds(
     show: Show = significant,
     limit: float | None = None,
 ) -> str:
-    """Return `[low, high]`; a dash for one seed, `TOO_FEW_SEEDS` for too wide an interval."""
+    """Return `[low, high]`; a dash for one seed; `TOO_FEW_SEEDS` if the interval is too wide."""
     if interval is None or interval.is_point:
         return MISSING
     if quantity.is_too_wide(interval, limit):

@@ -23,7 +23,7 @@ from depthgauge.user_code.standalone import standalone_source
 if TYPE_CHECKING:
     from depthgauge.gauges.reading import Gauge
     from depthgauge.losses.contract import Loss
-    from depthgauge.nets.residual_mlp import ResidualMLP
+    from depthgauge.nets.architectures.choice import NetClass
     from depthgauge.rules.contract import Rule
     from depthgauge.tasks.registry import TaskEntry
 
@@ -36,10 +36,10 @@ class Kind(Generic[T]):
 
     Attributes:
         noun: the word for an entry in messages; entry points are in the group `depthgauge.NOUNs`.
-        built_in: the entries of this package by name: each is `module:Attribute`, or the object.
+        built_in: the entries of this package by name, each as `module:Attribute` or as an object.
         check: the function that checks an entry, as `module:function`. The function takes the
             object and the user's text for it, and returns the object to use, or raises UserError.
-        own: how users name an entry of their own, for messages.
+        own: the words in messages that tell users how to name an entry of their own.
     """
 
     noun: str
@@ -183,9 +183,15 @@ RULES: Kind[type[Rule]] = Kind(
     check="depthgauge.rules.validation:validate_rule",
     own="written path/to/file.py:Class",
 )
-NETS: Kind[type[ResidualMLP]] = Kind(
+NETS: Kind[NetClass] = Kind(
     "net",
-    {"residual_mlp": "depthgauge.nets.residual_mlp:ResidualMLP"},
+    {
+        "residual_mlp": "depthgauge.nets.residual_mlp:ResidualMLP",
+        "vit": "depthgauge.nets.architectures.vit:ViT",
+        "resnet": "depthgauge.nets.architectures.resnet:ResNet",
+        "cnn": "depthgauge.nets.architectures.cnn:CNN",
+        "gpt": "depthgauge.nets.architectures.gpt:GPT",
+    },
     check="depthgauge.nets.registry:validate_net",
 )
 TASKS: Kind[TaskEntry] = Kind(
@@ -193,6 +199,7 @@ TASKS: Kind[TaskEntry] = Kind(
     {
         "teacher": "depthgauge.tasks.registry:TEACHER",
         "digits": "depthgauge.tasks.registry:DIGITS",
+        "pointers": "depthgauge.tasks.registry:POINTERS",
         "cifar10": "depthgauge.tasks.registry:CIFAR10",
         "cifar100": "depthgauge.tasks.registry:CIFAR100",
     },

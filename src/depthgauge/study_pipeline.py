@@ -82,9 +82,10 @@ def run_audit(
 def _select(
     config: StudyConfig, judged: StudyConfig, task: Task, rules: Sequence[RuleChoice], folder: Path
 ) -> tuple[StudyResult, dict[str, Selection], list[RuleChoice]]:
-    """Train every setting of every rule, and choose the best one on held-out samples.
+    """Train every setting of every rule, and choose each rule's best setting.
 
-    Return the study of the settings, the choice for each rule, and the rules to audit.
+    The accuracy on held-out samples decides which setting is best. Return the study that trained
+    the settings, the choice for each rule, and the rules to audit.
     """
     grid = selection_grid(config, rules, build_grid(judged, task, rules))
     samples = len(grid.task.evaluation)
@@ -95,7 +96,7 @@ def _select(
 
 
 def run_ladder(config: StudyConfig, task: Task | None) -> StudyResult:
-    """Train every rung and write the ladders."""
+    """Train every rule with each number of trained blocks, and write the ladders."""
     used = task or load_task_of(config)
     grid, folder = build_grid(config, used), folder_of(config, used)
     prepared, submitted = train(grid, folder, execution_of(config))
@@ -111,10 +112,11 @@ def run_ladder(config: StudyConfig, task: Task | None) -> StudyResult:
 
 
 def _train_called_for(study: StudyResult, grid: Grid, execution: Execution) -> StudyResult:
-    """Train the swap twins and confirming runs that the ladders need, until none is missing.
+    """Train the further runs that used depth needs: swap twins, confirming runs, noise runs.
 
-    The results of each round may make further runs necessary. With Slurm only one round is
-    submitted; then the user gives the same command again.
+    There are several rounds, because the results of one round may make further runs necessary.
+    With Slurm only one round is submitted. For the next round the user gives the same command
+    again.
     """
     while study.submitted is None and (called := find_next_runs(study, grid)) is not None:
         prepared, submitted = train(called, study.folder, execution)
@@ -144,7 +146,7 @@ def run_checkpoint_audit(
 
 
 def plan_of(config: StudyConfig, task: Task | None) -> StudyPlan:
-    """Return the plan of the runs to train first: with `select` only the settings' runs."""
+    """Return the plan of the runs to train first; with `select` these runs try the settings."""
     judged = config.changed(validation=0) if config.select else config
     used, rules = task or load_task_of(judged), given_rules(config)
     folder = folder_of(judged, used)
@@ -158,7 +160,7 @@ def plan_of(config: StudyConfig, task: Task | None) -> StudyPlan:
 def load_prepared(
     prepared: Prepared, *, audited: bool = True, before: StudyResult | None = None
 ) -> StudyResult:
-    """Return the trained study, without reading again the runs that were done before training.
+    """Return the trained study; do not read the runs again that were done before training.
 
     Args:
         prepared: the study and the runs that were done before training.
@@ -169,7 +171,7 @@ def load_prepared(
 
 
 def execution_of(config: StudyConfig) -> Execution:
-    """Return the `Execution` of a study, which shows progress on standard error."""
+    """Return the `Execution` of a study; the `Execution` shows progress on standard error."""
     return Execution(config, _say, show_progress)
 
 
@@ -182,7 +184,10 @@ def thresholds_of(config: StudyConfig) -> Thresholds:
 
 
 def with_both_ends(config: StudyConfig) -> StudyConfig:
-    """Return the configuration with k = 0 and k = L added, which an audit always trains."""
+    """Return the configuration with two values of k added: 0 and the number of blocks.
+
+    k is the number of trained blocks. An audit always trains with these two values.
+    """
     need_blocks(config, "audit")
     depth = depth_of(config)
     rungs = config.k or usual_rungs(depth)

@@ -43,7 +43,9 @@ CASES = {
 def slow_value(loss: Loss, output: Tensor, target: Tensor) -> Tensor:
     """One label after the other, by the textbook formula."""
     if target.is_floating_point():
-        return torch.stack([0.5 * (o - t).square().sum() for o, t in zip(output, target, strict=True)])
+        return torch.stack(
+            [0.5 * (o - t).square().sum() for o, t in zip(output, target, strict=True)]
+        )
     values = []
     for of_sample, labels in zip(output.view(N, -1, C), target.view(N, -1), strict=True):
         value = of_sample.sum() * 0

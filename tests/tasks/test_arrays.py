@@ -53,10 +53,19 @@ def test_labels_of_any_integer_type(tmp_path: Path):
         assert task.train.y.tolist() == [0, 1, 2, 0, 1, 2]
 
 
-def test_further_axes_become_features(tmp_path: Path) -> None:
-    x_train, x_test = np.arange(24.0).reshape(6, 2, 2), np.zeros((3, 2, 2))
+def test_samples_keep_their_shape(tmp_path: Path) -> None:
+    x_train, x_test = np.arange(24.0).reshape(6, 1, 2, 2), np.zeros((3, 1, 2, 2))
     task = load_arrays(write(tmp_path, x_train=x_train, x_test=x_test))
-    np.testing.assert_array_equal(task.train.x, x_train.reshape(6, 4))
+    np.testing.assert_array_equal(task.train.x, x_train)
+    assert (task.input_dim, task.shape.sample) == (4, (1, 2, 2))
+
+
+def test_the_checksum_does_not_depend_on_the_shape_of_samples(tmp_path: Path) -> None:
+    """Studies of images from before samples kept their shape keep their run ids."""
+    x_train, x_test = np.arange(24.0).reshape(6, 2, 2), np.zeros((3, 2, 2))
+    shaped = load_arrays(write(tmp_path, x_train=x_train, x_test=x_test)).checksum
+    flat = write(tmp_path, x_train=x_train.reshape(6, 4), x_test=x_test.reshape(3, 4))
+    assert load_arrays(flat).checksum == shaped
 
 
 def test_a_class_may_be_absent(tmp_path: Path) -> None:

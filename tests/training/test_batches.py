@@ -94,21 +94,20 @@ def test_epochs_and_seeds_are_shuffled_differently(numbered):
 
 
 def test_images_are_augmented_then_normalised(images):
-    possible = [
-        normalise_pixels(
-            torch.tensor(sorted(all_crops(image, PIXELS)), dtype=torch.uint8), PIXELS, torch.float32
-        )
+    crops = [
+        torch.tensor(sorted(all_crops(image, PIXELS)), dtype=torch.uint8).view(-1, 3, 6, 5)
         for image in images.train.x[:3]
     ]
     seen = torch.cat([batch.inputs[0] for batch in epoch_of(images, [42], 0)])
     assert seen.dtype == torch.float32
-    for crops in possible:
-        assert any((crops == row).all(1).any() for row in seen)
+    for possible in crops:
+        normalised = normalise_pixels(possible, PIXELS, torch.float32)
+        assert any((normalised == image).flatten(1).all(1).any() for image in seen)
 
 
 def test_images_are_augmented_differently_in_each_epoch(images):
     epochs = [torch.cat([b.inputs[0] for b in epoch_of(images, [42], n)]) for n in (0, 1)]
-    rows = [{tuple(row) for row in epoch.tolist()} for epoch in epochs]
+    rows = [{tuple(row) for row in epoch.flatten(1).tolist()} for epoch in epochs]
     assert len(rows[0] & rows[1]) < SAMPLES // 4
 
 

@@ -200,7 +200,7 @@ DOUBLE = torch.float64
 def test_what_was_not_in_the_feedback_cannot_be_learned(learned, words, batched):
     rule = type("Wrong", (Learning,), {"learned": learned, "batched": batched})()
     cohort = make_cohort([Run(rule, 1, 3), Run(rule, 2, 1)], SETTING)
-    with pytest.raises(ValueError, match=f"the rule learning learned {words}"):
+    with pytest.raises(ValueError, match=f"`learn` of the rule learning returned {words}"):
         train_cohort(cohort, SETTING)
 
 

@@ -38,10 +38,10 @@ def audit_study(
     as_published: bool = False,
     earlier: Audit | None = None,
 ) -> StudyResult:
-    """Return the study with an audit of its runs that are in the grid.
+    """Audit the study's runs that are planned in the grid; return the study with the audit.
 
-    `done` has the runs whose networks were read before training, by id. `earlier` is the audit
-    that the new audit replaces.
+    `done` has, by id, the runs that were done before training began, with the networks that were
+    read then. `earlier` is the audit that the new audit replaces.
     """
     runs = runs_of(study, grid)
     rules = {choice.label: choice.build() for choice in grid.rules}
@@ -65,7 +65,10 @@ def audit_study(
 
 
 def runs_of(study: StudyResult, grid: Grid) -> list[RunResult]:
-    """Return the study's runs in the grid, and the twins and confirming runs of its ladders."""
+    """Return the study's runs that are in the grid, and the extra runs of the same rules and seeds.
+
+    In an extra run, some of the last k blocks are frozen or trained on noise.
+    """
     rungs = {run.identity for run in grid.runs()}
     rules = {(run.kind.rule.as_text, run.kind.recipe.as_text) for run in grid.runs()}
     return [
@@ -111,7 +114,7 @@ def audit_checkpoints(
 
 
 def checkpoint_files(config: StudyConfig) -> tuple[list[Path], list[Path]]:
-    """Return the existing and the missing checkpoints for the labels and seeds of the options."""
+    """Return the existing and the missing checkpoints for the labels and seeds in `config`."""
     given = config.model_fields_set
     return find_checkpoints(
         Path(config.checkpoints or ""),

@@ -1,4 +1,4 @@
-"""Networks from a folder of the user's checkpoints, named LABEL_sSEED.pt."""
+"""Networks from a folder of the user's checkpoints. Each checkpoint is named LABEL_sSEED.pt."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def find_checkpoints(
 ) -> tuple[list[Path], list[Path]]:
     """Return the existing and the missing files `LABEL_sSEED.pt` for these labels and seeds.
 
-    None stands for the labels, or the seeds, of all checkpoint files in the folder.
+    If `labels` or `seeds` is None, all labels or all seeds in the folder are taken.
     """
     if not folder.is_dir():
         raise UserError(f"there is no folder {folder}; give a folder with checkpoints")
@@ -56,7 +56,7 @@ def find_checkpoints(
 
 
 def _parts(name: str) -> tuple[str, int] | None:
-    """Return label and seed of a checkpoint's file name; None for any other name."""
+    """Return the label and seed in a checkpoint's file name; None if the name has another form."""
     match = re.fullmatch(r"(?P<label>.+)_s(?P<seed>\d+)\.pt", name)
     return (match["label"], int(match["seed"])) if match else None
 
@@ -70,8 +70,8 @@ def networks_in_files(
 ) -> list[NetworkUnderAudit]:
     """Load the networks in checkpoint files.
 
-    `frozen` has the accuracies with frozen blocks, by label. Without a `factory` the networks are
-    ResidualMLPs, and the shapes of their weights tell their sizes.
+    `frozen` has, by label, the accuracy that training with frozen blocks reached. Without a
+    `factory`, every network is a ResidualMLP, and the shapes of its weights tell its size.
     """
     named = {path: parts for path in files if (parts := _parts(path.name))}
     labels = {label for label, _ in named.values()}
@@ -132,7 +132,7 @@ def _logits(net: StreamReader, x: Tensor, origin: str, task: Task) -> Tensor:
         ) from error
     if logits.dim() != PER_CLASS or len(logits) != len(x) or logits.shape[1] < task.num_classes:
         raise UserError(
-            f"{origin} answers {len(x)} samples of the task {task.name} with the shape "
+            f"{origin}: for {len(x)} samples of the task {task.name}, the logits have the shape "
             f"{tuple(logits.shape)}; the shape must be ({len(x)}, {task.num_classes}), samples by "
             "classes"
         )

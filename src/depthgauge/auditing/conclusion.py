@@ -1,4 +1,7 @@
-"""The conclusion of an audit: verdicts over seeds and decision utility, made from readings."""
+"""The conclusion of an audit: a verdict on each rule, and decision utility.
+
+Decision utility counts the networks that each reporting strategy would walk back.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,10 @@ def conclude(
     selection: Mapping[str, Selection] | None = None,
     earlier: Mapping[str, RuleVerdict] | None = None,
 ) -> Audit:
-    """Return the audit of networks, from their reports; `earlier` verdicts are kept as history."""
+    """Return the audit that follows from the reports on the networks.
+
+    Each new verdict keeps the rule's verdict in `earlier` as its history.
+    """
     by_label: dict[str, list[NetworkReport]] = {}
     for entry in reports:
         by_label.setdefault(entry.network.label, []).append(entry)
@@ -62,7 +68,7 @@ def conclude(
 def depth_gain_of_bp(networks: Sequence[NetworkUnderAudit]) -> float | None:
     """Return backpropagation's mean gain from depth; None if backpropagation was not audited.
 
-    With several settings of backpropagation, the most accurate setting counts.
+    If backpropagation was audited at several settings, the most accurate setting counts.
     """
     return gain_of_most_accurate(
         (network.label, network.accuracy, network.frozen)
@@ -124,8 +130,8 @@ def _utility(
 ) -> dict[str, dict[str, tuple[int, int]]]:
     """Return two counts of networks for each reporting strategy and label.
 
-    The first counts the networks that the strategy walks back, the second the networks that it
-    can decide about.
+    The first number counts the networks that the strategy would walk back. The second number
+    counts the networks on which the strategy can decide.
     """
     utility: dict[str, dict[str, tuple[int, int]]] = {}
     for label, reports in by_label.items():

@@ -62,10 +62,11 @@ def read_networks(
     *,
     as_published: bool = False,
 ) -> list[NetworkReport]:
-    """Return a report of every gauge on every network; after each network, call `on_read`.
+    """Measure every gauge on every network, and return a report on each network.
 
-    `on_read` gets the name of the network. With `as_published`, ρ is also measured by the published
-    convention, for comparisons with published figures.
+    After each network, `on_read` is called with the network's name. With `as_published`, the
+    perturbation correlation ρ is also measured by the published convention, for comparisons with
+    published figures.
     """
     reports = []
     for network in networks:
@@ -115,7 +116,7 @@ def _report(
 def _numerics_with_bf16(
     trained: TrainedNetwork, batches: Sequence[tuple[Tensor, Tensor]]
 ) -> NumericsReading:
-    """Return the reading of D2n, which includes the gradient in bfloat16."""
+    """Compare the gradients in float32 and in bfloat16 with the float64 gradient (D2n)."""
     net = StreamReader(trained.net)
     gauge = NumericsGauge(net.in_precision(torch.bfloat16))
     measure(net, batches[:1], [gauge])
@@ -128,7 +129,10 @@ def _extend_if_possible(
     trained: TrainedNetwork,
     task: Task,
 ) -> Report:
-    """Return the report that `extend` makes; if the rule's code raises an error, the old report."""
+    """Return the report that `extend` makes from `report`.
+
+    If the rule's code raises an error, log the error and return `report` unchanged.
+    """
     try:
         return extend(report, trained, task)
     except UserError:
@@ -141,7 +145,7 @@ def _extend_if_possible(
 def _add_credit(
     report: Report, trained: TrainedNetwork, task: Task, *, as_published: bool
 ) -> Report:
-    """Return the report with the readings of credit, if the rule and its feedback are known."""
+    """Add the readings of credit to the report, if the rule and its feedback are known."""
     if trained.rule is None or trained.feedback is None:
         return report
     credit = rule_credit(trained.rule, trained.feedback)
@@ -157,7 +161,7 @@ def _add_credit(
 
 
 def _add_null(report: Report, trained: TrainedNetwork, task: Task) -> Report:
-    """Return the report with the null of the credit's alignment, if there is one."""
+    """Add the alignment of fresh feedback to the report, if the network can get fresh feedback."""
     if reason_missing(trained) is not None:
         return report
     null = calibrate_null(trained, first_samples(task, SAMPLES), NULL_DRAWS)
@@ -167,7 +171,10 @@ def _add_null(report: Report, trained: TrainedNetwork, task: Task) -> Report:
 def read_untrained(
     net: NetConfig, task: Task, seeds: Sequence[int], thresholds: Thresholds
 ) -> dict[str, Report]:
-    """Return reports on untrained networks by seed: a control that must raise no alarm."""
+    """Measure the untrained network of each seed, and return the reports by seed.
+
+    The reports are a control: no diagnostic may fire on an untrained network.
+    """
     reports, batches = {}, evaluation_batches(task, BATCHES_READ)
     for seed in seeds:
         untrained = initial_net(net, task, seed)

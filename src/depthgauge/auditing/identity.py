@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import torch
 from pydantic import JsonValue
@@ -13,6 +14,7 @@ from depthgauge.config import SCHEMA_VERSION, NetConfig
 from depthgauge.gauges.identity import IdentityReading, read_identity
 from depthgauge.json_values import plain_object
 from depthgauge.nets.registry import initial_net
+from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.results.spread import Spread
 from depthgauge.tasks.base import Task
 from depthgauge.tasks.inputs import as_inputs
@@ -24,10 +26,10 @@ class IdentityResult:
 
     Attributes:
         task, checksum: the name of the task, and the checksum of its data.
-        split: the split whose first samples were read.
-        samples: the number of samples.
+        split: the split of the data from which samples were read: test or validation.
+        samples: the number of samples that were read.
         net: the configuration of the network.
-        per_seed: the reading of each seed's network: per block and for the whole stream.
+        per_seed: by seed, the reading of the network that the seed initialises.
     """
 
     task: str
@@ -39,18 +41,21 @@ class IdentityResult:
 
     @property
     def per_block_ratio(self) -> list[float]:
-        """Return ‖f_l‖/‖h_l‖ of each block: median over samples, mean over seeds."""
+        """Return for each block l the ratio ‖f_l‖/‖h_l‖: median over samples, mean over seeds.
+
+        h_l is the state of the stream before the block, and f_l is what the block adds to it.
+        """
         ratios = [reading.per_block_ratio for reading in self.per_seed.values()]
         return [statistics.fmean(column) for column in zip(*ratios, strict=True)]
 
     @property
     def rel_dev(self) -> Spread:
-        """Return ‖h_L − h_0‖/‖h_0‖ over seeds."""
+        """Return ‖h_L − h_0‖/‖h_0‖ over seeds; h_0 is the stream's first state, h_L its last."""
         return Spread.of(reading.rel_dev for reading in self.per_seed.values())
 
     @property
     def cos(self) -> Spread:
-        """Return the cosine between h_L and h_0, over seeds."""
+        """Return over seeds the cosine between the stream's first state h_0 and last state h_L."""
         return Spread.of(reading.cos for reading in self.per_seed.values())
 
     def to_dict(self) -> dict[str, JsonValue]:
@@ -82,7 +87,7 @@ def measure_identity(
 ) -> IdentityResult:
     """Measure for each seed how close the untrained network is to the identity map.
 
-    The first `samples` of the evaluation split are read.
+    The networks read the first `samples` samples of the evaluation split.
     """
     x = as_inputs(task.evaluation.x[:samples], task, torch.float32)
     readings = {

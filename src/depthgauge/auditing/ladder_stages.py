@@ -1,4 +1,8 @@
-"""The runs that used depth needs after the ladders: swap twins, confirming runs and noise runs."""
+"""The runs that are trained after the ladders, to measure used depth.
+
+Used depth is the number of blocks that earn accuracy. A block earns if training it is better than
+leaving it untrained, and better than training it on noise.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +20,15 @@ from depthgauge.verdict.used_depth import find_used_depth, twins_needed
 
 
 def find_next_runs(study: StudyResult, grid: Grid) -> RunList | None:
-    """Return the runs that used depth needs after the existing runs; None if no run is needed.
+    """Return the runs that must be trained next to measure used depth; None if no run is needed.
 
-    There are three stages, each for all rules together:
+    There are three stages. A stage begins when all rules have finished the stage before.
 
-    1. the swap twin of each rung that is more accurate than every lower rung;
-    2. confirming runs, which train the earning blocks alone;
-    3. if the confirming runs do not show that the other blocks are idle: noise runs, which train
-       the whole network with noise as the credit of the other blocks.
+    1. Swap twins of each rung that is more accurate than every lower rung. A swap twin repeats the
+       rung with noise as the credit of the blocks that the rung adds.
+    2. Confirming runs, which train only the blocks that earn accuracy.
+    3. Noise runs, which train the whole network with noise as the credit of the other blocks. They
+       are needed if the confirming runs do not show that the other blocks are idle.
 
     Runs that have ended are not returned again.
     """
@@ -46,7 +51,7 @@ def find_next_runs(study: StudyResult, grid: Grid) -> RunList | None:
 
 
 def _runs_of(study: StudyResult, grid: Grid, choice: RuleChoice) -> list[RunResult]:
-    """Return all runs of a rule at one setting, with the seeds of the grid."""
+    """Return all runs with the rule and setting of `choice` and with the seeds of the grid."""
     kind = (grid.task.config, choice.net(grid.net), choice.config, choice.recipe(grid.recipe))
     return [
         run
@@ -59,9 +64,9 @@ def _runs_of(study: StudyResult, grid: Grid, choice: RuleChoice) -> list[RunResu
 def _reference(
     grid: Grid, ladders: dict[str, LadderScores | None], choice: RuleChoice
 ) -> UsedDepth | None:
-    """Return the used depth of backpropagation under the same control.
+    """Return the used depth of backpropagation under the control of `choice`.
 
-    Return None for backpropagation itself, and if backpropagation has no ladder.
+    Return None if `choice` is backpropagation itself, or if backpropagation has no ladder.
     """
     if choice.rule_class.name == "bp":
         return None
@@ -89,7 +94,7 @@ def _twins(
 def _confirming(
     grid: Grid, choice: RuleChoice, ladder: LadderScores, bp: UsedDepth | None
 ) -> list[PlannedRun]:
-    """Return the runs that train the earning blocks alone, if no rung does so."""
+    """Return runs that train only the blocks that earn; none if a rung trains just these blocks."""
     depth = find_used_depth(ladder, bp)
     if not depth.low or not depth.needs_confirming:
         return []
@@ -101,7 +106,11 @@ def _confirming(
 def _rest_on_noise(
     grid: Grid, choice: RuleChoice, ladder: LadderScores, bp: UsedDepth | None
 ) -> list[PlannedRun]:
-    """Return a rule's noise runs, unless the blocks that do not earn are shown to be idle."""
+    """Return runs of the whole network with noise as the credit of the blocks that do not earn.
+
+    Return no runs if these blocks are shown to be idle, if every block earns, or if there are too
+    few seeds.
+    """
     depth = find_used_depth(ladder, bp)
     if depth.seeds < LEAST_SEEDS or depth.is_idle or len(depth.earning_blocks) == depth.blocks:
         return []
@@ -110,5 +119,5 @@ def _rest_on_noise(
 
 
 def _rest(depth: UsedDepth, blocks: Sequence[int]) -> tuple[int, ...]:
-    """Return those of the `blocks` that do not earn."""
+    """Return `blocks` without the blocks that earn accuracy."""
     return tuple(block for block in blocks if block not in depth.earning_blocks)

@@ -1,4 +1,7 @@
-"""The linear floor of a study, which is fitted once and then read from the study's folder."""
+"""The linear floor of a study: the accuracy of a linear classifier on the study's task.
+
+The classifier is fitted once. Later, the floor is read from the study's folder.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +22,14 @@ from depthgauge.training.linear_classifier import (
 
 
 def add_linear_floor(study: StudyResult, task: Task, say: Callable[[str], None]) -> StudyResult:
-    """Return the study with its linear floor; fit and store it if the folder has none.
+    """Return the study with its linear floor.
 
-    Before a long fit, `say` gets a message.
+    If the study has no floor for the task yet, fit the floor and write it to the study's folder.
+    Before a long fit, call `say` with a message.
     """
     if study.linear_floor is not None and study.linear_floor.task == task.config:
         return study
-    samples, features = task.train.x.shape
+    samples, features = len(task.train), task.input_dim
     if samples * features > EXACT:
         say(
             f"fitting a linear classifier to {min(samples, MOST_SAMPLES):,} samples of "
@@ -37,7 +41,10 @@ def add_linear_floor(study: StudyResult, task: Task, say: Callable[[str], None])
 
 
 def fit_linear_floor(task: Task) -> LinearFloor:
-    """Return the linear floor of a task, or the reason why the task has none."""
+    """Fit a linear classifier to the task, and return its accuracy as the linear floor.
+
+    If no classifier can be fitted, the result holds the reason instead of an accuracy.
+    """
     if reason := reason_not_fitted(task):
         return LinearFloor(task=task.config, reason=reason)
     classifier = fit_linear_classifier(task)

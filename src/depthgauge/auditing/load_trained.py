@@ -25,8 +25,9 @@ def load_trained(
 ) -> tuple[TrainedNetwork, Task]:
     """Load a network and its task from a run's folder, a run's checkpoint, or another file.
 
-    A run knows its task and its rule; for another file, `task_name` is required. `validation` is
-    the number of held-out training samples on which to read the network; 0 means the test split.
+    For a run, the task and the rule are known; for another file, `task_name` is required.
+    `validation` is the number of held-out training samples on which the network is to be measured;
+    0 means that it is to be measured on the test split.
     """
     choice = choose_rule(rule_text) if rule_text else None
     rule = choice.build() if choice else None
@@ -48,17 +49,19 @@ def load_trained(
         task_name = str(saved)
     if task_name is None and config.name not in TASKS.names:
         raise UserError(
-            f"{path} was trained on a user's own data, {config.name}; give their file with --task"
+            f"{path} was trained on a user's own data, {config.name}; give the file of these data "
+            "with --task"
         )
     if config.evaluated_on == "validation" and not validation:
         raise UserError(
-            f"{path} was evaluated on held-out training samples; give the --validation of its study"
+            f"{path} was evaluated on held-out training samples; give --validation with the number "
+            "that its study used"
         )
     task = load_task(task_name or config.name, validation)
     if task.checksum != config.checksum:
         raise UserError(
-            f"{path} was trained on other data than those of the task {task.name}; give the file "
-            "with its training data with --task"
+            f"{path} was not trained on the data of the task {task.name}; give the file of its "
+            "training data with --task"
         )
     own = folder.config.rule
     if choice and (choice.rule_class.name, choice.source) != (own.name, own.source):
@@ -71,5 +74,7 @@ def load_trained(
 def load_named_task(path: Path, name: str | None, validation: int = 0) -> Task:
     """Load the task that the user named for a checkpoint file; refuse a missing name."""
     if name is None:
-        raise UserError(f"{path} does not say which task it was trained on; name it with --task")
+        raise UserError(
+            f"{path} does not say on which task it was trained; name the task with --task"
+        )
     return load_task(name, validation)

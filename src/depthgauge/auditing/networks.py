@@ -28,11 +28,11 @@ class NetworkUnderAudit:
         accuracy: the accuracy on the whole evaluation split.
         frozen: the accuracy of the same rule and seed with frozen blocks; None if it is not known,
             or if the targets were random.
-        source: the runs or the file that it comes from.
-        epochs: the metrics of each epoch; empty for a network from elsewhere.
-        rule: the rule's name, without options; None for a network from elsewhere.
-        control: the control under which it was trained, if any.
-        access: what its rule sees; None if the rule is not known.
+        source: the runs or the file that the network comes from.
+        epochs: the metrics of each epoch; empty for a network from a user's file.
+        rule: the rule's name, without options; None for a network from a user's file.
+        control: the control under which the network was trained; None without a control.
+        access: what the rule may see of the network; None if the rule is not known.
     """
 
     label: str
@@ -55,8 +55,9 @@ def networks_of_runs(
 ) -> list[NetworkUnderAudit]:
     """Return the network of every finished or diverged run that trains all blocks.
 
-    `rules` has the rule of each label. `done` has the runs that were read before, by id; their
-    checkpoints are not read again. Networks without blocks are left out: see `shallow_rules`.
+    `rules` has the rule of each label. `done` has the runs that were read before, by id; the
+    checkpoints of these runs are not read again. Networks without blocks are left out: see
+    `shallow_rules`.
     """
     frozen = {(run.label, run.config.seed): run for run in runs if run.config.k == 0}
     return [
@@ -105,7 +106,7 @@ def _network(
 
 
 def shallow_rules(runs: Sequence[RunResult]) -> dict[str, ShallowRule]:
-    """Return accuracies and runs of each rule that trained networks without blocks, by label."""
+    """Return, by the label of the rule, the accuracies and runs of networks without blocks."""
     by_label: dict[str, list[RunResult]] = {}
     for run in runs:
         if run.config.net.blocks == 0 and run.is_done:

@@ -1,4 +1,8 @@
-"""Null calibration of a trained network: compare its Γ with the Γ of fresh random feedback."""
+"""Null calibration of a trained network: compare its Γ with the Γ of fresh random feedback.
+
+Γ is the mean cosine between the credit that a rule gives and the true gradient. A rule draws fresh
+feedback at random, in the same way as the feedback that it trains with.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +37,7 @@ Feedback = dict[str, Tensor]
 
 
 def reason_missing(trained: TrainedNetwork) -> str | None:
-    """Return the reason why a network has no null; None if it has one."""
+    """Return the reason why fresh feedback cannot be drawn for a network, or None."""
     if trained.feedback is None:
         return "the feedback was not saved with the checkpoint"
     if trained.rule is None:
@@ -55,7 +59,8 @@ def calibrate_null(
     """Compare the Γ of the training feedback with the Γ of `draws` fresh random feedbacks.
 
     The gradients are computed once. Draw i is the feedback that the rule draws after
-    `torch.manual_seed(first_seed + i)`.
+    `torch.manual_seed(first_seed + i)`. After each group of draws, `on_draws` is called with the
+    number of draws in the group.
     """
     rule, feedback, net = trained.rule, trained.feedback, cast(ResidualMLP, trained.net)
     if rule is None or not feedback:
@@ -91,7 +96,7 @@ def _fresh_feedback(
 
 
 class _Alignment(Protocol):
-    """Computes Γ for several feedbacks at once; returns a tensor (feedbacks, layers)."""
+    """A computation of Γ for several feedbacks at once; the result is (feedbacks, layers)."""
 
     together: int
     """The number of feedbacks at once."""
@@ -102,9 +107,10 @@ class _Alignment(Protocol):
 def _alignment(
     rule: Rule, net: ResidualMLP, seen: BatchView, feedback: Feedback, convention: Convention
 ) -> _Alignment:
-    """Return a computation of Γ: fast if the rule offers a fast computation, else general.
+    """Return the fast computation of Γ if it is right for the rule, else the general computation.
 
-    The fast computation is used only if both computations agree on the training feedback's Γ.
+    The fast computation is right if the rule's method `projected` returns a source, and if both
+    computations find the same Γ for the training feedback.
     """
     formed = _Formed(rule, seen, convention)
     source = rule.projected(make_context(rule, seen, feedback))
@@ -116,7 +122,10 @@ def _alignment(
 
 
 class _Projected:
-    """Computes Γ of credit `source` · B_lᵀ, without forming the credit."""
+    """Computes Γ fast if the credit of each layer l is the product `source` · B_lᵀ.
+
+    B_l is the feedback matrix of the layer. The products themselves are never computed.
+    """
 
     together = 100
 
@@ -133,9 +142,10 @@ class _Projected:
 
 
 class _Formed:
-    """Computes Γ of the credit of any rule, for several feedbacks at once if the rule is `batched`.
+    """Computes the credit of any rule, and Γ from the credit.
 
-    Normalisation is left out, because it does not change the direction of a vector.
+    If the rule is `batched`, several feedbacks are computed at once. The credit is not normalised,
+    because normalisation does not change the direction of a vector.
     """
 
     together = 8
@@ -162,7 +172,10 @@ class _Formed:
 
 
 def _mean_cosine(credit: Tensor, directions: Tensor) -> Tensor:
-    """Return the mean cosine with unit vectors, over the samples where neither vector is zero."""
+    """Return the mean over samples of the cosine between credit and the unit vectors `directions`.
+
+    A sample does not count if its credit or its direction is zero.
+    """
     largest = credit.abs().amax(-1, keepdim=True)
     scaled = credit / torch.where(largest > 0, largest, 1.0)
     counted = (largest.squeeze(-1) > 0) & directions.any(-1)

@@ -26,14 +26,17 @@ def default_validation(task: Task) -> int:
 
 
 def settings_to_try(rule: RuleChoice, variations: Variations) -> dict[str, RuleChoice]:
-    """Return a rule's settings by label: the user's, and every combination of option values."""
+    """Return the settings to try for a rule, by label.
+
+    The settings are the user's own, and every combination of the option values in `variations`.
+    """
     return {choice.label: choice for choice in [rule, *settings_of(rule, variations)]}
 
 
 def selection_grid(config: StudyConfig, rules: Sequence[RuleChoice], grid: Grid) -> Grid:
     """Return a plan that trains every setting of the rules and judges it on held-out samples.
 
-    All blocks are trained. Task, seeds and the rest are those of `grid`.
+    In every run, all blocks are trained. The seeds and all else are the same as in `grid`.
     """
     for rule in rules:
         if rule.control is not None:
@@ -72,7 +75,8 @@ def _candidate(runs: Sequence[RunResult], folder: str, seeds: int) -> Candidate:
 def best_setting(candidates: Mapping[str, Candidate]) -> str | None:
     """Return the label with the highest mean accuracy; None if no candidate has an accuracy.
 
-    A setting that diverged or failed with any seed comes after all settings that did not.
+    A run that diverged or failed is lost. A setting with a lost run is chosen only if every setting
+    has one.
     """
     scores = {
         label: (not candidate.lost, candidate.accuracy.mean)
@@ -88,10 +92,10 @@ def choose_settings(
     variations: Variations,
     samples: int,
 ) -> tuple[dict[str, Selection], list[RuleChoice]]:
-    """Return for each rule the choice of its setting, and the settings to audit.
+    """Choose a setting for each rule; return the choices by label, and the settings to audit.
 
-    Each rule is also audited at the user's setting, so that the report can say whether both
-    settings have the same verdict.
+    Each rule is audited at the chosen setting and at the user's own setting, so that the report can
+    say whether both settings have the same verdict.
     """
     selections, audited = {}, []
     for rule in rules:

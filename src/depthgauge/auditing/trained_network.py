@@ -17,6 +17,7 @@ from depthgauge.errors import UserError, one_line
 from depthgauge.gauges.norms import BATCH_READ, BATCHES_READ
 from depthgauge.nets.from_state_dict import build_residual_mlp
 from depthgauge.nets.net_shape import NetShape
+from depthgauge.nets.probed import shape_of
 from depthgauge.nets.registry import initial_net
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.user_network import build_network, load_weights
@@ -41,10 +42,10 @@ log = logging.getLogger("depthgauge")
 
 @dataclass(frozen=True)
 class TrainedNetwork:
-    """A network and its learning rule, if that is known.
+    """A network and its learning rule, if the rule is known.
 
     Attributes:
-        net: the network; a ResidualMLP if the rule is known.
+        net: the network.
         rule: the rule; None if it is not known.
         feedback: the rule's feedback from training; None if it was not saved.
         origin: the path of the run's folder or of the file.
@@ -52,6 +53,8 @@ class TrainedNetwork:
         blocks: the dotted path to its blocks; None if they are its attribute `blocks`.
         in_bf16: whether it was trained with matrix products in bfloat16.
         drawn: the configuration and the seed from which its initial weights were drawn, if known.
+        shape: the network's shape, from which its rule drew the feedback; None if the rule is not
+            known.
     """
 
     net: nn.Module
@@ -62,6 +65,7 @@ class TrainedNetwork:
     in_bf16: bool = False
     blocks: str | None = None
     drawn: tuple[NetConfig, int] | None = None
+    shape: NetShape | None = None
 
     def initial(self, task: Task) -> nn.Module | None:
         """Return the network before training; None if its initial weights are not known."""
@@ -71,8 +75,8 @@ class TrainedNetwork:
 def find_rule(config: RuleConfig, study: Path) -> Rule | None:
     """Return the rule of a run; None if the rule is no longer available.
 
-    A rule from a user's file needs its source, saved in the study's folder. An installed rule needs
-    the same version of its package. The rule must still accept the run's options.
+    A rule from a user's file is read from the copy of the file in the study's folder. An installed
+    rule must have the same version as in the run. Every rule must still accept the run's options.
     """
     checksum, _, name = config.source.rpartition(":")
     saved = study / SOURCES / f"{checksum[:16]}.py"
@@ -92,8 +96,8 @@ def load_run(
 ) -> TrainedNetwork:
     """Load the network of a run from its newest checkpoint.
 
-    Without `rule`, look the rule up. `state` is the content of the checkpoint, if it was read
-    before.
+    Without `rule`, `find_rule` looks up the rule of the run. Pass `state`, the content of the
+    checkpoint, if the checkpoint was read before.
     """
     state, config = state or _newest_state(folder), folder.config
     study = folder.path.parent.parent
@@ -103,9 +107,9 @@ def load_run(
     rule = rule or find_rule(config.rule, study)
     name = f"{config.rule.label}, k = {config.k}, seed {config.seed}"
     in_bf16 = config.recipe.dtype == "bf16"
-    drawn = (config.net, config.seed)
+    drawn, shape = (config.net, config.seed), shape_of(net, config.net, task)
     own = (net, rule, state.feedback, str(folder.path), name, in_bf16)
-    return _check(TrainedNetwork(*own, blocks=config.net.block_path, drawn=drawn))
+    return _check(TrainedNetwork(*own, blocks=config.net.block_path, drawn=drawn, shape=shape))
 
 
 def _newest_state(folder: RunFolder) -> RunState:
@@ -139,12 +143,14 @@ def is_run(path: Path) -> bool:
 def load_residual_mlp(path: Path, rule: Rule | None = None) -> TrainedNetwork:
     """Load a ResidualMLP from a file, with its feedback if the file has matrices `Bs`.
 
-    Without `rule`, the shapes of `Bs` tell the rule: (d, classes) is dfa, (d, d) is fa.
+    Without `rule`, the shape of the matrices tells the rule: (d, classes) means dfa, and (d, d)
+    means fa, where d is the width of the network.
     """
     plain = read_plain_checkpoint(path)
     net = build_residual_mlp(plain.state_dict, str(path))
+    shape = NetShape.of(net)
     if plain.matrices is None:
-        return _check(TrainedNetwork(net, rule, None, str(path), path.name))
+        return _check(TrainedNetwork(net, rule, None, str(path), path.name, shape=shape))
     classes, width = net.out_head.weight.shape
     shapes = {tuple(matrix.shape) for matrix in plain.matrices}
     if rule is None and shapes in ({(width, classes)}, {(width, width)}):
@@ -155,7 +161,7 @@ def load_residual_mlp(path: Path, rule: Rule | None = None) -> TrainedNetwork:
             f"there must be {net.num_blocks}, all ({width}, {classes}) or all ({width}, {width})"
         )
     feedback = {"B": torch.stack(plain.matrices)}
-    return _check(TrainedNetwork(net, rule, feedback, str(path), path.name))
+    return _check(TrainedNetwork(net, rule, feedback, str(path), path.name, shape=shape))
 
 
 def load_module(path: Path, factory: str, blocks: str | None, seed: int) -> TrainedNetwork:
@@ -179,12 +185,12 @@ def _check(trained: TrainedNetwork) -> TrainedNetwork:
                 f"{trained.origin}: {name} has values that are not finite (NaN or Inf); give "
                 "an earlier checkpoint"
             )
-    if trained.rule is None or trained.feedback is None:
+    if trained.rule is None or trained.feedback is None or trained.shape is None:
         return trained
     try:
         with torch.random.fork_rng(devices=[]):
-            net = cast(ResidualMLP, trained.net)
-            wanted = draw_feedback(trained.rule, net, NetShape.of(net), torch.default_generator)
+            generator = torch.default_generator
+            wanted = draw_feedback(trained.rule, trained.net, trained.shape, generator)
     except Exception as error:
         reason = one_line(error)
         log.warning("the feedback of %s was not checked: %s", trained.name, reason)
@@ -199,22 +205,23 @@ def _check(trained: TrainedNetwork) -> TrainedNetwork:
 
 
 def check_fits(trained: TrainedNetwork, task: Task) -> None:
-    """Refuse a task that has other numbers of inputs or classes than a ResidualMLP."""
+    """Refuse a task whose number of inputs or of classes differs from that of the ResidualMLP."""
     net = cast(ResidualMLP, trained.net)
     of_net = (net.embed.in_features, net.out_head.out_features)
     of_task = (task.input_dim, task.num_classes)
     if of_task != of_net:
         raise UserError(
             f"{trained.origin} has {of_net[0]} inputs and {of_net[1]} classes; the task "
-            f"{task.name} has {of_task[0]} and {of_task[1]}; give the task of its training"
+            f"{task.name} has {of_task[0]} inputs and {of_task[1]} classes; give the task on which "
+            "the network was trained"
         )
 
 
 def evaluation_batches(task: Task, batches: int) -> list[tuple[Tensor, Tensor]]:
     """Return the first `batches` batches of 128 samples of the evaluation split.
 
-    If the split is too small for ten such batches, the batches are smaller, because stability needs
-    several of them.
+    If the split is too small for ten batches of 128 samples, the batches are smaller, because the
+    diagnostic of stability needs several batches.
     """
     size = max(1, min(BATCH_READ, len(task.evaluation) // BATCHES_READ))
     x, y = first_samples(task, batches * size)

@@ -42,7 +42,7 @@ MOST_CHARACTERS = 600
 
 
 def check_rule(choice: RuleChoice) -> list[Outcome]:
-    """Make every check on tiny networks; stop checking after a stage with a fault."""
+    """Run every check on tiny networks; after a stage with a fault, skip all later checks."""
     checked, outcomes, passed = CheckedRule(choice), [], True
     for stage in STAGES:
         made = [_make(check, checked) if passed else Outcome(check.what, None) for check in stage]
@@ -53,7 +53,7 @@ def check_rule(choice: RuleChoice) -> list[Outcome]:
 
 @torch.no_grad()
 def _make(check: Check, checked: CheckedRule) -> Outcome:
-    """Make a check; an exception inside the rule counts as a fault."""
+    """Run a check; an exception in the rule's code counts as a fault."""
     try:
         with global_seed(0):
             found = check.find_fault(checked)
@@ -68,7 +68,7 @@ def _make(check: Check, checked: CheckedRule) -> Outcome:
 
 
 def _where(error: BaseException, rule_class: type[Rule]) -> str:
-    """Return in words the last line of the rule's own file that raised the exception."""
+    """Say in words which line of the rule's file raised the exception; "" if none did."""
     file = inspect.getfile(rule_class)
     lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == file]
     return f" (line {lines[-1]} of its file)" if lines else ""

@@ -99,11 +99,11 @@ class CheckedRule:
         }
 
     def draw_all_feedback(self) -> list[Feedback]:
-        """Draw every run's feedback, each with a new rule."""
+        """Draw the feedback of every run; for each run a new instance of the rule is made."""
         return [self.draw_feedback(self.build(), run) for run in RUNS]
 
     def step(self, batch: int = 0, progress: float = 0.5) -> Step:
-        """Return a batch of every run, as training makes it."""
+        """Return a batch for every run, with the states and errors that training would compute."""
         rows = (torch.arange(SAMPLES) + SAMPLES * (len(SEEDS) * batch + run) for run in RUNS)
         chosen = torch.stack(list(rows))
         labels = self.task.train.y[chosen]
@@ -114,7 +114,7 @@ class CheckedRule:
     def observe(
         self, rule: Rule, feedback: Feedback, run: int = 0, progress: float = 0.5
     ) -> ObservedBatch:
-        """Return a copy of one run's batch that notes what the rule asks for and changes."""
+        """Return a copy of one run's batch; the copy notes what the rule asks for and changes."""
         step, net = self.step(0, progress), deepcopy(self.nets[run]).to(self.dtype)
         states = [state[run].clone() for state in step.trace.states]
         gradients = self.stack.stream_backward(step.trace, step.error)
@@ -144,12 +144,15 @@ class CheckedRule:
     def lift(
         self, rule: Rule, feedback: Sequence[Feedback], runs: Sequence[int] = RUNS
     ) -> LiftedRule:
-        """Return the rule lifted over some of the runs, as training does it."""
+        """Return the rule in the form that training uses: it handles several runs at once."""
         seeds = [SEEDS[run] for run in runs]
         return LiftedRule(rule, self.stack, [feedback[run] for run in runs], runs, seeds)
 
     def ask(self, lifted: LiftedRule, batch: int = 0, progress: float = 0.5) -> dict[str, Tensor]:
-        """Return the credit of a batch and the learned feedback: (runs, …) tensors by name."""
+        """Return by name the credit of a batch and the learned feedback.
+
+        The first axis of each tensor stands for the runs.
+        """
         before: Mapping[str, Tensor] = dict(lifted.feedback)
         blocks, embed = lifted(self.step(batch, progress))
         credit = {f"the credit of block {i}": block for i, block in enumerate(blocks)}

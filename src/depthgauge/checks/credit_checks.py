@@ -32,7 +32,7 @@ def observe_first_batch(checked: CheckedRule, progress: float = 0.5) -> tuple[Ru
 def answer(
     checked: CheckedRule, progress: float = 0.5, feedback: Feedback | None = None
 ) -> dict[str, Tensor]:
-    """Return the credit of a new rule, and the feedback that it learns.
+    """Return by name the credit that a new rule gives, and the feedback that it learns.
 
     If `feedback` is given, the rule gets this feedback and draws none itself.
     """
@@ -59,7 +59,7 @@ def declared(checked: CheckedRule) -> str | None:
 
 
 def _undeclared(rule: Rule, shown: ObservedBatch) -> str | None:
-    """Run the rule; return a sentence about anything that it used without declaring it, or None."""
+    """Run the rule; return a sentence about an undeclared need that it used, or None."""
     failed: Exception | None = None
     try:
         for method in (rule.credit, rule.learn, rule.projected):
@@ -81,7 +81,7 @@ def _undeclared(rule: Rule, shown: ObservedBatch) -> str | None:
 
 
 def shapes(checked: CheckedRule) -> str | None:
-    """Find credit that lacks a tensor of the stream's shape for a block or for the embedding."""
+    """Find a block or embedding whose credit is missing or has another shape than the stream."""
     for progress in PROGRESS:
         rule, shown = observe_first_batch(checked.in_precision(torch.float32), progress)
         credit: object = rule.credit(shown.context)
@@ -108,7 +108,10 @@ def shapes(checked: CheckedRule) -> str | None:
 
 
 def precision(checked: CheckedRule) -> str | None:
-    """Find credit that has another precision than the states, in float32 or float64."""
+    """Find credit that has another precision than the states.
+
+    The rule is checked with states in float32 and with states in float64.
+    """
     for dtype in PRECISIONS:
         rule, shown = observe_first_batch(checked.in_precision(dtype))
         advice = "make new tensors like the states, as in torch.zeros_like(context.states[0])"
@@ -123,7 +126,7 @@ def precision(checked: CheckedRule) -> str | None:
 
 
 def finite(checked: CheckedRule) -> str | None:
-    """Find infinite or NaN credit, in either precision, at any stage of training."""
+    """Find infinite or NaN credit, in float32 and float64, at several stages of training."""
     for dtype in PRECISIONS:
         for progress in PROGRESS:
             rule, shown = observe_first_batch(checked.in_precision(dtype), progress)

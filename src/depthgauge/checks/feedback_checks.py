@@ -47,7 +47,10 @@ def can_be_saved(checked: CheckedRule) -> str | None:
 
 
 def same_for_every_run(checked: CheckedRule) -> str | None:
-    """Find feedback whose names, shapes or types depend on the seed: it cannot be stacked."""
+    """Find feedback whose names, shapes or types depend on the seed.
+
+    The feedback of several runs is stacked, which needs equal names, shapes and types.
+    """
     kinds = [
         {name: (tuple(t.shape), t.dtype) for name, t in _drawn(checked, run).items()}
         for run in RUNS
@@ -62,7 +65,7 @@ def same_for_every_run(checked: CheckedRule) -> str | None:
 
 
 def from_the_generator(checked: CheckedRule) -> str | None:
-    """Find feedback that depends on other random numbers than those of the given generator."""
+    """Find feedback that uses random numbers from another source than the given generator."""
     found = depends_on_chance(lambda: _drawn(checked))
     if found is not None:
         return (

@@ -48,7 +48,7 @@ def _unfit(tensor: object, kept: Tensor | None) -> str | None:
 
 
 def restored(checked: CheckedRule) -> str | None:
-    """Find a difference in credit between a rule and a new rule that gets its saved feedback."""
+    """Find a difference in credit between a rule and a copy restored from saved feedback."""
     advice = (
         "the rule needs something that is not in the feedback; put every tensor that it keeps into "
         "the dict that `feedback` returns, and read the tensors from context.feedback"

@@ -14,7 +14,9 @@ ROUNDING = 1e-6
 
 
 class ObservedNeeds(dict[Need, object]):
-    """The tensors and functions in a rule's `needs`; notes every name that the rule asks for.
+    """The tensors and functions that a rule declares in its `needs`.
+
+    The object notes every name that the rule asks for.
 
     Attributes:
         asked: the names that the rule asked for, declared or not.
@@ -36,7 +38,11 @@ class ObservedNeeds(dict[Need, object]):
 
 @dataclass(frozen=True)
 class ObservedBatch:
-    """One run's batch for a rule; `offers` holds what the rule declared in its `needs`."""
+    """One run's batch, as a rule gets it.
+
+    `offers` has the tensors and functions in the rule's `needs`. `before` has a copy of every
+    tensor, to show afterwards which tensors the rule changed.
+    """
 
     states: Sequence[Tensor]
     target: Tensor
@@ -67,7 +73,7 @@ class ObservedBatch:
         return self.context_with(self.feedback)
 
     def context_with(self, feedback: Mapping[str, Tensor]) -> Context:
-        """Return the context with this feedback in place of the batch's own."""
+        """Return the context with `feedback` in place of the batch's own feedback."""
         return Context(
             self.states,
             self.target,
@@ -86,7 +92,7 @@ class ObservedBatch:
 
 
 def difference(first: Mapping[str, Tensor], second: Mapping[str, Tensor]) -> str | None:
-    """Return a sentence about the first tensor that differs by more than rounding, or None."""
+    """Return a sentence about the first tensor that differs by more than rounding; None if none."""
     if first.keys() != second.keys():
         return f"{', '.join(sorted(first.keys() ^ second.keys()))} is missing in one of two answers"
     for name, tensor in first.items():

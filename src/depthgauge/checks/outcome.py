@@ -9,7 +9,7 @@ from depthgauge.checks.checked_rule import CheckedRule
 
 
 class Remark(str):
-    """A sentence about the rule that users should read, although it names no fault."""
+    """A sentence that names no fault of a rule, but something that its users should know."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Find results that depend on random numbers that do not follow from a run's seed."""
+"""Find out whether a rule's results depend on random numbers that no seed of a run determines."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def _one_by_one(rule: Rule) -> Rule:
 
 
 def lifted(checked: CheckedRule) -> str | None:
-    """Find a difference in credit between `vmap` over all runs and one run at a time."""
+    """Compute credit for all runs at once (`vmap`) and for each run alone; find a difference."""
     if not checked.build().batched:
         return Remark("batched = False: credit is computed one run at a time, which is slower")
     feedback = checked.draw_all_feedback()
@@ -49,9 +49,9 @@ def _of_run(answers: dict[str, Tensor], run: int) -> dict[str, Tensor]:
 
 
 def lifted_over_feedback(checked: CheckedRule) -> str | None:
-    """Find a difference in credit between `vmap` over several feedbacks and one feedback at a time.
+    """Compute credit for several feedbacks at once (`vmap`) and for each alone; find a difference.
 
-    The null calibration uses `vmap` over fresh feedback on one batch.
+    The null calibration uses `vmap` in this way: over fresh feedback, on one batch.
     """
     if not checked.build().batched:
         return None
@@ -81,7 +81,10 @@ def _leading(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def projects(checked: CheckedRule) -> str | None:
-    """Find a method `projected` that returns a source s although the credit is not s·B_lᵀ."""
+    """Find credit that differs from s·B_lᵀ, if the rule's method `projected` returns a source s.
+
+    B_l is the feedback matrix of layer l.
+    """
     rule = checked.build()
     shown = checked.observe(rule, checked.draw_feedback(rule, 0), progress=1.0)
     source = rule.projected(shown.context)
@@ -124,7 +127,10 @@ def other_runs(checked: CheckedRule) -> str | None:
 
 
 def earlier_batches(checked: CheckedRule) -> str | None:
-    """Find a difference between an uninterrupted rule and a new rule with its saved feedback."""
+    """Find a difference in credit between an uninterrupted run and a resumed run.
+
+    The resumed run has a new rule, which gets the saved feedback of the uninterrupted run.
+    """
     advice = (
         "the rule keeps something between batches that is not in the feedback; put it there, and "
         "return it from `learn` when it changes"

@@ -1,4 +1,4 @@
-"""Checks that train a few steps of a cohort, or use the networks of the controls."""
+"""Checks that train several runs together for a few steps, or try the networks of controls."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PENALTY = 0.01
 
 
 def trains(checked: CheckedRule, penalty: float = 0.0) -> str | None:
-    """Train a few steps, with all blocks and with some blocks frozen; find infinities and NaN."""
+    """Train a few steps with all blocks trained and with all frozen; find infinities and NaN."""
     for dtype in ("float32", "float64"):
         recipe = Recipe(
             epochs=1,
@@ -38,7 +38,10 @@ def trains(checked: CheckedRule, penalty: float = 0.0) -> str | None:
 
 
 def _broken_after_training(checked: CheckedRule, recipe: Recipe) -> str | None:
-    """Train a few steps; return which loss, weight or feedback is infinite or NaN, or None."""
+    """Train a few steps, and return the name of a value that is infinite or NaN; None if none is.
+
+    The values are the loss, the weights and the feedback.
+    """
     task, rule = checked.task.config, checked.choice.config
     configs = [
         RunConfig(task=task, net=NET, rule=rule, recipe=recipe, k=k, seed=seed)
@@ -58,7 +61,7 @@ def _broken_after_training(checked: CheckedRule, recipe: Recipe) -> str | None:
 
 
 def under_controls(checked: CheckedRule) -> str | None:
-    """Remark on controls with which the rule does not work."""
+    """Return a remark if the rule raises an error on the network of a control."""
     for name, control in CONTROLS.items():
         small = CheckedRule(replace(checked.choice, control=name), torch.float32)
         try:

@@ -42,8 +42,8 @@ def add_study_options(
     Args:
         parser: the parser of a command.
         only: the fields that get an option.
-        without: fields that get none.
-        instead: arguments for argparse that replace the usual ones, by the field's name.
+        without: the fields that get no option.
+        instead: by the field's name, arguments for argparse that replace the usual arguments.
     """
     names = [name for name in StudyConfig.model_fields if name in only and name not in without]
     parser.set_defaults(study_options=names)
@@ -75,20 +75,23 @@ def _settings(name: str, field: FieldInfo) -> dict[str, Any]:
 
 
 def _type_without_none(annotation: Any) -> Any:
-    """Return a field's type without None, which an optional field also allows."""
+    """Return the type of a field; if the field may also be None, return the other type."""
     parts = [part for part in get_args(annotation) if part is not NoneType]
     is_optional = NoneType in get_args(annotation)
     return parts[0] if is_optional and len(parts) == 1 else annotation
 
 
 def config_of(args: argparse.Namespace) -> StudyConfig:
-    """Return the `StudyConfig` that the user typed; options of the command itself are left out."""
+    """Return the study options that the user typed, as a `StudyConfig`.
+
+    Options that only the command knows are left out.
+    """
     typed = {name: value for name, value in vars(args).items() if name in args.study_options}
     return study_config(typed)
 
 
 def whole(minimum: int) -> Callable[[str], int]:
-    """Return a function that reads a whole number of at least `minimum` from a text."""
+    """Return a function that parses a text as a whole number of at least `minimum`."""
 
     def parse(text: str) -> int:
         try:
@@ -105,7 +108,7 @@ def whole(minimum: int) -> Callable[[str], int]:
 
 
 def share(lowest: float) -> Callable[[str], float]:
-    """Return a function that reads a number from `lowest` to 1 from a text."""
+    """Return a function that parses a text as a number between `lowest` and 1."""
 
     def parse(text: str) -> float:
         try:

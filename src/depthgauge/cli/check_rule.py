@@ -26,7 +26,10 @@ def add_check_rule(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    """Print one line for each check; what the rule itself prints goes to standard error."""
+    """Check the rule, and print one line for each check.
+
+    If the rule's own code prints something, the text goes to standard error.
+    """
     from depthgauge.checks.check_rule import check_rule
     from depthgauge.json_values import plain
     from depthgauge.rules.choice import choose_rule
@@ -42,7 +45,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _line(outcome: Outcome) -> str:
-    """Return a line with the check's result and name; if it failed, also the reason."""
+    """Return a line with the check's result and name, and with its message if it has one."""
     if outcome.passed is None:
         return f"-      {outcome.check}: not checked yet: an earlier check failed"
     word = "ok   " if outcome.passed else "WRONG"

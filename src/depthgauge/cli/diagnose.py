@@ -114,7 +114,10 @@ def _run(args: argparse.Namespace) -> int:
 
 @dataclass(frozen=True)
 class _Subject:
-    """The network to diagnose, its task, and if known, the credit with which it was trained."""
+    """The network to diagnose, and its task.
+
+    `credit` is the function that gave credit in training; None if it is not known.
+    """
 
     net: nn.Module
     task: Task
@@ -134,8 +137,8 @@ def _load(args: argparse.Namespace, config: StudyConfig) -> _Subject:
     if args.net is not None:
         if args.rule is not None:
             raise UserError(
-                "--rule is not possible with --net, since the feedback of such a network is not "
-                "known; leave out --rule"
+                "--rule is not possible with --net, since the feedback of a network that is given "
+                "with --net is not known; leave out --rule"
             )
         weights = read_plain_checkpoint(path).state_dict
         net = load_weights(build_network(args.net), weights, str(path))
@@ -171,7 +174,8 @@ def _batches(task: Task, count: int, images: bool) -> list[tuple[Tensor, Tensor]
         return batches
     if task.pixels is None:
         raise UserError(
-            f"--images is not possible, since the task {task.name} has no images; leave it out"
+            f"--images is not possible, since the task {task.name} has no images; leave out "
+            "--images"
         )
     shape: Any = (-1, task.pixels.channels, task.pixels.height, task.pixels.width)
     return [(x.view(shape), y) for x, y in batches]

@@ -52,7 +52,7 @@ def _save(result: IdentityResult, path: Path) -> None:
         write_json(path, document)
     elif read_json(path) != document:
         raise UserError(
-            f"{path} exists and has another content, so it is not overwritten; choose another "
+            f"{path} exists with other content and is not overwritten; choose another file for "
             "--save"
         )
 

@@ -61,7 +61,7 @@ def _show_list(
     describe: Callable[[str], object],
     second_line: Callable[[str], str] | None = None,
 ) -> int:
-    """Print the name and summary of every entry of a kind; with --json, one JSON document."""
+    """Print the name and summary of each rule, network or task; with --json, print JSON."""
     if args.json:
         print_json([describe(name) for name in _loadable(kind)])
         return 0
@@ -99,7 +99,10 @@ def _describe_rule(name: str) -> object:
 
 
 def _access(name: str) -> str:
-    """Return in words what a rule has access to, without importing a built-in rule."""
+    """Return in words what a rule may see of a network.
+
+    The module of a built-in rule is not imported.
+    """
     needs: frozenset[str] = RULES.attribute(name, "needs", frozenset())  # type: ignore[assignment]
     return str(Access(tuple(needs), bool(RULES.attribute(name, "copies_weights", False))))
 

@@ -63,7 +63,7 @@ MODULES = {"schema": "run", "retry": "resume", "rules": "lists", "nets": "lists"
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse, with one-sentence errors, and without abbreviated options."""
+    """An argument parser with errors of one sentence, and without abbreviated options."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **{"allow_abbrev": False} | kwargs)
@@ -74,7 +74,11 @@ class Parser(argparse.ArgumentParser):
 
 
 def build_parser(only: str | None = None) -> Parser:
-    """Return the parser; if `only` names a command, only that command has its options."""
+    """Return the parser of the command line.
+
+    If `only` names a command, the other commands get no options, and their modules are not
+    imported.
+    """
     parser = Parser(
         prog="depthgauge",
         description="Does a learning rule train a network's depth, or do its deep blocks idle?",
@@ -94,8 +98,15 @@ def build_parser(only: str | None = None) -> Parser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit status.
 
-    The exit status is 0: done, 1: a run or check failed, 2: bad input, 3: a verdict with --strict
-    is bad, 130: interrupted, 141: the output was closed, 128 + n: stopped by signal n.
+    The exit status is one of these:
+
+    - 0: done.
+    - 1: a run failed or diverged, or a check failed.
+    - 2: the input is bad, or the system refused to read or write a file.
+    - 3: the user gave `--strict`, and a verdict is bad.
+    - 130: the user interrupted the command.
+    - 141: the reader of the output closed it.
+    - 128 + n: signal n stopped training.
     """
     logging.basicConfig(format="depthgauge: %(message)s", level=logging.WARNING)
     garbage.set_threshold(GARBAGE_AFTER, 50, 50)
@@ -120,7 +131,7 @@ def _command(arguments: Sequence[str]) -> str:
 
 
 def _replace_unprintable(as_json: bool) -> None:
-    """Make standard output replace characters that it cannot encode; in JSON, escape them."""
+    """Let standard output write `?` for a character that it cannot encode, or an escape in JSON."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace" if as_json else "replace")
 

@@ -1,4 +1,4 @@
-"""`depthgauge new-rule NAME`: write a file with a working rule, which you change into yours."""
+"""`depthgauge new-rule NAME`: write a file with a working rule, as a start for your own rule."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def rule_text(name: str, class_name: str) -> str:
 
 
 def _class_name(name: str) -> str:
-    """Return the class's name: `MyRule` for `my_rule`."""
+    """Return the class name for a rule's name: `MyRule` for `my_rule`; refuse impossible names."""
     if not (name.isidentifier() and name[0].isalpha()) or keyword.iskeyword(name):
         raise UserError(
             f"{name!r} cannot be a rule's name; use letters, digits and _, beginning with a "

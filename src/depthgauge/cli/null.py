@@ -1,4 +1,4 @@
-"""`depthgauge null RUN`: compare a run's alignment with that of fresh feedback."""
+"""`depthgauge null RUN`: compare a run's alignment with the alignment of fresh feedback."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def add_null(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    """Draw fresh feedback many times; compare its alignment with that of the training feedback."""
+    """Print the alignment of the training feedback beside the alignment of fresh feedback."""
     from depthgauge.json_values import plain_object
 
     try:

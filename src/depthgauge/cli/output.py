@@ -1,4 +1,7 @@
-"""Print the output of commands: JSON documents, studies, plans and problems; find exit statuses."""
+"""Print the output of commands: JSON documents, studies, plans and problems.
+
+Some functions also return the exit status of the command.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ def add_json_option(parser: argparse.ArgumentParser) -> None:
 
 
 def add_output_options(parser: argparse.ArgumentParser, *, kind: Kind | None = None) -> None:
-    """Add `--dry-run` and `--json`, and `--verbose` to a command that may audit."""
+    """Add `--dry-run` and `--json`; if the command may audit, also add `--verbose`."""
     if kind == "audit":
         parser.add_argument(
             "--verbose", action="store_true", help="also print every reading and every reason"
@@ -58,7 +61,7 @@ def show_study(
 ) -> int:
     """Print a study, write its page, print the page's path, and return the exit status.
 
-    The page is written even if the program that reads the output (such as `head`) ends early.
+    The page is written even if the reader of the output, such as `head`, ends early.
     """
     say_problems(study)
     if study.submitted is not None:
@@ -142,7 +145,10 @@ def say_problems(study: StudyResult) -> None:
 
 
 def lost_runs(study: StudyResult) -> bool:
-    """Return whether a run failed or diverged; runs that choose settings count too."""
+    """Return whether a run of the study failed or diverged.
+
+    This includes the runs that were trained only to choose the settings of rules.
+    """
     if study.audit is None:
         return study.has_lost_runs
     tried = [c for chosen in study.audit.selection.values() for c in chosen.candidates.values()]
@@ -151,7 +157,7 @@ def lost_runs(study: StudyResult) -> bool:
 
 
 def strict_status(words: Iterable[str], strict: bool) -> int:
-    """Return 3 if the user asked for `--strict` and a verdict is *walk back* or *shallow*."""
+    """Return 3 if `strict` is set and a verdict is *walk back* or *shallow*; else return 0."""
     from depthgauge.verdict.words import BAD_WORDS
 
     return WALKED_BACK if strict and BAD_WORDS.intersection(words) else 0

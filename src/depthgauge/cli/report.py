@@ -1,4 +1,4 @@
-"""`depthgauge report`: write a study as one page, also during training."""
+"""`depthgauge report`: write a study as one HTML page, even while the study is in training."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`depthgauge reproduce NAME`: repeat a published experiment, and compare it with the figures."""
+"""`depthgauge reproduce NAME`: repeat an experiment, and compare it with its published figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`depthgauge resume` and `retry`: train the remaining or the failed runs of a study's folder."""
+"""`depthgauge resume`: train the remaining runs of a study.
+
+`depthgauge retry`: train the failed runs of a study again.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +76,7 @@ def _run_retry(args: argparse.Namespace) -> int:
 def _show_counts(study: StudyResult) -> int:
     """Print the number of finished runs; if all runs are finished, write the page.
 
-    Return the exit status.
+    Return the exit status: 1 if a run failed, else 0.
     """
     say_problems(study)
     finished = sum(run.is_done for run in study.runs)

@@ -1,4 +1,7 @@
-"""`depthgauge run FILE`: train the study in a study file; `schema`: print the files' schema."""
+"""`depthgauge run FILE`: train the study that a file describes.
+
+`depthgauge schema`: print the JSON schema of study files.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +22,12 @@ def add_run(parser: argparse.ArgumentParser) -> None:
 
 
 def add_schema(parser: argparse.ArgumentParser) -> None:
-    """Add the function of `schema`, which has no options."""
+    """Set the function that `schema` runs; the command has no options."""
     parser.set_defaults(run=_run_schema)
 
 
 def _run(args: argparse.Namespace) -> int:
-    """Run the command in a study file with the options in the file."""
+    """Run the command that a study file names, with the options in the file."""
     from depthgauge.api import audit, ladder
     from depthgauge.study_file import read_study_file
 

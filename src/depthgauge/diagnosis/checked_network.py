@@ -1,4 +1,8 @@
-"""The network that gauges read: the given network or its plain twin, after a gradient check."""
+"""The network that gauges read, after a check of its gradient.
+
+Gauges read the given network or its plain twin. A plain twin is a module that computes the same as
+the network, with an ordinary backward pass.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +29,8 @@ class CheckedNetwork:
     """A network ready to be read, and whether its gradient is true.
 
     Attributes:
-        net: the network to read, in float32 if it is in half precision; without gradients if
-            autograd's gradient is not the true one.
+        net: the network to read. A network in half precision is converted to float32. If
+            autograd's gradient is not the true gradient, the network gives no gradients.
         native: the same network in its own precision.
         reference_check: the check of the given network's gradient.
         plain_check: the check of the plain twin's gradient, if a twin was given.
@@ -46,7 +50,7 @@ class CheckedNetwork:
 
 
 def check_network(native: StreamReader, plain: nn.Module | None, batch: Any) -> CheckedNetwork:
-    """Return the network to read, `native` or `plain`, after a check of its gradient on a batch."""
+    """Check the gradient on a batch; return the network to read, which is `plain` if given."""
     inputs, labels = split_batch(batch)
     net, remarks = in_float32(native)
     check = check_reference(net, inputs, len(labels))
@@ -68,8 +72,8 @@ def _check_answers(given: StreamReader, twin: StreamReader, inputs: Any) -> None
     is_alike = found.shape == expected.shape
     if not is_alike or float((found - expected).norm()) > SAME_ANSWER * float(expected.norm()):
         raise UserError(
-            "the module given as plain= answers differently than the network; it must compute the "
-            "same from the same weights"
+            "the module given as plain= answers differently than the network; give a module that "
+            "gives the same answers as the network if both have the same weights"
         )
 
 

@@ -1,4 +1,4 @@
-"""The gauges of credit: Γ, ρ and nudging."""
+"""The gauges of credit: alignment Γ, perturbation correlation ρ, and nudging."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from depthgauge.rules.credit_function import CreditFunction
 
 
 def credit_gauges(credit: CreditFunction, convention: Convention) -> dict[str, Gauge]:
-    """Return the gauges of Γ, ρ and nudging, by their names in a report."""
+    """Return the three gauges of credit, by the names of their readings in a report."""
     return {
         "alignment": AlignmentGauge(credit, convention),
         "perturbation": PerturbationGauge(credit, convention),

@@ -63,14 +63,15 @@ def diagnose(  # noqa: PLR0917 – the order is part of the interface
         model: a trained network. It is measured in eval mode and left exactly as it was.
         eval_batches: pairs (inputs, labels), or mappings with `labels`. Each batch is read once.
             The protocol uses 10 batches of 128 test samples; stability needs at least 8 batches.
-        headline_acc: the reported accuracy of the network, as a share; measured on the batches if
-            left out.
+        headline_acc: the reported accuracy of the network, as a share. If it is left out, the
+            accuracy is measured on the batches.
         frozen_baseline_acc: the accuracy of the same rule with blocks frozen at initialisation.
-            Without it D3 is not measured, and depth stays untested.
+            Without it depth utility (D3) is not measured, and depth stays untested.
         bp_depth_gain: the accuracy that backpropagation gains from depth on this task. D3 does not
             apply if this gain is below the threshold of D3.
-        credit: a function from a batch to the L + 1 credit tensors that the rule applies (see
-            `depthgauge.gauges.credit`); it gives Γ, ρ and nudging.
+        credit: a function from a batch to the credit that the rule applies: L + 1 tensors, if the
+            network has L blocks (see `depthgauge.gauges.credit`). Alignment Γ, perturbation
+            correlation ρ and nudging are measured only with this function.
         method_name: the name of the learning rule.
         notes: a text that the report keeps.
         blocks: the dotted path to the blocks, or the modules; by default `model.blocks`.
@@ -79,9 +80,9 @@ def diagnose(  # noqa: PLR0917 – the order is part of the interface
         layout: the meaning of the stream's axes, if it is not the usual one.
         returns: whether blocks return the stream or a branch, if this cannot be detected.
         convention: the convention of D2, Γ, ρ and nudging: "depthgauge" or "published".
-        plain: a plain twin, for a network whose layers define their own backward pass: a module
-            with the same parameter names that computes the same with an ordinary backward pass.
-            It gets the network's weights and is read instead.
+        plain: a plain twin of the network, needed if layers define their own backward pass. The
+            twin is a module with the same parameter names, which computes the same with an
+            ordinary backward pass. It gets the network's weights and is read in its place.
         samples: the number of evaluation samples on which the given accuracies were measured. With
             it, D3 includes the noise of the evaluation set. It is not needed for an accuracy that
             is measured on the batches.
@@ -144,7 +145,10 @@ def diagnose(  # noqa: PLR0917 – the order is part of the interface
 
 
 def _share(name: str, value: Any, lowest: float) -> float | None:
-    """Return an accuracy or a gain as a float, also from numpy or a tensor; refuse percentages."""
+    """Return an accuracy or a gain as a float; refuse a percentage.
+
+    The value may be a Python number, a NumPy number or a tensor.
+    """
     if value is None:
         return None
     share = float(value)

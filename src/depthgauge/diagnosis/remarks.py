@@ -20,7 +20,10 @@ FAR = 0.05
 
 
 def pinned_norm_remarks(scale: ScaleReading) -> list[str]:
-    """Return a remark if no block can change the stream's norm, so that D1 always passes."""
+    """Return a remark if no block can change the norm of the stream.
+
+    The diagnostic of scale (D1) then always passes, so it is no evidence.
+    """
     if not scale.pinned:
         return []
     return [
@@ -31,7 +34,7 @@ def pinned_norm_remarks(scale: ScaleReading) -> list[str]:
 
 
 class LabelCheck:
-    """Detects labels that equal the input tokens, because somebody forgot to shift the labels."""
+    """Detects labels that equal the input tokens: the user probably forgot to shift the labels."""
 
     def __init__(self) -> None:
         self._same, self._samples = False, 0

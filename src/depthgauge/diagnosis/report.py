@@ -46,27 +46,36 @@ class Report(NetworkReadings):
 
     @property
     def published_verdict(self) -> str:
-        """Return the word by the published protocol, which needs no ladder."""
+        """Return the word that the published protocol gives; this protocol needs no ladder."""
         return self.judgement.published.word
 
     @property
     def residual_norms(self) -> list[float]:
-        """Return the medians of ‖h_l‖, l = 0 … L."""
+        """Return the medians over samples of ‖h_l‖, l = 0 … L.
+
+        h_0 is the state of the stream after the embedding, and h_L the state after the last block.
+        """
         return list(self.scale.residual_norms)
 
     @property
     def bp_grad_norms(self) -> list[float]:
-        """Return the medians of ‖g_l‖, l = 0 … L, of each sample's own loss."""
+        """Return the medians over samples of ‖g_l‖, l = 0 … L.
+
+        g_l is the gradient of a sample's own loss with respect to the state h_l of the stream.
+        """
         return [norm or 0.0 for norm in self.reference.per_layer]
 
     @property
     def bp_grad_norms_n128(self) -> list[float]:
-        """Return ‖g_l‖ of the mean loss of a batch of 128, the convention of most papers."""
+        """Return `bp_grad_norms` for the mean loss of a batch of 128, as in most papers."""
         return list(self.reference.per_layer_n128)
 
     @property
     def cross_batch_stability(self) -> float | None:
-        """Return the reading of D2s; None with too few batches."""
+        """Return the stability D2s: the mean cosine between the gradients of two batches.
+
+        Return None with fewer than 8 batches.
+        """
         return self.stability.value
 
     @property
@@ -120,7 +129,10 @@ class Report(NetworkReadings):
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Self:
-        """Return the report in a document that `to_dict` wrote, also in an earlier version."""
+        """Return the report that `to_dict` wrote as a document.
+
+        The document may be from an earlier version of the package.
+        """
         adapters = _reading_adapters()
         stored = {
             name.replace("_record", "_published"): reading
@@ -157,7 +169,7 @@ class Report(NetworkReadings):
 
 @cache
 def _reading_adapters() -> dict[str, TypeAdapter[Any]]:
-    """Return the validator of each reading that a report may have, by its name."""
+    """Return a validator for each reading that a report may have, by the reading's name."""
     hints = get_type_hints(Report)
     types = {field.name: hints[field.name] for field in fields(Report)}
     return {name: TypeAdapter(hint) for name, hint in types.items() if "Reading" in str(hint)}

@@ -1,4 +1,7 @@
-"""`watch`: the diagnostics that training records, in the user's own training loop."""
+"""`watch`: read diagnostics in the user's own training loop.
+
+`watch` reads the diagnostics that a study records after every epoch.
+"""
 
 from __future__ import annotations
 
@@ -40,9 +43,10 @@ class Watched:
     Attributes:
         step: the number of the step, given by the caller or counted from 0.
         readings: the readings of the diagnostics by name: growth, gradient, error_share.
-        residual_norms: the medians of ‖h_l‖; empty if the weights are not finite.
-        bp_grad_norms: the medians of ‖g_l‖; empty if the weights are not finite, or if autograd's
-            gradient is not the true one.
+        residual_norms: the median norms of the stream, ‖h_0‖ … ‖h_L‖; empty if the weights are not
+            finite.
+        bp_grad_norms: the median norms of the gradient at each h_l; empty if the weights are not
+            finite, or if autograd's gradient is not the true gradient.
     """
 
     step: int
@@ -54,8 +58,8 @@ class Watched:
 class Watch:
     """Reads the diagnostics of a network at every call; `history` keeps the readings.
 
-    The first call checks whether autograd's gradient is the true one (`reference_check`). If it is
-    wrong, gradients are not read.
+    The first call checks whether autograd gives the true gradient; `reference_check` keeps the
+    result. If autograd's gradient is wrong, gradients are not read.
     """
 
     def __init__(
@@ -103,7 +107,10 @@ class Watch:
         return Watched(step, epoch_readings(line), h.residual_norms, gradients)
 
     def _check(self, net: StreamReader, inputs: Any, labels: Tensor) -> None:
-        """Check the gradient once; after a gradient of zero, which shows nothing, check again."""
+        """Check the gradient, if no check before has shown anything.
+
+        A check on a gradient of zero shows nothing.
+        """
         if self.reference_check is not None and not self.reference_check.is_vacuous:
             return
         inputs, labels = split_batch((inputs, labels))
@@ -117,7 +124,7 @@ class Watch:
 
     @property
     def first_fired(self) -> dict[str, int | None]:
-        """Return the first step at which each diagnostic fired; None for one that has not fired."""
+        """Return the step at which each diagnostic first fired; None if it has not fired."""
         readings = (EpochReadings(watched.step, watched.readings) for watched in self.history)
         return first_fired(readings, self._thresholds)
 
@@ -140,7 +147,7 @@ class Watch:
 
 
 def _finite(value: float | None) -> float | None:
-    """Return a finite value as it is, and None for any other value, as metrics do."""
+    """Return the value if it is finite, else None, as in the metrics of a run."""
     return value if value is not None and math.isfinite(value) else None
 
 
@@ -173,8 +180,8 @@ def watch(
         watching(inputs, labels)        # after each epoch, on a held-out batch
 
     The network is left as it was. `watching.history` keeps the readings. If TensorBoard is
-    installed, the readings are also logged under `log_dir`; `None` turns this off. The other
-    arguments are those of `diagnose`.
+    installed, the readings are also logged under `log_dir`; `log_dir=None` turns logging off. The
+    other arguments have the same meaning as in `diagnose`.
     """
 
     def open_net() -> StreamReader:

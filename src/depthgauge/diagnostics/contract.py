@@ -38,7 +38,7 @@ class Quantity:
         widest: the largest width of an informative interval; a wider interval means too few
             seeds. With `log`, the width is the factor between the ends.
         form, factor, unit: how the number is shown: multiplied by `factor`, formatted by `form`,
-            in this unit.
+            and with the unit `unit`.
     """
 
     name: str
@@ -57,16 +57,17 @@ class Quantity:
         return in_form(None if value is None else self.factor * value, self.form)
 
     def is_too_wide(self, interval: Interval, limit: float | None = None) -> bool:
-        """Return whether an interval is wider than `widest`, and contains the `limit` if given.
+        """Return whether an interval is wider than `widest`.
 
-        A wide interval on one side of the limit is not too wide: the side is still known.
+        If `limit` is given, only an interval that contains the limit is too wide. For any other
+        interval, it is known on which side of the limit the quantity lies.
         """
         return interval.is_wider_than(self.widest, self.log) and (
             limit is None or interval.low <= limit <= interval.high
         )
 
     def show_interval(self, interval: Interval, settled: bool = False) -> str:
-        """Write the mean over seeds, and the interval where there is more than one seed.
+        """Write the mean over seeds and, if there is more than one seed, the interval.
 
         "[too few seeds]" replaces an interval that is too wide. An interval that lies on one side
         of its threshold is `settled`, and is never replaced.
@@ -132,12 +133,12 @@ class Diagnostic:
         fires_when: the end of the sentence "It fires where …".
         quantities: the numbers that it takes from each network.
         thresholds: the thresholds of these numbers.
-        decide: returns the finding over seeds. Its intervals have the names of the quantities,
-            because threshold sensitivity looks them up by name.
+        decide: returns the finding over seeds. Each interval in the finding has the name of its
+            quantity, because threshold sensitivity looks up intervals by this name.
         in_words: returns the finding as a clause for a newcomer, whatever the outcome.
         columns: its columns in tables of networks.
         chart: the facts of its chart, if it has one.
-        counts: whether it has a part in the verdict. Otherwise reports show it beside the verdict.
+        counts: whether it has a part in the verdict. If not, reports show it beside the verdict.
     """
 
     id: str

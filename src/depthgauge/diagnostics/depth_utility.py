@@ -42,10 +42,11 @@ LEAST = Threshold(
 
 
 def _decide(evidence: RuleEvidence) -> Finding:
-    """Compare the gain over frozen blocks with the threshold; n/a if BP gains less than that.
+    """Compare the gain over frozen blocks with the threshold.
 
-    The interval includes the spread over seeds and, where it is known, the noise of the evaluation
-    set. The published protocol leaves the noise out.
+    If backpropagation gains less than the threshold, the diagnostic does not apply. The interval
+    includes the spread over seeds and, if it is known, the noise of the evaluation set. The
+    published protocol leaves out the noise.
     """
     gain, least = evidence.interval(GAIN), evidence.limit(LEAST)
     if gain is None:

@@ -18,7 +18,7 @@ class RuleEvidence:
         seeds: the readings of each network, by name. A reading that was not taken is None or
             missing.
         limits: the value of each threshold, by name.
-        error_rate: the error rate of one interval.
+        error_rate: the probability that one interval misses the true mean.
         bp_gain: the accuracy that backpropagation gains from depth on the same task, as a share;
             None if it is not known.
     """
@@ -43,7 +43,7 @@ class RuleEvidence:
         return self.limits[threshold.name]
 
     def outcome(self, interval: Interval, threshold: Threshold) -> Outcome:
-        """Return "fires" if all of the interval is bad, "passes" if all is good, else "straddles".
+        """Return "fires" if the whole interval is bad, "passes" if it is good, else "straddles".
 
         A reading that equals the threshold is good.
         """

@@ -23,8 +23,8 @@ class Finding:
         sentence: the readings and their thresholds in a sentence.
         more_seeds: about how many more seeds would settle an outcome that straddles; None if the
             number is unknown or above 200.
-        published: the outcome by the published protocol, where that differs.
         facts: further whole numbers by name, so that no program has to read the sentence.
+        published: the outcome by the published protocol; None if it is the same as `outcome`.
     """
 
     id: str

@@ -10,7 +10,7 @@ THREE_DIGITS = "{:.3g}"
 
 
 def write_interval(quantity: Quantity, interval: Interval, limit: float) -> str:
-    """Write the mean with three digits, and the interval where there is more than one seed."""
+    """Write the mean with three digits and, if there is more than one seed, the interval."""
     return _write(quantity, interval, limit, lambda value: in_form(value, THREE_DIGITS))
 
 

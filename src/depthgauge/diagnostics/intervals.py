@@ -20,7 +20,7 @@ WIDEST_SHARE = 1.0
 
 @dataclass(frozen=True)
 class Interval:
-    """Student's t interval of the mean of n readings; a single reading is its own interval."""
+    """Student's t interval of the mean of n readings; with one reading, both ends equal it."""
 
     low: float
     center: float
@@ -33,11 +33,13 @@ class Interval:
         return self.n == 1 and self.low == self.high
 
     def is_wider_than(self, widest: float, log: bool = False) -> bool:
-        """Return whether the ends differ by more than `widest`; with `log`, by more than a factor.
+        """Return whether the interval is wider than `widest`.
 
-        With `log`, an end at zero or infinity comes from dead or diverged seeds, and only the
-        other end counts. A single reading is never too wide. Nor is an interval whose center is
-        zero or infinite.
+        The width is the difference between the ends or, with `log`, the factor between them. A
+        single reading is never too wide.
+
+        With `log`, an end at zero or infinity comes from dead or diverged seeds, so only the other
+        end counts. An interval whose center is zero or infinite is then never too wide.
         """
         if self.is_point:
             return False
@@ -50,12 +52,15 @@ class Interval:
 
 
 def interval(values: Sequence[float], error_rate: float, log: bool = False) -> Interval:
-    """Return mean ± t(1 − error_rate/2, n − 1)·s/√n; with `log`, computed from logarithms.
+    """Return Student's interval of the mean: mean ± t(1 − error_rate/2, n − 1)·s/√n.
 
-    Readings of zero or infinity have no logarithm. The interval is then that of the other readings,
-    extended to zero or infinity: a dead seed does not hide what the other seeds agree on, does not
-    count as healthy, and adds no confidence. With a single other reading, the spread is unknown,
-    and the interval reaches from zero to infinity.
+    n is the number of values, s their standard deviation, and t the quantile of Student's t.
+
+    With `log`, the interval is computed from logarithms. Readings of zero or infinity have no
+    logarithm. The interval is then computed from the other readings and extended to zero or
+    infinity. So a dead seed does not hide what the other seeds agree on, does not count as healthy,
+    and adds no confidence. If only one other reading is left, the spread is unknown, and the
+    interval reaches from zero to infinity.
     """
     if not log or len(values) == 1:
         return _of_mean(values, error_rate)
@@ -81,10 +86,10 @@ def interval_with_noise(
 ) -> Interval:
     """Return the interval of a mean over seeds that share their evaluation samples.
 
-    `noise` is the standard error of each reading that comes from the choice of samples. The
-    variance is s²/n plus the mean square of the noise: all seeds share the samples, so that more
-    seeds do not reduce the noise. The degrees of freedom are Satterthwaite's. The interval is never
-    narrower than the interval over seeds alone.
+    `noise` is, for each reading, the standard error from the choice of samples. The variance of the
+    mean of n readings with variance s² is s²/n plus the mean square of the noise. More seeds do not
+    reduce the noise, because all seeds share the samples. The degrees of freedom are
+    Satterthwaite's. The interval is never narrower than the interval over seeds alone.
     """
     center, n = statistics.fmean(values), len(values)
     over_seeds = statistics.variance(values) / n if n > 1 else 0.0
@@ -102,10 +107,12 @@ def _half_width(spread: float, n: int, error_rate: float) -> float:
 
 @cache
 def quantile(error_rate: float, freedom: float) -> float:
-    """Return the two-sided quantile of Student's t; with infinite freedom, of the normal law.
+    """Return the two-sided quantile of Student's t with `freedom` degrees of freedom.
+
+    With infinite freedom, the quantile is that of the normal distribution.
 
     scipy is imported here, and not at the top, because its import takes half a second and `--help`
-    imports this module. (`scipy.stats` would take a second.)
+    imports this module. Importing `scipy.stats` would take a second.
     """
     from scipy.special import ndtri, stdtrit  # noqa: PLC0415
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def seed_readings(network: NetworkReadings) -> dict[str, float | None]:
-    """Return the readings of a network, from its gauges."""
+    """Return the readings that the diagnostics need, from the gauges' readings of a network."""
     return {name: quantity.from_network(network) for name, quantity in quantities().items()}
 
 

@@ -1,4 +1,4 @@
-"""D2, reference: is the true gradient large enough to be compared with?"""
+"""D2, reference: is the true gradient large enough that a comparison with it means something?"""
 
 from __future__ import annotations
 
@@ -63,7 +63,10 @@ LEAST_COSINE = Threshold(
 
 
 def _decide(evidence: RuleEvidence) -> Finding:
-    """Fire if both readings are low, or if the gradient is numerically wrong in every seed."""
+    """Fire if the gradient and its share of the error are low.
+
+    Fire also if the gradient is numerically wrong in every seed.
+    """
     gradient, share = evidence.interval(GRADIENT), evidence.interval(SHARE)
     if gradient is None:
         return Finding("D2", "untested", {}, "reference: not measured")
@@ -99,9 +102,10 @@ def _decide(evidence: RuleEvidence) -> Finding:
 
 
 def _without_shares(gradient: Interval, evidence: RuleEvidence) -> Finding:
-    """Decide without ‖g_L‖/‖e‖: a low gradient is untested, any other gradient passes.
+    """Decide from the gradient ‖g_L‖ alone, if its share of the error was not recorded.
 
-    The reason: a network that answers right with confidence has a low gradient too.
+    The diagnostic passes if the gradient is above its floor, and is untested if it is not: a
+    network that answers right with confidence has a low gradient too.
     """
     floor = evidence.limit(FLOOR)
     last = write_interval(GRADIENT, gradient, floor)
@@ -113,7 +117,11 @@ def _without_shares(gradient: Interval, evidence: RuleEvidence) -> Finding:
 
 
 def _seeds_to_settle(evidence: RuleEvidence, gradient: Interval, share: Interval) -> int | None:
-    """Estimate how many more seeds put one reading above its floor, or both below their floors."""
+    """Estimate how many more seeds settle the outcome.
+
+    It is settled if the gradient or its share of the error is above its floor, or if both are below
+    their floors.
+    """
     counts, passing = [], []
     for interval, floor in ((gradient, FLOOR), (share, SHARE_FLOOR)):
         more = evidence.seeds_to_settle(floor)

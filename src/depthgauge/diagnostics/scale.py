@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 def _after_epoch(line: EpochMetrics) -> float | None:
-    """Return the largest ratio of neighbouring norms after one epoch.
+    """Return the largest growth of the stream's norm over one block, as recorded in an epoch.
 
-    The metrics store a norm that is not finite as null; with such a norm, the ratio is infinite.
+    If the metrics have null for a norm, the norm was not finite, and the growth is infinite.
     """
     norms = line.get("h_norm")
     if norms is None:

@@ -28,12 +28,16 @@ LEAST_OF_BP = 2
 class RungFinding:
     """The evidence on one rung of the ladder.
 
+    The swap twin of a rung trains the same blocks, but with noise for the blocks that the rung
+    adds.
+
     Attributes:
         k: the number of blocks that are trained on this rung.
         blocks: the blocks that this rung adds to the rung below, counted from the embedding.
-        earns: whether the rung is shown to earn accuracy, corrected for the number of rungs.
-        p: the p-value of "better than every lower rung and than its swap twin"; None without a
-            twin.
+        earns: whether the rung is shown to earn accuracy. The test is corrected for the number of
+            rungs.
+        p: the p-value of "the rung is better than every lower rung and better than its swap twin";
+            None without a twin.
         gain: the mean gain over the best lower rung.
         over_noise: the mean gain over its swap twin; None without a twin.
     """
@@ -51,10 +55,10 @@ class UsedDepth:
     """The number of blocks of a network that are in use.
 
     Attributes:
-        value: the best estimate of the number of blocks; None where rungs were skipped.
+        value: the best estimate of the number of blocks in use; None if rungs were skipped.
         low: the least number of blocks that earn, with confidence.
         high: the largest number of blocks that may be in use, with confidence.
-        rungs_in_use: the best estimate of the number of rungs that earn; equal to `value` where no
+        rungs_in_use: the best estimate of the number of rungs that earn; equal to `value` if no
             rung was skipped.
         rungs_possible: the largest number of rungs that may be in use, with confidence.
         blocks: the number of blocks of the network.
@@ -67,8 +71,8 @@ class UsedDepth:
         worse_than: k of a rung that is shown to be better than the whole network, if there is one.
         is_idle: whether the blocks that do not earn are shown to be worth less than `delta`.
         bp: the used depth of backpropagation on the same task; None for backpropagation itself,
-            and where it was not trained.
-        is_bp: whether this is backpropagation itself.
+            and if backpropagation was not trained.
+        is_bp: whether this is the used depth of backpropagation itself.
     """
 
     value: int | None
@@ -89,22 +93,25 @@ class UsedDepth:
 
     @cached_property
     def earning_blocks(self) -> tuple[int, ...]:
-        """Return the blocks of the rungs that earn; a confirming run trains them alone."""
+        """Return the blocks of the rungs that earn; a confirming run trains only these blocks."""
         return tuple(sorted(block for rung in self.rungs if rung.earns for block in rung.blocks))
 
     @property
     def needs_confirming(self) -> bool:
-        """Return whether a confirming run is needed, because no rung trains the earning blocks."""
+        """Return whether a confirming run is needed: no rung trains exactly the earning blocks."""
         return not are_last(self.earning_blocks, self.blocks)
 
     @property
     def has_estimate(self) -> bool:
-        """Return whether there is an estimate of used depth: with one seed, or three or more."""
+        """Return whether there is an estimate of used depth.
+
+        Three seeds or more give an estimate. One seed gives an estimate if no rung was skipped.
+        """
         return self.seeds >= LEAST_SEEDS or (self.seeds == 1 and self.value is not None)
 
     @property
     def is_open(self) -> bool:
-        """Return whether nothing is shown: neither that a block earns nor that a block is idle."""
+        """Return whether nothing is shown: no block is shown to earn, and none to be idle."""
         return self.low == 0 and self.high == self.blocks
 
     @property
@@ -123,9 +130,10 @@ class UsedDepth:
 
     @property
     def is_shallow(self) -> bool:
-        """Return whether fewer rungs may be in use than backpropagation is shown to gain from.
+        """Return whether the rule uses fewer rungs than backpropagation.
 
-        With one seed the estimates are compared.
+        If so, the largest number of rungs that the rule may use is less than the number of rungs
+        from which backpropagation is shown to gain. With one seed, the two estimates are compared.
         """
         if self.bp is None:
             return False
@@ -135,10 +143,11 @@ class UsedDepth:
 
     @property
     def is_deep(self) -> bool:
-        """Return whether at least as many rungs earn as backpropagation may use.
+        """Return whether the rule uses at least as many rungs as backpropagation.
 
-        With one seed the estimates are compared. Backpropagation itself is always deep, because
-        it is the measure of depth.
+        If so, the number of rungs that are shown to earn is at least the largest number of rungs
+        that backpropagation may use. With one seed, the two estimates are compared. Backpropagation
+        itself is always deep, because it is the measure of depth.
         """
         if self.bp is None:
             return True

@@ -1,7 +1,7 @@
 """Compare gradients with central differences, block by block.
 
-A true gradient obeys ⟨g_{l+1}, dh_{l+1}⟩ = ⟨g_l, dh_l⟩: here dh_l is a small change of the stream
-before block l, and dh_{l+1} the change that arrives after the block.
+h_l is the stream before block l, g_l the gradient at h_l, and dh_l a small change of h_l. The block
+turns dh_l into the change dh_{l+1}. If the gradients are true, ⟨g_{l+1}, dh_{l+1}⟩ = ⟨g_l, dh_l⟩.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ class PartCheck:
     """The comparison of ⟨g_{l+1}, dh_{l+1}⟩ with ⟨g_l, dh_l⟩ at one part: a block or the readout.
 
     Attributes:
-        disagreement: the relative difference of the two, at the step where it is smallest.
+        disagreement: the smallest relative difference of the two products over all steps.
         agrees: whether this difference is rounding alone.
-        is_constant: whether the two disagree, and the part's output does not change at all at the
-            smallest step.
+        is_constant: whether the two products disagree and the smallest step leaves the part's
+            output, or its branch, unchanged.
     """
 
     disagreement: float
@@ -75,7 +75,10 @@ class CentralDifferences:
         ]
 
     def compare(self) -> list[PartCheck]:
-        """Check each block, then the readout; try smaller steps until all parts agree."""
+        """Return the check of each block, then of the readout.
+
+        Smaller steps are tried until ⟨g_{l+1}, dh_{l+1}⟩ and ⟨g_l, dh_l⟩ agree at every part.
+        """
         tried = [self._compare_parts(STEPS[0])]
         while len(tried) < len(STEPS) and not all(map(_any_agrees, zip(*tried, strict=True))):
             tried.append(self._compare_parts(STEPS[len(tried)]))
@@ -116,9 +119,9 @@ class CentralDifferences:
     def _compare_at_logits(self, index: int) -> float | None:
         """Shift one boundary alone and compare at the logits.
 
-        A skip connection past several blocks carries part of the shift around the next boundary;
-        at the logits all parts have arrived. Returns the disagreement; None if the two sides
-        disagree, or if rounding hides whether they agree.
+        A skip connection past several blocks carries part of the shift around the next boundary,
+        but the whole shift arrives at the logits. Returns the relative difference of the two sides
+        if they agree. Returns None if they disagree, or if rounding hides whether they agree.
         """
         state, gradient = self._seen.states[index], self._seen.gradients[index]
         for step in STEPS:
@@ -138,7 +141,7 @@ class Sides:
         above: ⟨g_{l+1}, dh_{l+1}⟩.
         below: ⟨g_l, dh_l⟩.
         rounding: the rounding error of `above`.
-        is_constant: whether the part's output, or its branch, does not change at all.
+        is_constant: whether the step leaves the part's output, or its branch, unchanged.
     """
 
     above: float
@@ -169,7 +172,7 @@ class Sides:
 
     @property
     def size(self) -> float:
-        """The larger of the two sides, without its sign."""
+        """The absolute value of the larger side."""
         return max(abs(self.above), abs(self.below))
 
     @property
@@ -190,8 +193,8 @@ def _any_agrees(tried: Sequence[Sides]) -> bool:
 def _direction(state: Tensor, gradient: Tensor, axis: int, generator: torch.Generator) -> Tensor:
     """Return a direction of change: half along the gradient, half random.
 
-    At each position the direction is as long as the stream. Entries where the stream is exactly
-    zero stay zero, since networks have kinks there (a ReLU for instance).
+    At each position the direction is as long as the stream. Where an entry of the stream is
+    exactly zero, the direction is zero too: a network may have a kink at zero, such as a ReLU's.
     """
     noise = torch.randn(state.shape, generator=generator, dtype=torch.float64).to(state.device)
     direction = _unit(noise, axis) + _unit(gradient, axis)

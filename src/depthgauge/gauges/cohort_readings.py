@@ -49,11 +49,12 @@ def norms_of_runs(
     batches: int = BATCHES_READ,
     batch_size: int = BATCH_READ,
 ) -> list[RunReadings]:
-    """Return each run's medians of ‖h_l‖, ‖g_l‖ (l = 0 … L) and ‖g_L‖/‖e‖.
+    """Return each run's medians of ‖h_l‖ and ‖g_l‖ for l = 0 … L, and of ‖g_L‖/‖e‖.
 
-    The medians are over the samples of the first `batches` batches. g_l is the gradient of each
-    sample's own loss, so it does not depend on the batch size. The backward pass starts from the
-    unit error e/‖e‖, so the gradient of a confident sample does not underflow.
+    h_l is state l of the stream, g_l the gradient at h_l, and e the error at the logits. Gradients
+    are of each sample's own loss, so they do not depend on the batch size. The medians are over the
+    samples of the first `batches` batches. The backward pass starts from the unit error e/‖e‖, so
+    the gradient of a confident sample does not underflow.
     """
     stream_norms, unit_norms, error_norms = [], [], []
     samples = batches * batch_size

@@ -27,11 +27,11 @@ def checked_credit(function: CreditFunction, batch: BatchView) -> list[Tensor]:
 
 
 def pair_with_gradients(credit: Sequence[Tensor], convention: Convention) -> list[Tensor]:
-    """Return the tensors to compare with g_0 … g_L, in this order.
+    """Return the credit that is to be compared with each of the gradients g_0 … g_L.
 
     "depthgauge": each credit is compared with the gradient that it estimates.
-    "published": as in the literature on direct feedback, block l's credit is compared with g_l at
-    the block's *input*, and the last block's credit also with g_L. This convention exists to
-    compare with published figures.
+    "published": block l's credit is compared with g_l, the gradient at the block's *input*. The
+    last block's credit is also compared with g_L. The literature on direct feedback compares in
+    this way, so this convention exists to compare with published figures.
     """
     return list(credit) if convention == "depthgauge" else [*credit[1:], credit[-1]]

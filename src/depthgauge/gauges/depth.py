@@ -13,7 +13,9 @@ DIGITS = 12
 
 @dataclass(frozen=True)
 class DepthReading(Reading):
-    """The gain of training the blocks: `value` is accuracy − frozen accuracy, same rule and seed.
+    """The gain of training the blocks: `value` is `accuracy` − `frozen`.
+
+    Both accuracies are of the same rule with the same seed.
 
     Attributes:
         accuracy: the accuracy with all blocks trained.
@@ -41,7 +43,7 @@ def read_depth(
     measured_on: str = "as given",
     samples: int | None = None,
 ) -> DepthReading:
-    """Make the reading from the two accuracies; its value is None if one of them is unknown."""
+    """Return the reading of two accuracies; its `value` is None if an accuracy is unknown."""
     gain = noise = None
     if accuracy is not None and frozen is not None:
         gain = round(accuracy - frozen, DIGITS)

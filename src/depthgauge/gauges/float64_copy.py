@@ -10,7 +10,10 @@ from depthgauge.nets.stream_reader import StreamReader
 
 
 class Float64Copy:
-    """A float64 copy of a network, made at the first call; `note` says why there is none."""
+    """A float64 copy of a network, made when it is first asked for.
+
+    If the network cannot be copied, `note` says why.
+    """
 
     def __init__(self) -> None:
         self._net: StreamReader | None = None

@@ -15,6 +15,8 @@ from depthgauge.nets.contract import ResidualNet
 class IdentityReading:
     """How close a network is to the identity; all numbers are medians over samples.
 
+    h_l is the stream before block l, f_l the block's branch, and h_L the stream's last state.
+
     Attributes:
         per_block_ratio: ‖f_l‖/‖h_l‖ of each block l.
         rel_dev: ‖h_L − h_0‖/‖h_0‖.

@@ -27,7 +27,10 @@ class LesionGauge:
             self._lost[index] += correct - without
 
     def reading(self) -> Reading:
-        """Return the accuracy lost without each block; `value` is the largest loss."""
+        """Return the accuracy that is lost without each block.
+
+        `value` is the largest accuracy lost.
+        """
         per_layer = tuple(lost / self._labels for lost in self._lost) if self._labels else ()
         return Reading(
             name="lesion",

@@ -15,7 +15,7 @@ NO_BATCHES = "there are no batches to measure on; give at least one (inputs, lab
 
 
 def peek_first(batches: Iterable[Any]) -> tuple[Any, Iterator[Any]]:
-    """Return the first batch, and an iterator over all batches that keeps none in memory."""
+    """Return the first batch, and an iterator over all batches; no list of batches is kept."""
     iterator = iter(batches)
     for first in iterator:
         return first, chain(iter((first,)), iterator)

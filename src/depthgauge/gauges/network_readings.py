@@ -19,9 +19,10 @@ from depthgauge.gauges.scale import ScaleReading
 class NetworkReadings:
     """The readings of all gauges for one network.
 
-    Readings of credit are None if no credit was given. If a plain twin was given,
-    `reference_check` is that of the network itself; `plain_check` and all other readings are those
-    of the twin. Readings written by earlier versions have no reference check and no rewind.
+    Readings of credit are None if no credit was given. A plain twin has the network's weights and
+    an ordinary backward pass. If a twin was given, `reference_check` is the check of the network
+    itself; `plain_check` is the check of the twin, and all other readings are of the twin too.
+    Readings written by earlier versions have no reference check and no rewind.
     """
 
     scale: ScaleReading

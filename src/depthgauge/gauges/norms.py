@@ -14,10 +14,11 @@ BATCH_READ = 128
 
 
 def sample_norms(layers: Sequence[Tensor]) -> Tensor:
-    """Return the norms over features of (…, samples, d) tensors, stacked as (…, layers, samples).
+    """Return the norms over features of each layer's samples, as (…, layers, samples).
 
-    Norms are computed in float64: squares of 1e-20 and of 1e20 leave the range of float32. A
-    float64 tensor is divided by its largest entry first, so that its squares stay in range too.
+    Each layer is a tensor (…, samples, d). Norms are computed in float64, because the squares of
+    1e-20 and 1e20 leave the range of float32. A float64 vector is divided by its largest entry
+    first, so that no square leaves the range of float64.
     """
     return torch.stack([_norms(layer) for layer in layers], dim=-2)
 
@@ -66,7 +67,7 @@ def unit_vectors(vectors: Tensor) -> Tensor:
 
 
 def cosines(a: Tensor, b: Tensor) -> Tensor:
-    """Return the cosines along the last axis; NaN where a vector is exactly zero."""
+    """Return the cosines of vectors along the last axis; NaN if one of two vectors is zero."""
     unit_a, unit_b = unit_vectors(a), unit_vectors(b)
     cosine = (unit_a * unit_b).sum(-1)
     directed = unit_a.any(-1) & unit_b.any(-1)

@@ -27,10 +27,11 @@ class NudgingReading(Reading):
 
 
 class NudgingGauge:
-    """The mean change of the loss after h ← h − η·a/‖a‖ with credit a; negative is good.
+    """The mean change of the loss when the stream h moves by −η·a/‖a‖, against its credit a.
 
-    η is 1e-2·‖h‖/√d of each sample; in the published convention it is 0.01 for all samples. The
-    change is computed in float64. Samples whose credit is exactly zero do not count.
+    A negative change is good. For a sample whose stream has d entries, η is 1e-2·‖h‖/√d; in the
+    published convention η is 0.01 for all samples. The change is computed in float64. Samples
+    whose credit is exactly zero do not count.
     """
 
     def __init__(

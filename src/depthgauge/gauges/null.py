@@ -17,17 +17,21 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class CalibratedAlignment:
-    """One alignment compared with its null: the alignments that fresh feedback gives.
+    """One alignment compared with its null: the alignments that fresh random feedback gives.
+
+    A draw is the alignment with one fresh random feedback.
 
     Attributes:
         observed: the alignment with the training feedback.
-        mean, spread: mean and standard deviation (ddof 1) of the fresh draws.
-        p_upper: share of draws at least as large as `observed`, (1 + count)/(1 + draws).
-        p_two_sided: the same share for the distance from `mean`.
+        mean, spread: the mean and standard deviation (ddof 1) of the draws.
+        p_upper: (1 + count)/(1 + draws) for the count of draws at least as large as `observed`.
+        p_two_sided: (1 + count)/(1 + draws) for the count of draws at least as far from `mean` as
+            `observed` is.
         z: (observed − mean)/spread; None if the draws do not vary.
-        word: *specific*: the training feedback is aligned, fresh feedback is not; *generic*: both
-            are aligned, the training feedback no better; *mixed*: both are aligned, the training
-            feedback better; *absent*: the training feedback is not aligned; *n/a*: too few draws.
+        word: *specific*: the training feedback is aligned, fresh feedback is not. *generic*: both
+            are aligned, and the training feedback is no better than fresh feedback. *mixed*: both
+            are aligned, and the training feedback is better than fresh feedback. *absent*: the
+            training feedback is not aligned. *n/a*: there are too few draws.
     """
 
     observed: float | None
@@ -44,13 +48,13 @@ class NullReading:
     """Alignments compared with their null.
 
     Attributes:
-        per_layer: at each layer, the embedding first.
-        over_all: the mean over all layers.
-        deep: the mean over the blocks.
+        per_layer: the alignment at each layer, the embedding first.
+        over_all: the mean alignment over all layers.
+        deep: the mean alignment over the blocks.
         draws: how many times fresh feedback was drawn.
         convention: how alignment was measured.
-        measured_on: the samples on which it was measured.
-        fresh_deep: for each draw of fresh feedback, the mean over the blocks.
+        measured_on: the samples on which alignment was measured.
+        fresh_deep: for each draw of fresh feedback, the mean alignment over the blocks.
         unit: the unit of the alignments.
     """
 

@@ -1,4 +1,4 @@
-"""D2n, numerics: measure whether the gradient is right despite the precision of its numbers."""
+"""D2n, numerics: measure whether the gradient is right although its numbers are rounded."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class NumericsReading(Reading):
     """The cosine of the measured gradient with the float64 gradient.
 
     Attributes:
-        per_layer: the median over samples at each layer; `value` is the smallest of them.
-        of_native: if the network's own precision is below float32, the precision's name and the
-            medians in this precision.
+        per_layer: the median cosine over samples at each layer; `value` is the smallest median.
+        of_native: the median cosines in the network's own precision, by the precision's name.
+            Empty unless this precision is below float32.
     """
 
     of_native: dict[str, Cosines] = field(default_factory=dict)
@@ -32,7 +32,7 @@ class NumericsGauge:
     """Compares the gradient of the first batch with the gradient of a float64 copy of the network.
 
     Args:
-        native: the network in its own precision, if it is measured in another precision.
+        native: the network in its own precision; None if the batches are read in this precision.
     """
 
     def __init__(self, native: StreamReader | None = None) -> None:

@@ -22,11 +22,15 @@ Losses = Callable[[tuple[int, Tensor] | None], Tensor]
 
 
 class PerturbationGauge:
-    """The Pearson correlation of ⟨a, εv⟩ with loss(h + εv) − loss(h) for random unit vectors v.
+    """The correlation between the change of the loss that the credit predicts and the real change.
 
-    The correlation is over all directions v and the first samples. Losses are computed in float64
-    on a copy of the network: in float32 their change is lost in rounding where the stream is
-    large. ε is 1e-3·‖h‖/√d of each sample; in the published convention it is 1e-3 for all samples.
+    The stream h is shifted by εv along a random unit vector v. The credit a predicts the change
+    ⟨a, εv⟩; the real change is loss(h + εv) − loss(h). The Pearson correlation is over all
+    directions v and the first `samples` samples.
+
+    For a sample whose stream has d entries, ε is 1e-3·‖h‖/√d; in the published convention ε is
+    1e-3 for all samples. Losses are computed in float64 on a copy of the network: if the stream is
+    large, the change of a float32 loss is lost in rounding.
     """
 
     def __init__(
@@ -44,7 +48,7 @@ class PerturbationGauge:
         self._count, self._copy = SampleCount(), Float64Copy()
 
     def see(self, batch: BatchView) -> None:
-        """Shift the batch at every boundary in every direction, unless enough samples were seen."""
+        """Shift the stream at every boundary in random directions; stop after enough samples."""
         losses = self._losses_of(batch)
         if losses is None or self._count.samples >= self._samples:
             return
@@ -60,7 +64,7 @@ class PerturbationGauge:
                 self._measured[layer].append(losses((layer, shift)) - before)
 
     def _losses_of(self, batch: BatchView) -> Losses | None:
-        """Return a function from a shift of one boundary to each sample's loss.
+        """Return a function that shifts the stream at one boundary and returns each sample's loss.
 
         Returns None if the network cannot be copied in float64.
         """

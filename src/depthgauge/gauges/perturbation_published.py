@@ -11,10 +11,11 @@ from depthgauge.rules.credit_function import CreditFunction
 
 
 class PublishedPerturbation(PerturbationGauge):
-    """ρ with the published ε and pairing, and losses in the network's own precision.
+    """The perturbation correlation ρ, measured as in the literature.
 
-    A float32 loss near 2 has steps of 2e-7. If shifts change the loss by less than that, ρ is
-    pulled towards 0.
+    Every sample's stream is shifted by ε = 1e-3. Block l's credit is compared at the block's input.
+    Losses have the network's own precision: a float32 loss near 2 changes in steps of 2e-7. If
+    shifts change the loss by less than one step, ρ is pulled towards 0.
 
     Args:
         credit: the credit as the rule forms it, before normalisation.

@@ -1,4 +1,4 @@
-"""Detect networks that pin the norm of their stream, so that D1 cannot see growth."""
+"""Detect networks that hold the norm of their stream fixed, so that D1 cannot see growth."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ NOT_PINNED = math.sqrt(TIMES)
 def is_norm_pinned(batch: BatchView) -> bool:
     """Return whether no block can change the stream's norm (as with a LayerNorm after each block).
 
-    Each block is run twice at the state that it was given: with an input 100 times as large, and
-    with matrices 100 times as large. The larger input changes the output's norm if the block adds
-    its input to its output. The larger matrices change the norm if the block normalises its input
-    alone. The stream is pinned if neither changes the norm of any block's output.
+    Each block is run twice more: once with its input 100 times as large, and once with its matrices
+    100 times as large. The larger input changes the output's norm if the block adds its input to
+    its output. The larger matrices change the output's norm if the block normalises only its
+    input. If every block's output keeps its norm in both runs, the norm is pinned.
     """
     net = batch.net
     if net.adds:

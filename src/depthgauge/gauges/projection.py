@@ -13,14 +13,14 @@ from depthgauge.gauges.norms import unit_vectors
 class ProjectedAlignment:
     """The mean over samples of cos(s·Bᵀ, g) for many draws of B.
 
-    ⟨s·Bᵀ, g⟩ = ⟨s, g·B⟩ and ‖s·Bᵀ‖² = s·(BᵀB)·sᵀ, so a draw costs two products of c columns
-    instead of vectors as wide as the stream.
+    B is a random (d, c) matrix. ⟨s·Bᵀ, g⟩ = ⟨s, g·B⟩ and ‖s·Bᵀ‖² = s·(BᵀB)·sᵀ. So a draw costs two
+    products with c columns, and the vectors s·Bᵀ, as wide as the stream, are never computed.
 
     Args:
         source: s, (samples, c).
         gradients: g at each layer, (samples, d). Samples where s or g is zero have no cosine.
-        dtype: the precision of the products; s and g are made unit vectors, so float32 does not
-            underflow.
+        dtype: the precision of the products. s and g are first scaled to unit vectors, so that
+            float32 does not underflow.
     """
 
     def __init__(
@@ -34,7 +34,10 @@ class ProjectedAlignment:
             self._pairs.append((directions[counted].to(dtype), unit[counted].to(dtype)))
 
     def __call__(self, matrices: Sequence[Tensor]) -> Tensor:
-        """Return the alignments, (draws, layers), for each layer's draws of B, (draws, d, c)."""
+        """Return the alignments, (draws, layers).
+
+        `matrices` has the draws of B for each layer, (draws, d, c).
+        """
         layers = [_layer(s, g, drawn) for (s, g), drawn in zip(self._pairs, matrices, strict=True)]
         return torch.stack(layers, -1)
 

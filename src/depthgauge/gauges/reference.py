@@ -27,6 +27,8 @@ OVER_POSITIONS: dict[Convention, str] = {
 class ReferenceReading(Reading):
     """Gradient norms of each sample's own loss; `value` is the median of ‖g_L‖.
 
+    g_l is the gradient at state l of the stream, and e the error: the gradient at the logits.
+
     Attributes:
         per_layer: the medians of ‖g_0‖ … ‖g_L‖ over samples.
         over_error: the median of ‖g_L‖/‖e‖, the share of the error that reaches the last state.
@@ -38,33 +40,34 @@ class ReferenceReading(Reading):
 
     @property
     def gradient(self) -> float | None:
-        """The value for verdicts: 0 if it is not finite, None if nothing was measured."""
+        """`value` as verdicts use it: 0 if `value` is not finite, None if nothing was measured."""
         if not self.per_layer:
             return None
         return self.value if self.value is not None and math.isfinite(self.value) else 0.0
 
     @property
     def share(self) -> float | None:
-        """The median of ‖g_L‖/‖e‖ for verdicts: 0 if it is not finite, None if not measured."""
+        """`over_error` as verdicts use it: 0 if not finite, None if nothing was measured."""
         if not self.per_layer:
             return None
         return self.over_error if math.isfinite(self.over_error) else 0.0
 
     @property
     def per_layer_n128(self) -> tuple[float, ...]:
-        """`per_layer` for the mean loss of a batch of 128, as in most publications."""
+        """The norms for the mean loss of a batch of 128 samples, as in most publications."""
         return tuple((norm or 0.0) / PUBLISHED_BATCH for norm in self.per_layer)
 
 
 class ReferenceGauge:
-    """Norms of g_l, the gradient of each sample's own loss: they do not depend on the batch size.
+    """The norms of the gradients of each sample's own loss at every state of the stream.
 
-    The network is differentiated for the unit error e/‖e‖, and the result is multiplied by ‖e‖.
-    Samples whose labels are all −100 have no loss and do not count.
+    The norms do not depend on the batch size. The backward pass starts from the error e at the
+    logits, scaled to norm 1; the gradients are then multiplied by ‖e‖. Samples whose labels are all
+    −100 have no loss and do not count.
 
     If the stream has positions, norms are summed over positions and divided by the number of the
-    sample's labels, so they do not depend on the number of positions or tokens. In the published
-    convention norms are averaged over positions.
+    sample's labels. So the norms do not depend on the number of positions or tokens. In the
+    published convention norms are averaged over positions.
     """
 
     def __init__(self, convention: Convention = "depthgauge") -> None:
@@ -93,7 +96,8 @@ class ReferenceGauge:
         """Return the medians over all samples seen."""
         if not sum(map(len, self._errors)):
             raise UserError(
-                "all labels are −100, so no sample has a loss or a gradient; give labels that count"
+                "all labels are −100, so no sample has a loss or a gradient; give at least one "
+                "label that is not −100"
             )
         medians = median_over_samples(torch.cat(self._gradients, -1)).tolist()
         return ReferenceReading(

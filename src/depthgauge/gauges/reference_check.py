@@ -86,10 +86,12 @@ FAULT_WORDS: tuple[tuple[Fault, str, str], ...] = (
 def check_reference(net: StreamReader, inputs: Any, count: int) -> ReferenceCheckReading:
     """Compare the gradient at every boundary with forward passes, on 8 of the `count` samples.
 
-    A float64 copy of the network runs with h_l shifted by ±ε·v_l at every boundary. A true gradient
-    has ⟨g_{l+1}, change of h_{l+1}⟩ = ⟨g_l, change of h_l⟩. Here g is the gradient of a random
-    combination of the logits, not of the loss, so confident samples have a gradient too.
-    Forward-mode differentiation cannot replace the shifts: it obeys `detach` and custom
+    A float64 copy of the network runs twice, with the stream h_l shifted slightly up and slightly
+    down at every boundary l. If the gradients g_l are true, ⟨g_{l+1}, change of h_{l+1}⟩ =
+    ⟨g_l, change of h_l⟩. The gradients are of a random combination of the logits, not of the loss,
+    so confident samples have a gradient too.
+
+    Forward-mode differentiation cannot replace the shifts. It obeys `detach` and custom
     derivatives, so it would confirm a wrong gradient.
     """
     unit, how = "relative disagreement", "central differences in float64"

@@ -38,7 +38,10 @@ class RewindGauge:
             self._lost[index] += correct - rewound
 
     def reading(self) -> Reading:
-        """Return the accuracy lost with each block rewound; `value` is the largest loss."""
+        """Return the accuracy that is lost with each block at its initial weights.
+
+        `value` is the largest accuracy lost.
+        """
         per_layer = tuple(lost / self._labels for lost in self._lost) if self._labels else ()
         reason = "n/a: the initial weights are not at hand"
         if self._initial is not None:

@@ -20,7 +20,7 @@ class ScaleReading(Reading):
     Attributes:
         per_layer: median‖h_{l+1}‖ / median‖h_l‖ of each block.
         residual_norms: the medians of ‖h_0‖ … ‖h_L‖.
-        pinned: whether no block can change the norm of the stream; then growth cannot be seen.
+        pinned: whether no block can change the norm of the stream. If so, growth cannot be seen.
     """
 
     residual_norms: tuple[float, ...] = ()
@@ -28,7 +28,7 @@ class ScaleReading(Reading):
 
     @property
     def growth(self) -> float:
-        """The value for verdicts: infinite if the stream is not finite, 0 if the stream is zero."""
+        """`value` as verdicts use it: ∞ if the stream is not finite, 0 if the stream is zero."""
         if not all(map(math.isfinite, self.residual_norms)):
             return math.inf
         return 0.0 if self.value is None else self.value

@@ -14,9 +14,10 @@ FEWEST_BATCHES = 8
 
 
 class StabilityGauge:
-    """The mean cosine between the batch-mean gradients of two batches, at layer ⌊L/2⌋.
+    """The mean cosine between the mean gradients of two batches, at the middle layer.
 
-    Near zero, gradients differ between batches like noise; near one, they all point the same way.
+    The middle layer of L blocks is ⌊L/2⌋. If the cosine is near zero, gradients differ between
+    batches like noise; if it is near one, the gradients of all batches point the same way.
     Gradients are averaged over positions too, so batches may have different numbers of tokens.
     Every sample counts the same, whatever the number of its labels.
     """

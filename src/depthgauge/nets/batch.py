@@ -35,7 +35,7 @@ def split_batch(batch: Any) -> tuple[Any, Tensor]:
     except (TypeError, ValueError, RuntimeError) as error:
         raise UserError("the labels of a batch are not numbers; give class numbers") from error
     if not labels.dim():
-        raise UserError("the labels of a batch are one number; give one label for each sample")
+        raise UserError("the labels of a batch are a single number; give a label for each sample")
     if not len(labels):
         raise UserError("a batch is empty; give at least one sample")
     return inputs, labels

@@ -27,9 +27,10 @@ class BatchView:
         logits: the network's output.
         losses: each sample's own loss, float64.
         error: e = ∂loss_i/∂logits, float64.
-        unit_gradients: g_l/‖e‖ for l = 0 … L: the gradients for the error scaled to norm 1. They
-            do not underflow for a confident sample, whose g_l would. Empty if autograd's
-            gradients are wrong (see the reference check).
+        unit_gradients: g_l/‖e‖ for l = 0 … L, with the gradient g_l of each sample's own loss at
+            h_l. They are computed from the error scaled to norm 1. So they do not underflow for a
+            confident sample, as g_l would. Empty if autograd's gradients are wrong (see the
+            reference check).
     """
 
     net: StreamReader
@@ -56,7 +57,7 @@ class BatchView:
 
     @property
     def labels_summed(self) -> Tensor:
-        """The number of labels that each sample's loss sums over; 1 if the loss is their mean.
+        """The number of labels that each sample's loss sums over; 1 if the loss is a mean.
 
         Targets that are not class numbers count as one label at each position of the output.
         """

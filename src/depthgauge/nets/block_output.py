@@ -20,8 +20,8 @@ CLOSE = 1e-3
 def do_blocks_return_branch(tape: Tape, is_last_output_added: Callable[[], bool]) -> bool:
     """Return whether the blocks return branches that the network adds to the stream.
 
-    Each block's output is compared with the next block's input. If that does not decide, or there
-    is only one block, the function `is_last_output_added` is called and decides.
+    Each block's output is compared with the next block's input. If these comparisons do not decide,
+    or if there is only one block, the function `is_last_output_added` is called and decides.
     """
     seen = [
         _kind(tape.inputs[index], tape.outputs[index], tape.inputs[index + 1])
@@ -39,10 +39,11 @@ def do_blocks_return_branch(tape: Tape, is_last_output_added: Callable[[], bool]
 
 
 def _kind(before: Tensor, output: Tensor, after: Tensor) -> str:
-    """Classify a block's output as "stream", "branch" or "neither" by the next block's input.
+    """Compare a block's output with the next block's input, and say what the output is.
 
-    Returns "either" if "stream" and "branch" fit equally well, for example because the output is
-    NaN or much larger than the stream.
+    "stream": the next input is the output. "branch": the next input is the sum of the block's own
+    input and its output. "neither": it is neither of the two. "either": both fit equally well, for
+    example because the output is NaN or much larger than the stream.
     """
     if after.shape != output.shape:
         return "neither"
@@ -58,8 +59,8 @@ def _kind(before: Tensor, output: Tensor, after: Tensor) -> str:
 def is_last_output_added(model: nn.Module, tape: Tape, inputs: Any, logits: Tensor) -> bool:
     """Return whether the network adds the last block's output to the block's input.
 
-    The network runs again: noise is added to the last block's input, but the block's output stays
-    the same. The logits change only if the network adds the input to the output.
+    The network runs again: noise is added to the last block's input, but the block still returns
+    its recorded output. The logits change only if the network adds the input to the output.
     """
     last, stream, output = len(tape.blocks) - 1, tape.inputs[-1], tape.outputs[-1]
     noise = torch.randn(stream.shape, generator=torch.Generator().manual_seed(0))

@@ -1,4 +1,4 @@
-"""Hooks at block boundaries that record the stream and its gradients, shift it, or skip a block."""
+"""Record or shift the stream at block boundaries, record its gradients, or skip a block."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from depthgauge.nets.cut.passage import find_stream, first_tensor, replace_tenso
 class Tape:
     """A recording of one forward pass: every block's input and output, and their graph edges.
 
-    Values are copied, and a graph edge is taken when the tensor passes the boundary, so the tape
-    stays right if the network changes the tensor in place afterwards. The stream may itself be a
-    parameter or a buffer; the end of `with tape:` restores its `requires_grad`.
+    A graph edge tells autograd where to take a gradient. Values are copied and edges are taken when
+    a tensor passes the boundary. So the tape stays right if the network changes the tensor in place
+    afterwards. The stream may itself be a parameter or a buffer; the end of `with tape:` restores
+    its `requires_grad`.
 
     Attributes:
         blocks: the blocks in their order.
@@ -54,7 +55,7 @@ class Tape:
             )
 
     def gradients(self, logits: Tensor, unit: Tensor) -> list[Tensor | None]:
-        """Return the gradient of ⟨unit, logits⟩ at every edge; None at edges it does not reach."""
+        """Return the gradient of ⟨unit, logits⟩ at every edge; None where no gradient arrives."""
         gradients: list[Tensor | None] = [None] * len(self.edges)
         known = [(index, edge) for index, edge in enumerate(self.edges) if edge is not None]
         if logits.requires_grad:
@@ -87,7 +88,7 @@ class Tape:
         if output.shape != before.shape:
             raise UserError(
                 f"block {index} changes the stream's shape from {tuple(before.shape)} to "
-                f"{tuple(output.shape)}; give blocks between which the stream keeps its shape"
+                f"{tuple(output.shape)}; give only blocks that keep the stream's shape"
             )
         self.outputs.append(output.detach().clone())
         if index == len(self.blocks) - 1:
@@ -104,7 +105,8 @@ def hooked(
 ) -> Iterator[None]:
     """Call `before(index, input)` and `after(index, output)` around every block.
 
-    A tensor that they return replaces the input or the output.
+    A tensor that `before` returns replaces the input. A tensor that `after` returns replaces the
+    output.
     """
     handles: list[Any] = []
     try:
@@ -144,9 +146,9 @@ def _hook(index: int, block: nn.Module, before: Before | None, after: After | No
 def overwriting(model: nn.Module) -> Iterator[Callable[[Tensor, Tensor], None]]:
     """Yield a function `overwrite(tensor, value)` for tensors inside a forward pass.
 
-    The function writes into the tensor's own memory, so every later reader reads the new values.
-    A parameter, a buffer, or a tensor whose entries share memory gets new memory instead, and its
-    old memory back at the end.
+    `overwrite` writes into the tensor's own memory, so every later reader reads the new values. If
+    the tensor is a parameter or a buffer, or if its entries share memory, it gets new memory
+    instead, and its old memory back at the end of the `with` block.
     """
     owned = {t.untyped_storage().data_ptr() for t in (*model.parameters(), *model.buffers())}
     replaced: list[tuple[Tensor, Tensor]] = []
@@ -173,8 +175,9 @@ def shifted(
     """Add `shift` to the stream at a boundary, in every forward pass inside the `with` block.
 
     The shift is added to the output of the block before the boundary, whether that output is the
-    stream or a branch. At boundary 0 it is added to the first block's input. If the network `adds`
-    the first block's branch to h_0, its own h_0 is not shifted, so the branch is shifted too.
+    stream or a branch. At boundary 0 the shift is added to the first block's input. A network that
+    `adds` the first block's branch to h_0 uses an h_0 without the shift. So the shift is added to
+    this branch too.
     """
 
     def before(index: int, stream: Tensor) -> Tensor | None:
@@ -192,7 +195,8 @@ def shifted(
 def skipped(blocks: Sequence[nn.Module], index: int, adds: bool) -> Iterator[None]:
     """Skip block `index` in every forward pass inside the `with` block.
 
-    The block returns its input; if the network `adds` what a block returns, it returns zeros.
+    The block returns its input. If the network `adds` what a block returns to the stream, the block
+    returns zeros instead.
     """
     kept: list[Tensor] = []
 

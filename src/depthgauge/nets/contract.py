@@ -13,8 +13,8 @@ class Trace:
     """One forward pass with everything that it computed.
 
     Attributes:
-        states: h_0 … h_L, L + 1 tensors.
-        branches: f_0 … f_{L−1}.
+        states: h_0 … h_L, the L + 1 states of the stream.
+        branches: f_0 … f_{L−1}, the outputs of the L blocks.
         logits: out_head(out_ln(h_L)).
     """
 
@@ -28,7 +28,7 @@ class ResidualNet(Protocol):
 
     h_0 = embed(x),   f_l = blocks[l](h_l),   h_{l+1} = h_l + f_l,   logits = readout(h_L)
 
-    Without `residual_add`, h_{l+1} = f_l.
+    If `residual_add` is false, the network does not add: h_{l+1} = f_l.
     """
 
     embed: nn.Linear

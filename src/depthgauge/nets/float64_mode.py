@@ -13,11 +13,12 @@ SMALLER = (torch.float16, torch.bfloat16, torch.float32)
 
 
 class Float64Mode(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Inside this mode every operation uses float64 instead of a smaller floating-point type.
+    """A mode in which every operation uses float64 instead of a smaller floating-point type.
 
-    The operation's arguments, its results and the types that it asks for are converted. Language
-    models cast to float32 in their own code; to the reference check, the digits lost there would
-    look like a wrong derivative. Only a tensor that an operation writes into keeps its type.
+    The operation's arguments, its results and the types that it asks for are converted. Only an
+    operation that writes into its arguments runs unchanged. Language models cast to float32 in
+    their own code and lose digits. Without this mode the reference check would take the lost digits
+    for a wrong derivative.
     """
 
     @classmethod

@@ -27,10 +27,11 @@ class BackwardPass:
 
     Attributes:
         states: h_0 … h_L.
-        gradients: the gradients of ⟨cotangent, logits⟩ at h_0 … h_L; zero if none reaches a state.
+        gradients: the gradients of ⟨cotangent, logits⟩ at h_0 … h_L; zero at a state that no
+            gradient reaches.
         cotangent: the random vector, with zeros where a logit is not finite.
-        at_outputs: the boundaries where a block's output is the next block's input, and the last
-            boundary.
+        at_outputs: the boundaries at which the stream passes unchanged from one block to the next,
+            and the last boundary.
     """
 
     states: tuple[Tensor, ...]
@@ -67,9 +68,10 @@ def run_with_states(
 ) -> tuple[Tensor, ...]:
     """Run a forward pass and set each h_l to `states[l]` as soon as the network has computed it.
 
-    Returns the h_0 … h_L that the network computed before they were replaced, and the logits. At a
-    boundary in `at_outputs`, h_l is replaced when the block before it returns, so a skip connection
-    past the next block reads the new values. Elsewhere h_l is replaced when the next block starts.
+    Returns h_0 … h_L as the network computed them, before the replacement, and the logits. At the
+    boundaries in `at_outputs`, h_l is replaced when the block before the boundary returns. So a
+    skip connection past the next block reads the new values. At all other boundaries, h_l is
+    replaced when the next block starts.
     """
     found: list[Tensor] = []
     below = torch.empty(0)

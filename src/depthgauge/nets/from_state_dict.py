@@ -15,11 +15,11 @@ LINEARS = 2
 
 
 def build_residual_mlp(state_dict: Mapping[str, Tensor], name: str) -> ResidualMLP:
-    """Build the network that has this state dict; error messages call the dict `name`.
+    """Build the network to which a state dict belongs; error messages call the dict `name`.
 
     The parts must be called embed, blocks, out_ln and out_head. Names inside a block do not
-    matter: the part whose weight is a vector is its LayerNorm, the others are its two Linears in
-    their order.
+    matter. The part of a block whose weight is a vector is the LayerNorm; the two other parts, in
+    their order, are the Linears.
     """
     try:
         width, input_dim = state_dict["embed.weight"].shape

@@ -21,7 +21,7 @@ class InitialWeights:
 
     Args:
         given: the untrained network, or its state dict.
-        net: the trained network; `given` must have all parameters of its blocks.
+        net: the trained network. `given` must have all parameters of this network's blocks.
 
     Raises:
         UserError: a block's parameter is missing in `given`, has another shape there, or shares
@@ -38,7 +38,7 @@ class InitialWeights:
     def in_block(self, net: StreamReader, index: int) -> Iterator[None]:
         """Give one block its initial parameters and buffers inside the `with` block.
 
-        Inside, the block's tensors point to other memory, so no trained value is overwritten.
+        The block's tensors get other memory meanwhile, so no trained value is overwritten.
         """
         with torch.inference_mode(False), torch.no_grad():
             found = self._of_block(net, index)
@@ -86,7 +86,7 @@ class InitialWeights:
 
 
 def _tensors(module: nn.Module) -> Iterator[tuple[str, Tensor]]:
-    """Iterate over parameters and buffers; a tensor with several names comes once for each."""
+    """Iterate over parameters and buffers; a tensor with several names comes once for each name."""
     return chain(
         module.named_parameters(remove_duplicate=False),
         module.named_buffers(remove_duplicate=False),

@@ -12,9 +12,6 @@ from torch.utils.flop_counter import FlopCounterMode
 from depthgauge.nets.batch import call_network
 from depthgauge.nets.preserve_state import preserve_state
 
-SAMPLES = 2
-"""The number of samples on which a network is run."""
-
 
 @dataclass(frozen=True)
 class NetworkSize:

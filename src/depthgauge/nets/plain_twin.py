@@ -13,10 +13,10 @@ from depthgauge.nets.user_network import first_misfit
 
 
 def make_plain_twin(net: StreamReader, plain: nn.Module) -> StreamReader:
-    """Return a reader of a copy of `plain` that has the network's weights.
+    """Return a reader of a copy of `plain`; the copy gets the network's weights.
 
-    Its blocks are the modules with the names of the network's blocks. Parameters that only the
-    network has, such as feedback matrices, are left out.
+    The copy's blocks are the modules with the same names as the network's blocks. Parameters that
+    only the network has, such as feedback matrices, are left out.
     """
     weights = net.model.state_dict()
     try:

@@ -15,10 +15,10 @@ from torch import Tensor, nn
 def preserve_state(model: nn.Module) -> Iterator[None]:
     """Prepare a module for a measurement, and restore it afterwards.
 
-    Inside the `with` block: eval mode, gradients on, autocast off, and no fused attention (it
-    passes nested tensors to the blocks). Afterwards, also after an exception, modes, buffers,
-    `requires_grad` and random states are restored. Measurements do not write to parameters or to
-    `.grad`, so these are not saved.
+    Inside the `with` block, the module is in eval mode, gradients are on and autocast is off. Fused
+    attention is off too, because it passes nested tensors to the blocks. At the end, also after an
+    exception, modes, buffers, `requires_grad` and random states are restored. Parameters and
+    `.grad` are not saved, because measurements do not write to them.
     """
     required = [(parameter, parameter.requires_grad) for parameter in model.parameters()]
     with _restoring(model):

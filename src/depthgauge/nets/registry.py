@@ -2,33 +2,52 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import torch
 from torch import nn
 
 from depthgauge.config import NetConfig
 from depthgauge.errors import UserError
+from depthgauge.nets.architectures.contract import Network
 from depthgauge.nets.find_blocks import find_blocks
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.user_sources import build_from_source
 from depthgauge.registry import NETS
 from depthgauge.tasks.base import Task
 
+if TYPE_CHECKING:
+    from depthgauge.nets.architectures.choice import NetClass
 
-def validate_net(candidate: object, reference: str) -> type[ResidualMLP]:
-    """Return the class of a network of the package; `reference` is the name the user gave."""
-    if candidate is not ResidualMLP:
+
+def validate_net(candidate: object, reference: str) -> NetClass:
+    """Return the class of a network if it can be built for a task.
+
+    Args:
+        candidate: the class.
+        reference: the name that the user gave, for messages.
+    """
+    if not (isinstance(candidate, type) and issubclass(candidate, Network | ResidualMLP)):
         raise UserError(
             f"the net {reference} is not a network of the package; write a network of your own as "
             "path/to/file.py:function"
         )
-    return ResidualMLP
+    return candidate
 
 
 def build_net(config: NetConfig, task: Task) -> nn.Module:
     """Build a network for `task`; its weights are drawn from torch's global random state."""
     if config.source:
         return build_from_source(config.source)
-    net_class, _ = NETS.find(config.name)
+    net_class = NETS.find(config.name)[0]
+    if issubclass(net_class, Network):
+        options = net_class.Options.model_validate(config.options)
+        return net_class.build(task.shape, config.width, config.blocks, options)
+    if task.symbols is not None:
+        raise UserError(
+            f"the net {config.name} takes numbers, and {task.shape}; use --net gpt, or a network "
+            "of your own"
+        )
     return net_class(
         task.input_dim,
         config.width,
@@ -48,6 +67,11 @@ def initial_net(config: NetConfig, task: Task, seed: int) -> nn.Module:
         return build_net(config, task)
 
 
-def blocks_of(net: nn.Module, config: NetConfig) -> list[nn.Module]:
-    """Return the blocks of a network of this configuration; none if it has none."""
-    return find_blocks(net, config.block_path) if config.blocks else []
+def boundary_blocks(net: nn.Module, config: NetConfig) -> list[nn.Module]:
+    """Return the modules at whose boundaries a network of this configuration is cut: its blocks.
+
+    A network of the package without blocks is cut at its readout.
+    """
+    if config.blocks:
+        return find_blocks(net, config.block_path)
+    return [net.get_submodule("out_ln" if isinstance(net, ResidualMLP) else "readout")]

@@ -10,8 +10,8 @@ from depthgauge.nets.contract import Trace
 class Block(nn.Module):
     """One branch: LayerNorm → Linear → GELU → Linear.
 
-    The second Linear starts at N(0, `w2_std`²) with zero bias, so that the blocks of an untrained
-    network are close to the identity.
+    The second Linear starts with zero bias and weights drawn from N(0, `w2_std`²), so that the
+    blocks of an untrained network are close to the identity.
     """
 
     def __init__(self, width: int, w2_std: float = 0.01, hidden: int | None = None) -> None:
@@ -33,11 +33,11 @@ class Block(nn.Module):
 class ResidualMLP(nn.Module):
     """h_0 = embed(x), h_{l+1} = h_l + block_l(h_l), logits = out_head(out_ln(h_L)).
 
-    The parts are created in the order embed, blocks, out_ln, out_head. So a call of
-    `torch.manual_seed(seed)` directly before gives the published initialisation.
+    The parts are created in the order embed, blocks, out_ln, out_head. If `torch.manual_seed(seed)`
+    is called directly before, this order gives the published initial weights.
 
     Args:
-        input_dim: the number of features of a sample.
+        input_dim: the number of features of a sample; samples with more axes are flattened.
         d_hidden: the width d of the stream.
         num_classes: the number of logits.
         num_blocks: the number of blocks L, which may be 0.
@@ -76,7 +76,7 @@ class ResidualMLP(nn.Module):
 
     def trace(self, x: Tensor) -> Trace:
         """Run the forward pass and return every state and branch."""
-        states, branches = [self.embed(x)], []
+        states, branches = [self.embed(x.flatten(1))], []
         for block in self.blocks:
             branch = block(states[-1])
             branches.append(branch)

@@ -124,7 +124,10 @@ class StreamReader:
         return tuple(arrived)
 
     def detect_block_output(self, tape: Tape, inputs: Any, logits: Tensor) -> None:
-        """Set `adds` if it is None: True if the network adds the blocks' outputs to the stream."""
+        """Detect whether the network adds the blocks' outputs to the stream, and set `adds`.
+
+        If `adds` is already set, nothing is done.
+        """
         if self.adds is None:
             inputs = copy_inputs(inputs, self.device, self.dtype)
             self.adds = do_blocks_return_branch(
@@ -167,7 +170,7 @@ class StreamReader:
     def losses(
         self, inputs: Any, labels: Tensor, *, shift: tuple[int, Tensor] | None = None
     ) -> Tensor:
-        """Return each sample's own loss in float64; `shift` is as in `logits`."""
+        """Return each sample's own loss in float64; `shift` means the same as for `logits`."""
         logits = self.logits(inputs, shift=shift).double()
         return self.loss.value(logits, labels.to(self.device))
 

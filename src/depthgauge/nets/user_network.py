@@ -26,7 +26,7 @@ def build_network(reference: str, option: str = "--net", seed: int | None = None
     Args:
         reference: `module:function` or `file.py:function`.
         option: the command-line option that names the function, for error messages.
-        seed: passed to the function if it has an argument of that name.
+        seed: passed to the function if the function has an argument `seed`.
     """
     module_name, _, function_name = reference.rpartition(":")
     if not module_name or not function_name:
@@ -94,7 +94,7 @@ def load_weights(net: nn.Module, state_dict: Mapping[str, Tensor], name: str) ->
 
 
 def first_misfit(error: RuntimeError) -> str:
-    """Return the first misfit that torch's message about weights names, shortened if long."""
+    """Return the first misfit in torch's message about weights; a long text is shortened."""
     lines = [line.strip() for line in str(error).splitlines()[1:] if line.strip()]
     first = lines[0].rstrip(".") if lines else str(error)
     return first if len(first) <= MOST_CHARACTERS else f"{first[:MOST_CHARACTERS]} …"

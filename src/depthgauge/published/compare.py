@@ -34,7 +34,7 @@ class FigureComparison:
         difference: the measured mean minus the published one.
         half_width: half the width of the 95 % prediction interval of the measured mean around the
             published mean; None if the recipes differ.
-        inside: whether the measured mean is inside that interval; None without an interval.
+        inside: whether the measured mean is inside this interval; None if the recipes differ.
     """
 
     what: str
@@ -72,8 +72,9 @@ class PublishedComparison:
 
     Attributes:
         experiment: the name of the experiment.
-        unlike: the differences of the study's recipe from the published recipe, as clauses.
-        figures: the comparisons of means, by kind.
+        unlike: the differences of the study's recipe from the published recipe, each a clause such
+            as `epochs 10 instead of 30`.
+        figures: the comparisons of means by kind, such as `accuracies`.
         one_seed: the comparisons of readings that were published for one seed.
         verdicts: the comparisons of verdicts.
     """
@@ -86,7 +87,7 @@ class PublishedComparison:
 
     @property
     def is_empty(self) -> bool:
-        """Return whether nothing was compared; cross-checks alone do not count."""
+        """Return whether nothing was compared, apart from cross-checks."""
         figures = [own for part, own in self.figures.items() if part != CROSS_CHECKS]
         return not (any(figures) or self.one_seed or self.verdicts)
 
@@ -98,14 +99,15 @@ class PublishedComparison:
 def compare_figure(
     what: str, values: Sequence[float], figure: Figure, alike: bool = True
 ) -> FigureComparison:
-    """Compare measured values with a published figure; only `alike` recipes get an interval.
+    """Compare measured values with a published figure.
 
-    The prediction interval of the mean of n new runs around the mean of m published runs is
+    A prediction interval is given only if the recipes are `alike`. For the mean of n new runs it is
+    the mean of m published runs
 
-        ± t(0.975, m + n − 2) · s · √(1/m + 1/n) + rounding
+        ± (t(0.975, m + n − 2) · s · √(1/m + 1/n) + rounding)
 
-    where s² is the pooled variance. With one new run, s is the published spread. A published spread
-    of 0.000 counts as 0.0005, the largest value that rounds to it.
+    s² is the pooled variance; with one new run, s is the published spread. A published spread of
+    0.000 counts as 0.0005, the largest value that rounds to 0.000.
     """
     n, mean = len(values), math.fsum(values) / len(values)
     variance = sum((value - mean) ** 2 for value in values)
@@ -129,7 +131,10 @@ def compare_figure(
 
 
 def unlike_published(config: SharedConfig, epochs: int) -> tuple[str, ...]:
-    """Return the differences of a study's recipe from the published recipe, as clauses."""
+    """Return the differences of a study's recipe from the published recipe.
+
+    Each difference is a clause such as `epochs 10 instead of 30`.
+    """
     recipe = config.recipe.model_dump(mode="json") if config.recipe else {}
     measured = recipe | {"evaluated_on": config.task.evaluated_on}
     expected = Recipe(epochs=epochs).model_dump(mode="json") | {"evaluated_on": "test"}
@@ -141,7 +146,7 @@ def unlike_published(config: SharedConfig, epochs: int) -> tuple[str, ...]:
 
 
 def check_network(net: NetConfig, config: PublishedConfig, what: str) -> None:
-    """Refuse a network of another size than the network for which `what` was published."""
+    """Refuse a network unless it has the width and depth for which `what` was published."""
     if (net.width, net.blocks) != (config.width, config.blocks):
         raise UserError(
             f"no {what} was published for --width {net.width} --depth {net.blocks}; use "

@@ -27,7 +27,7 @@ class Experiment:
         summary: its line in the help of `reproduce`.
         check: refuses a network for which nothing was published.
         compare: compares a study with the published figures.
-        audits: whether it is an audit with frozen baselines, and not a whole ladder.
+        audits: True for an audit with frozen baselines, False for a whole ladder.
         rules: the rules that it trains by default; None for the default rules of `audit`.
         epochs: the number of epochs of training; None for the task's default.
     """

@@ -36,7 +36,7 @@ class PublishedLadder(BaseModel):
 
     @property
     def rules(self) -> dict[str, dict[int, Figure]]:
-        """Return the accuracies by label and k."""
+        """Return the accuracies by the rule's label and the number k of trained blocks."""
         return self.__pydantic_extra__
 
 
@@ -50,7 +50,10 @@ class PublishedRule(BaseModel):
 
 
 class PublishedScale(BaseModel):
-    """The published norms of one network, with gradients of the mean loss of a batch of 128."""
+    """The published norms of one network's stream and gradients.
+
+    The gradients are of the mean loss of a batch of 128.
+    """
 
     h: tuple[float, ...] | None = None
     h_L: float | None = None  # noqa: N815 – as in the file
@@ -95,7 +98,7 @@ class ThirtyEpochs(BaseModel):
 
 
 class NullCalibration(BaseModel):
-    """The published Γ of the penalised DFA with its training feedback, for seed 42."""
+    """The published alignment Γ of DFA with a penalty, with its training feedback, for seed 42."""
 
     layers: tuple[float, ...] = Field(alias="training_B_layers_0_to_4")
     deep: float = Field(alias="training_B_deep")

@@ -47,9 +47,11 @@ def check_main_audit(net: NetConfig) -> None:
 
 
 def compare_main_audit(study: StudyResult) -> PublishedComparison:
-    """Compare accuracies, verdicts, and seed 42's norms, stability and Γ with the published ones.
+    """Compare a study with the published main audit.
 
-    Gradient norms are those of the mean loss of a batch of 128. Γ has the published convention.
+    Accuracies and verdicts are compared over all seeds. Norms, stability and alignment Γ are
+    compared for seed 42 alone. Gradient norms are of the mean loss of a batch of 128. Γ is measured
+    by the published convention.
     """
     figures = published().main_audit
     unlike = unlike_published(study.config, figures.config.epochs)

@@ -47,7 +47,7 @@ def compare_ladder(study: StudyResult) -> PublishedComparison:
 
 
 def compare_rungs(ladder: Ladder) -> PublishedComparison:
-    """Compare every rung with its published figure, and k = 0 and L also with the main audit."""
+    """Compare every rung with its published figure, and some rungs also with the main audit."""
     if ladder.config.net is None:
         raise UserError(
             "this ladder does not name its network, so nothing can be compared; run the ladder "
@@ -66,7 +66,10 @@ def compare_rungs(ladder: Ladder) -> PublishedComparison:
 
 
 def _cross_checks(ladder: Ladder, net: NetConfig, *, alike: bool) -> list[FigureComparison]:
-    """Compare k = L, and DFA's k = 0, with the accuracies that the main audit published."""
+    """Compare two kinds of rungs with the accuracies of the published main audit.
+
+    They are every rule's rung with all blocks trained, and DFA's rung with all blocks frozen.
+    """
     audit = published().main_audit
     if (net.width, net.blocks) != (audit.config.width, audit.config.blocks):
         return []

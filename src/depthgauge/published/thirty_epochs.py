@@ -41,7 +41,11 @@ def check_thirty_epochs(net: NetConfig) -> None:
 
 
 def compare_thirty_epochs(study: StudyResult) -> PublishedComparison:
-    """Compare accuracies, Γ and ρ with the published figures, by the published conventions."""
+    """Compare a study with the published runs of thirty epochs.
+
+    Accuracies, the alignment Γ and the perturbation correlation ρ are compared. Γ and ρ are
+    measured by the published conventions.
+    """
     figures = published().thirty_epochs
     unlike = unlike_published(study.config, figures.config.epochs)
     accuracies = {"bp": figures.bp, "dfa": figures.dfa} | _with_penalty(figures.penalised)
@@ -76,7 +80,7 @@ def _with_penalty(figures: Mapping[str, Figure]) -> dict[str, Figure]:
 def _compare(
     study: StudyResult, figures: Mapping[str, Figure], value: Value, alike: bool
 ) -> list[FigureComparison]:
-    """Compare `value` of each rule's reports with the rule's published figure."""
+    """Apply `value` to each rule's reports; compare the values with the rule's published figure."""
     comparisons = []
     for label, figure in figures.items():
         networks = study.rules[label].networks if label in study.rules else ()

@@ -34,7 +34,8 @@ Status = Callable[[], Sequence[LiveRule]]
 class ProgressLine:
     """A line with the current step, the share done, the time left, and what each rule reached.
 
-    `show` gets the line after `first` seconds, then once in `every` seconds.
+    The argument `show` is a function that shows a line. It is called after `first` seconds, and
+    then at most once in `every` seconds.
     """
 
     def __init__(

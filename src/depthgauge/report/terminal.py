@@ -119,7 +119,7 @@ def print_comparison(compared: Comparison) -> None:
 def _print_parts(
     console: Console, table: Table, sentences: Mapping[str, Sequence[str]], otherwise: str
 ) -> None:
-    """Print a table in parts: for each value of its first column the sentences, then the rows.
+    """Print a table in parts, one for each value of its first column: sentences, then rows.
 
     If there are no sentences and no rows, print `otherwise`.
     """

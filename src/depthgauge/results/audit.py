@@ -66,7 +66,10 @@ class Audit(BaseModel):
 
     @property
     def settings(self) -> dict[str, Settings]:
-        """Return the words of each rule with several settings, and whether these words agree."""
+        """Return the verdict's word at each setting, for each rule with several settings.
+
+        Each entry also says whether all words of the rule agree.
+        """
         rules: dict[str, dict[str, Word]] = {}
         for label, entry in self.verdicts.items():
             if entry.rule is not None and entry.control is None:
@@ -132,9 +135,10 @@ def _rename(by_label: Mapping[str, Value], now: Mapping[str, str]) -> dict[str, 
 
 
 def _survives(words: set[Word]) -> bool | None:
-    """Return whether all words are the same; None if an inconclusive setting leaves that open.
+    """Return whether a verdict has the same word at all settings.
 
-    Settings that are all inconclusive have the same word.
+    None means that it is not known: some settings are inconclusive, and all other settings have one
+    word. If all settings are inconclusive, all words are the same.
     """
     decided = words - {"inconclusive"}
     if len(decided) > 1:

@@ -74,7 +74,7 @@ class AuditedNetwork(_Part):
 
 
 class EarlierVerdict(_Part):
-    """The verdict of an earlier audit of the same study on a rule."""
+    """The verdict on a rule in an earlier audit of the same study."""
 
     seeds: int
     """The number of seeds at that time."""
@@ -104,7 +104,11 @@ class RuleVerdict(_Part):
     """The verdicts of earlier audits of the same study with other seeds, oldest first."""
 
     def with_history(self, before: RuleVerdict | None) -> RuleVerdict:
-        """Return this verdict with the replaced verdict, `before`, added to `earlier`."""
+        """Return this verdict with a history: `before` is the verdict that this verdict replaces.
+
+        The earlier verdicts of `before` are kept. If `before` has other seeds, it becomes one of
+        the earlier verdicts.
+        """
         if before is None:
             return self
         earlier = list(before.earlier)
@@ -122,7 +126,10 @@ class RuleVerdict(_Part):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def in_words(self) -> str:
-        """Return the word with its details: fired and undecided diagnostics, and a single seed."""
+        """Return the word with its details.
+
+        The details are diagnostics that fired or are undecided, and whether there is only one seed.
+        """
         return str(self.verdict)
 
     @computed_field  # type: ignore[prop-decorator]

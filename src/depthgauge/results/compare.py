@@ -70,7 +70,7 @@ def distinct_names(folders: Sequence[Path]) -> list[str]:
 
 
 def _name(path: Path, namesakes: Sequence[Path]) -> str:
-    """Return the shortest end of a path that differs from all other `namesakes`."""
+    """Return the last parts of a path: as few parts as distinguish all `namesakes`."""
     needed = next(
         parts
         for parts in count(1)
@@ -124,7 +124,7 @@ def _rule(study: str, rule: RuleResult) -> ComparedRule:
 
 
 def _same_rule(studies: Sequence[_NamedStudy], label: str) -> list[SameRule]:
-    """Compare a rule in the first study that has the rule with the same rule in other studies."""
+    """Compare one rule between studies: the first study that has the rule with each later study."""
     first, *others = (study for study in studies if label in study.result.rules)
     return [_pair(first, other, label) for other in others]
 

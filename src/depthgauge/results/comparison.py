@@ -24,7 +24,7 @@ class ComparedStudy:
     """A study in a comparison.
 
     Attributes:
-        name: the shortest end of its path that no other study has.
+        name: the last parts of its path: as few parts as make all names of studies differ.
         path: the folder of the study.
         config: the configuration that all its runs share.
         seeds: every seed.
@@ -49,7 +49,7 @@ class ComparedRule:
     Attributes:
         study: the name of its study in the comparison.
         label: the label of the rule in tables.
-        control: the control under which it was trained, if any.
+        control: the control under which the rule was trained; None without a control.
         accuracy, frozen, gain: the accuracy with all blocks trained, with frozen blocks, and the
             difference.
         used_depth: how many blocks earn accuracy, in words; empty without a ladder.
@@ -107,9 +107,10 @@ class AgainstRule:
         study, label: the study and the label of the rule.
         reference, reference_study: the reference rule and its study; None if no study with the
             reference rule is comparable.
-        not_comparable_with: the first study with the reference rule, if none is comparable.
-        differ_in: the options in which that study differs.
-        not_known: the sections that one of the configurations lacks.
+        not_comparable_with: the first study with the reference rule; None if there is a
+            `reference`.
+        differ_in: the options in which `not_comparable_with` differs from `study`.
+        not_known: the sections of the configuration that one of the two studies lacks.
         differences: the difference of each quantity; empty without a reference.
     """
 

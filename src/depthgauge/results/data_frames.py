@@ -21,7 +21,7 @@ Row = dict[str, object]
 
 
 class LadderRow(NamedTuple):
-    """The accuracy of one rule at one k, with one seed."""
+    """The accuracy of one rule with one number of trained blocks, `k`, and one seed."""
 
     label: str
     k: int
@@ -32,7 +32,10 @@ class LadderRow(NamedTuple):
 
 
 class LayerRow(NamedTuple):
-    """The readings at one layer: layer 0 is the embedding, layer l the stream after block l − 1."""
+    """The readings at one layer of a network.
+
+    Layer 0 is the embedding, layer 1 is the stream after block 0, and so on.
+    """
 
     label: str
     seed: int
@@ -131,7 +134,7 @@ def _epochs(study: StudyResult) -> Iterator[Row]:
 
 
 def _epoch_columns(line: EpochMetrics | None, layers: int) -> Row:
-    """Return the metrics of one epoch as columns, with a column for each layer's norms."""
+    """Return the metrics of one epoch as columns, with a column for each norm at each layer."""
     names = ("epoch", "train_loss", "accuracy", "g_over_e", "diverged")
     row: Row = {name: line.get(name) if line else None for name in names}
     for name in NORMS:
@@ -156,7 +159,11 @@ def _layers(study: StudyResult) -> Iterator[LayerRow]:
 
 
 def _layers_of(network: NetworkResult, last: EpochMetrics | None) -> Iterator[LayerRow]:
-    """Yield a row for each layer, from the audit's report, or from the `last` epoch's metrics."""
+    """Yield a row for each layer of a network.
+
+    The readings come from the audit's report. A network without a report has only the norms that
+    training recorded after the `last` epoch.
+    """
     report = network.report
     norms: Sequence[float | None] = ()
     gradients: Sequence[float | None] = ()

@@ -23,7 +23,7 @@ def write_epochs(study: StudyResult, path: Path, kind: str) -> None:
 
 
 def runs_with_lost_epochs(study: StudyResult) -> list[str]:
-    """Return the ids of finished or diverged runs without metrics of some of their epochs."""
+    """Return the ids of the finished or diverged runs that lack the metrics of some epochs."""
     return [
         run.identity
         for run in study.runs

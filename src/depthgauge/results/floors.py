@@ -143,9 +143,10 @@ def _above(
 
 
 def _right_answers(runs: Sequence[RunResult], like: Right | None) -> Mapping[int, Right]:
-    """Return which samples each run gets right, by seed, for the runs where that is known.
+    """Return, by seed, which samples each run gets right.
 
-    The arrays have the shape of `like`. A diverged run gets every sample wrong.
+    Runs without stored answers are left out. A diverged run gets every sample wrong; its array has
+    the shape of `like`. Without `like`, no run has an array.
     """
     answers = {
         run.config.seed: np.zeros_like(like) if run.accuracy is None else run.right_answers

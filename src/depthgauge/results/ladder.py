@@ -89,14 +89,14 @@ class Rung(BaseModel):
 
 
 def rungs_of(runs: Sequence[RunResult]) -> tuple[Rung, ...]:
-    """Return the rungs of a rule's ladder, k rising, from the runs of the rule."""
+    """Return the rungs of a rule's ladder from the rule's runs, fewest trained blocks first."""
     return _by_k([run for run in runs if run.config.is_rung])
 
 
 def swap_twins_of(runs: Sequence[RunResult]) -> tuple[Rung, ...]:
-    """Return the swap twins of a rule's rungs, k rising, from the runs of the rule.
+    """Return the swap twins of a rule's rungs, fewest trained blocks first.
 
-    In a swap twin, the blocks that the rung adds are trained on noise.
+    A swap twin repeats a rung, but trains the blocks that the rung adds on noise.
     """
     if not runs:
         return ()
@@ -106,7 +106,7 @@ def swap_twins_of(runs: Sequence[RunResult]) -> tuple[Rung, ...]:
 
 
 def twins_of(runs: Sequence[RunResult], k: int, blocks: Sequence[int]) -> list[RunResult]:
-    """Return the runs of the swap twin of rung k, given the blocks that the rung adds."""
+    """Return the runs of the swap twin of rung `k`; `blocks` are the blocks that the rung adds."""
     twin = Intervention(swapped=tuple(blocks))
     return [run for run in runs if run.config.k == k and run.config.intervention == twin]
 
@@ -155,7 +155,7 @@ class Ladder(BaseModel):
 
     @property
     def ks(self) -> list[int]:
-        """Return every k of the ladders, rising."""
+        """Return every number of trained blocks, k, in the ladders, in rising order."""
         return sorted({rung.k for rungs in self.rules.values() for rung in rungs})
 
     @property

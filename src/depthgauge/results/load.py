@@ -46,8 +46,9 @@ def load_opened(
 ) -> StudyResult:
     """Return the study in a folder, given its study file and its `done` runs.
 
-    Without `audited`, the study's audit is not read, because a new audit will replace it. If
-    the study was loaded before, `before` gives its ended runs, its audit and its problems.
+    If `audited` is false, the study's audit is not read, because a new audit will replace it. If
+    the study was loaded before, `before` is its earlier result. The ended runs, the accuracy of
+    chance, the linear floor, the audit and the problems are then taken from `before`.
     """
     if before is None:
         return _Loader(study, done).load(file, audited=audited)
@@ -142,7 +143,7 @@ class _Loader:
             return Plan([])
 
     def _chance(self, plan: Plan, audit: Audit | None) -> float | None:
-        """Return the accuracy of chance, from the plan; in older studies, from another document."""
+        """Return the accuracy of chance, from the plan; in older studies, from audit or ladder."""
         planned = [file.chance for file in plan.files if file.chance is not None]
         if planned:
             return planned[-1]
@@ -160,7 +161,7 @@ class _Loader:
     def _runs(self, plan: Plan) -> Iterator[RunResult]:
         """Yield the runs that were planned or begun, rule by rule.
 
-        If a rule has several versions, the newest has the plain label.
+        If a rule has several versions, the newest version has the label without a hash.
         """
         configs = [config for cohort in plan.current for config in cohort.configs]
         unplanned = list(self._unplanned({config.identity for config in configs}))
@@ -178,7 +179,10 @@ class _Loader:
             yield self._run(config, labels[config.rule.as_text], running)
 
     def _unplanned(self, planned: set[str]) -> Iterator[RunConfig]:
-        """Yield the runs that no plan names: runs of old versions, or copied into the folder."""
+        """Yield the configuration of each run that no plan names.
+
+        Such a run is of an old version of a rule, or was copied into the folder.
+        """
         runs = self._study.runs
         for path in sorted(runs.iterdir()) if runs.is_dir() else ():
             has_begun = (path / CONFIG).exists() or (path / RESULT).exists()

@@ -1,4 +1,4 @@
-"""A network with all its blocks trained, and its readings."""
+"""Networks with all blocks trained: their accuracy, and what the diagnostics measured on them."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ from depthgauge.verdict.thresholds import Thresholds
 
 @dataclass(frozen=True)
 class NetworkResult:
-    """A network with all its blocks trained, and its readings.
+    """A network with all blocks trained: its accuracy, and what the diagnostics measured on it.
 
     Attributes:
         label, seed: the label of its rule, and its seed.
-        run, frozen_run: the ids of the runs that trained the network and its frozen baseline; None
-            for a network from elsewhere, or without a baseline.
-        accuracy, frozen: the accuracies of the network and of its frozen baseline, on the whole
-            evaluation split.
-        readings: the readings of the diagnostics by name; for a diverged network, the values that
-            stand for divergence.
+        run: the id of the run that trained the network; None if no run of the study trained it.
+        frozen_run: the id of the run with the same rule and seed, but with frozen blocks; None if
+            the study does not have that run.
+        accuracy: the accuracy of the network on the whole evaluation split.
+        frozen: the accuracy of the same rule and seed with frozen blocks, on the same split.
+        readings: what the diagnostics measured, by name. For a diverged network, these are fixed
+            values that stand for divergence.
         first_fired: the epoch at which each diagnostic first fired during training; None if it
             never fired.
         report: the audit's report on the network; None if it diverged or was not audited.
@@ -47,14 +48,17 @@ class NetworkResult:
 
     @property
     def gain(self) -> float | None:
-        """Return the accuracy minus the accuracy of the frozen baseline of the same seed."""
+        """Return the gain from depth: how much higher the accuracy is than with frozen blocks."""
         if self.accuracy is None or self.frozen is None:
             return None
         return self.accuracy - self.frozen
 
 
 def audited_network(network: AuditedNetwork, known: Collection[str]) -> NetworkResult:
-    """Return the result of an audited network; only ids of runs that are `known` are kept."""
+    """Return the result of a network that an audit has read.
+
+    The result names a run only if the run's id is in `known`.
+    """
     source, report = network.source, network.report
     return NetworkResult(
         label=network.label,
@@ -73,7 +77,10 @@ def audited_network(network: AuditedNetwork, known: Collection[str]) -> NetworkR
 def trained_network(
     run: RunResult, frozen: RunResult | None, thresholds: Thresholds
 ) -> NetworkResult:
-    """Return the network that a done run trained, with the readings of the last epoch."""
+    """Return the result of a run that finished or diverged, with readings from its last epoch.
+
+    `frozen` is the run of the same rule and seed with frozen blocks.
+    """
     epochs = readings_from_metrics(run.epochs)
     readings = dict(epochs[-1].values) if epochs else {}
     if run.state == "diverged":
@@ -101,10 +108,11 @@ def trained_network(
 def gain_of_most_accurate(
     networks: Iterable[tuple[str, float | None, float | None]],
 ) -> float | None:
-    """Return the mean gain from depth of the setting with the highest mean accuracy.
+    """Return the mean gain from depth at the setting with the highest mean accuracy.
 
-    Each network is given as label, accuracy and frozen accuracy. If no network has both
-    accuracies, return None.
+    Each network is given as (label, accuracy, accuracy with frozen blocks). Networks with the same
+    label have the same setting. The gain is the difference of the two accuracies. If no network has
+    both accuracies, return None.
     """
     settings: dict[str, list[tuple[float, float]]] = {}
     for label, accuracy, frozen in networks:

@@ -16,17 +16,21 @@ DIGITS = 12
 
 @dataclass(frozen=True)
 class Difference:
-    """The difference of one measured quantity, `other` minus `first`, paired by seed.
+    """The difference of one quantity between two rules or studies, paired by seed.
+
+    The two are called `first` and `other`. The difference is `other` minus `first`.
 
     Attributes:
-        of: the quantity: accuracy, frozen, gain, or a rung of the ladder such as `k = 2`.
-        n: the number of common seeds.
-        first, other: the means over the common seeds, or over all seeds if none is common.
+        of: the quantity: `accuracy`; `frozen`, the accuracy with frozen blocks; `gain`, accuracy
+            minus frozen; or the accuracy with the last k blocks trained, such as `k = 2`.
+        n: the number of common seeds, which both rules or studies have.
+        first, other: the mean of this rule or study over the common seeds, or over all its seeds if
+            none is common.
         mean: the mean of the differences; None without a common seed.
-        low, high: the 95 % interval of that mean (Student's t); None with fewer than two common
-            seeds.
+        low, high: the ends of the 95 % interval of the mean difference, by Student's t; None with
+            fewer than two common seeds.
         excludes_zero: whether the interval excludes zero; None without an interval.
-        identical: whether the values of all common seeds are equal.
+        identical: whether both have the same value at every common seed; False without one.
         reading: the result in a few words.
         by_seed: the difference of each common seed.
     """
@@ -47,7 +51,11 @@ class Difference:
 def paired_difference(
     of: str, first: Mapping[int, float], other: Mapping[int, float]
 ) -> Difference:
-    """Return the difference of a quantity, given its values by seed; neither mapping is empty."""
+    """Return the difference of a quantity between two rules or studies.
+
+    `of` is the name of the quantity. `first` and `other` have its values by seed. Each must have at
+    least one value.
+    """
     common = sorted(first.keys() & other.keys())
     by_seed = {seed: round(other[seed] - first[seed], DIGITS) for seed in common}
     values = list(by_seed.values())

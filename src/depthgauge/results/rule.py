@@ -1,4 +1,4 @@
-"""A rule of a study: verdict, evidence, networks and ladder."""
+"""The result of one rule of a study: verdict, evidence, networks and ladder."""
 
 from __future__ import annotations
 
@@ -35,20 +35,23 @@ TRAINING: Basis = "training"
 
 @dataclass(frozen=True)
 class RuleResult:
-    """A rule of a study.
+    """The result of one rule of a study.
 
     Attributes:
         label: the label of the rule in tables.
-        control: the control under which it was trained, if any.
-        verdict: the word and the reasons; "not judged" or "no blocks" if there is nothing to judge.
+        control: the control, a changed network or recipe with which the rule was trained; None
+            without one.
+        verdict: a word with its reasons; "not judged" or "no blocks" if there is nothing to judge.
         basis: what the verdict rests on: an audit, the metrics of training, or nothing yet.
-        accuracy, frozen: the accuracy with all blocks trained, and with frozen blocks, over seeds.
+        accuracy: mean and spread over seeds of the accuracy with all blocks trained.
+        frozen: mean and spread over seeds of the accuracy with frozen blocks.
         networks: the networks with all blocks trained, one for each seed.
-        ladder: the rungs of its ladder, k rising.
-        twins: the swap twins of its rungs, k rising. In a twin, the blocks that the rung adds are
-            trained on noise.
+        ladder: the rungs of its ladder, in the order of k, the number of trained blocks.
+        twins: the swap twins of its rungs, in the same order. In a swap twin, the blocks that the
+            rung adds are trained on noise.
         used_depth: how many blocks earn accuracy; None without a ladder.
-        sensitivity: the range of each threshold in which the audit's verdict keeps its word.
+        sensitivity: for each threshold, the range in which the word of the audit's verdict stays
+            the same.
         access: what the rule sees, and whether it transports weights; None without an audit.
         unread: the number of networks trained after the audit, which the audit has not read.
     """
@@ -69,26 +72,29 @@ class RuleResult:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Return the findings of the diagnostics that have a part in the verdict."""
+        """Return the finding of each diagnostic on which the verdict rests."""
         return self.verdict.findings
 
     def finding(self, name: str) -> Finding | None:
-        """Return the finding of one diagnostic; None if the verdict has none."""
+        """Return the finding of one diagnostic; None if the verdict does not contain it."""
         return self.verdict.finding(name)
 
     @property
     def blocks(self) -> int | None:
-        """Return the number of blocks of its network; None if no rung has an accuracy."""
+        """Return the number of blocks of the rule's network; None if no rung has an accuracy."""
         return next((rung.blocks for rung in self.ladder if rung.accuracies), None)
 
     @property
     def diverged_seeds(self) -> list[int]:
-        """Return the seeds with which training of the whole network diverged."""
+        """Return the seeds at which training diverged when all blocks were trained."""
         return [network.seed for network in self.networks if network.diverged]
 
     @cached_property
     def values(self) -> Mapping[str, Mapping[int, float]]:
-        """Return each quantity by name and seed: accuracy, frozen, gain, and rungs as `k = 0`."""
+        """Return the values of each quantity by seed.
+
+        The quantities are accuracy, frozen, gain, and the accuracy of each rung, such as `k = 0`.
+        """
         values: dict[str, dict[int, float]] = {
             name: {
                 network.seed: value
@@ -115,9 +121,10 @@ def rule_results(
     bp_gain: float | None,
     chance: float | None,
 ) -> dict[str, RuleResult]:
-    """Return every rule by label, judged by the audit, or else by the metrics of training.
+    """Return the result of every rule, by label.
 
-    Audited rules come first, then rules without an audit. Controls come last.
+    A rule that was audited is judged by the audit. Any other rule is judged by the metrics of its
+    training. Audited rules come first, and rules under a control come last.
     """
     audited = audit.verdicts if audit else {}
     by_label: dict[str, list[RunResult]] = {label: [] for label in audited}
@@ -176,7 +183,7 @@ def _rule(
 
 
 def networks_of(runs: Sequence[RunResult], thresholds: Thresholds) -> tuple[NetworkResult, ...]:
-    """Return the networks with all blocks trained, with their readings of the last epoch."""
+    """Return each network with all blocks trained; its readings are from the last epoch."""
     frozen = {(run.label, run.config.seed): run for run in runs if run.config.k == 0}
     return tuple(
         trained_network(run, frozen.get((run.label, run.config.seed)), thresholds)
@@ -193,8 +200,8 @@ def judge_by_training(
 ) -> Verdict:
     """Return the verdict by the metrics that training recorded.
 
-    If readings that training should have recorded are missing, the rule is judged only if the
-    verdict is "walk back".
+    Training may have recorded too little for a diagnostic. Then only the verdict "walk back"
+    stands, and any other verdict becomes "not judged".
     """
     if not networks:
         return Verdict("not judged", (), 0, reason="no run with all blocks trained is done")
@@ -212,7 +219,7 @@ def judge_by_training(
 
 
 def gain_of_bp(runs: Sequence[RunResult], thresholds: Thresholds) -> float | None:
-    """Return the mean gain from depth of backpropagation, at its most accurate setting."""
+    """Return the mean gain of backpropagation from depth, at its most accurate setting."""
     bp = [run for run in runs if run.config.rule.name == "bp" and run.control is None]
     networks = networks_of(bp, thresholds)
     return gain_of_most_accurate((n.label, n.accuracy, n.frozen) for n in networks)

@@ -36,13 +36,14 @@ class RunResult:
         state: finished, diverged and failed runs have ended. A running run is being trained. A
             stopped run has begun, but no process trains it. A waiting run has not begun.
         folder: the folder with its files.
-        accuracy: the accuracy after the last epoch, if the run finished.
-        diverged_epoch: the epoch in which the run diverged, if it did.
-        reason: the reason why the run failed, if it did.
+        accuracy: the accuracy after the last epoch; None if the run has not finished.
+        diverged_epoch: the epoch in which the run diverged; None if it did not diverge.
+        reason: the reason why the run failed; None if it did not fail.
         provenance: version, commit, machine and cost of its result; empty without a result.
-        last: the metrics of the last epoch, from its result; None without a result.
-        right: for each evaluation sample whether the network is right, packed, from its result.
-            None without a result, and in results of earlier versions. `right_answers` unpacks it.
+        last: the metrics of the last epoch, as the result stores them; None without a result.
+        right: which evaluation samples the network classifies correctly, in the packed form of the
+            result; `right_answers` unpacks it. None without a result, or if an earlier version of
+            depthgauge wrote the result.
     """
 
     config: RunConfig
@@ -63,7 +64,7 @@ class RunResult:
 
     @property
     def control(self) -> str | None:
-        """Return the control under which the run was trained, if any."""
+        """Return the control under which the run was trained; None without a control."""
         return control_in(self.config.rule.label)
 
     @property
@@ -85,7 +86,7 @@ class RunResult:
     def epochs(self) -> Sequence[EpochMetrics]:
         """Return the metrics of every epoch, read from the run's folder on first use.
 
-        If the file of metrics is lost, return the last epoch, which the result also stores.
+        If the file of metrics is lost, return only the metrics of the last epoch, from the result.
         """
         lines = MetricsFile(RunPaths(self.folder).metrics_path).lines()
         return lines or ([self.last] if self.last is not None else [])
@@ -97,11 +98,14 @@ class RunResult:
 
     @property
     def has_all_epochs(self) -> bool:
-        """Return whether no epoch between the first and the last one is missing."""
+        """Return whether the metrics of every epoch are there, from epoch 0 to the last one."""
         return [line["epoch"] for line in self.epochs] == list(range(len(self.epochs)))
 
     def first_fired(self, thresholds: Thresholds) -> dict[str, int | None]:
-        """Return the epoch at which each diagnostic first fired; empty if epochs are missing."""
+        """Return the epoch at which each diagnostic first fired; None if it never fired.
+
+        If the metrics of an epoch are missing, return an empty dictionary.
+        """
         if not self.has_all_epochs:
             return {}
         return first_fired(readings_from_metrics(self.epochs), thresholds)

@@ -15,7 +15,11 @@ from depthgauge.store.run_paths import RunPaths
 
 
 def run_document(folder: Path) -> dict[str, JsonValue]:
-    """Return configuration, state, result or failure, provenance, and why files were put aside."""
+    """Return the document of the run in a folder.
+
+    It has the run's configuration, its state, its result or failure, its provenance, and the
+    reasons why damaged files were put aside.
+    """
     paths = RunPaths(folder)
     if not folder.is_dir():
         raise UserError(f"there is no folder {folder}; the runs of a study are in STUDY/runs")
@@ -50,7 +54,7 @@ def _state(ended: Mapping[str, JsonValue], *, begun: bool) -> str:
 
 
 def _ended(paths: RunPaths) -> dict[str, JsonValue]:
-    """Return the content of the result file, or of the failure file, or nothing."""
+    """Return the content of the result file, else of the failure file; empty if neither exists."""
     for path in (paths.result_path, paths.failed_path):
         if path.exists():
             return dict(read_json(path))

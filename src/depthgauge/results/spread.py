@@ -13,7 +13,7 @@ from typing_extensions import Self
 class Spread:
     """The mean, sample standard deviation (ddof 1) and number of some values.
 
-    The mean needs one value, and the standard deviation two; otherwise each is None.
+    Without a value the mean is None. With fewer than two values the standard deviation is None.
     """
 
     mean: float | None

@@ -35,11 +35,11 @@ class StudyResult:
         name: the name of the study's folder.
         folder: the folder with its files.
         config: the configuration that all its runs share.
-        chance: the accuracy of chance; None if it is not known.
+        chance: the accuracy of guessing; None if it is not known.
         runs: all runs that were planned or begun, rule by rule.
         audit: the audit of the study; None without one.
-        device, threads: the device and the number of threads, which fix results bit for bit; None
-            without a study.
+        device, threads: the device and the number of threads. Results agree bit for bit only if
+            both are the same. None without a study.
         problems: a sentence for each file that could not be read.
         submitted: the job on a cluster that trains the remaining runs, if there is one.
         linear_floor: the accuracy of a linear classifier of the input; None if none was fitted.
@@ -65,7 +65,7 @@ class StudyResult:
         return self.rules[label]
 
     def __iter__(self) -> Iterator[str]:
-        """Iterate over the labels."""
+        """Iterate over the labels of the rules."""
         return iter(self.rules)
 
     def __len__(self) -> int:
@@ -74,7 +74,7 @@ class StudyResult:
 
     @cached_property
     def rules(self) -> Mapping[str, RuleResult]:
-        """Return the rules by label: audited rules first, controls last."""
+        """Return a mapping from labels to rules: audited rules first, rules with a control last."""
         return rule_results(self.runs, self.audit, self.thresholds, self.bp_gain, self.chance)
 
     @property
@@ -91,14 +91,14 @@ class StudyResult:
 
     @cached_property
     def floors(self) -> Floors | None:
-        """Return the accuracies of a linear classifier and of a network without blocks."""
+        """Return the floors: the accuracies of a linear classifier and a network without blocks."""
         if not self.runs and self.audit is not None:
             return self.audit.floors
         return floors_of(self.runs, self.linear_floor, self.chance)
 
     @property
     def thresholds(self) -> Thresholds:
-        """Return the audit's thresholds; without an audit, those of the protocol."""
+        """Return the audit's thresholds; without an audit, the thresholds of the protocol."""
         return self.audit.thresholds if self.audit else Thresholds()
 
     @cached_property
@@ -152,7 +152,7 @@ class StudyResult:
         )
 
     def with_audit(self, audit: Audit) -> StudyResult:
-        """Return the study with `audit` as its audit, under the labels of the study's runs."""
+        """Return the study with this audit added; the audit takes over the labels of the runs."""
         return replace(self, audit=audit.with_labels_of(self.runs))
 
     def to_dataframe(self, name: FrameName = "runs") -> pd.DataFrame:

@@ -1,4 +1,9 @@
-"""Used depth computed from the runs of a ladder, its swap twins, and its confirming runs."""
+"""Compute used depth, the number of blocks that earn accuracy, from the runs of each rule.
+
+The runs are of four sorts. A rung of the ladder trains the last k blocks. In the rung's swap twin,
+the blocks that the rung adds are trained on noise. A confirming run trains only the blocks that
+earn accuracy. A noise run trains these blocks on credit, and all other blocks on noise.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +23,10 @@ from depthgauge.verdict.used_depth import find_used_depth
 def used_depths(
     rules: Mapping[str, Sequence[RunResult]], chance: float | None
 ) -> dict[str, UsedDepth]:
-    """Return the used depth of every rule that has a ladder, given the runs of each rule.
+    """Return the used depth of every rule that has a ladder, by label.
 
-    Each rule is compared with the most accurate setting of backpropagation under the same control.
+    `rules` has the runs of each rule. Each rule is compared with the most accurate setting of
+    backpropagation under the same control.
     """
     ladders = {
         label: ladder
@@ -75,7 +81,7 @@ def ladder_scores(runs: Sequence[RunResult], chance: float | None) -> LadderScor
 
 
 def confirming_runs(runs: Sequence[RunResult], earning: Sequence[int]) -> list[RunResult]:
-    """Return the runs that train only the `earning` blocks, except rungs of the ladder."""
+    """Return the runs that train only the `earning` blocks; rungs of the ladder are left out."""
     return [
         run
         for run in runs
@@ -98,15 +104,15 @@ def runs_on_noise(runs: Sequence[RunResult], earning: Sequence[int]) -> list[Run
 
 
 def _trained(run: RunResult) -> set[int]:
-    """Return the blocks that a run trains."""
+    """Return the blocks that a run trains, on credit or on noise."""
     blocks = run.config.net.blocks
     return {*range(blocks - run.config.k, blocks)} - {*run.config.intervention.frozen}
 
 
 def scores_of_runs(runs: Sequence[RunResult], chance: float | None) -> Scores:
-    """Return the accuracies of runs by seed.
+    """Return the accuracies and the right answers of runs, by seed.
 
-    A diverged run counts with the accuracy of chance, and all its answers count as wrong.
+    A diverged run gets the accuracy of guessing, and all its answers count as wrong.
     """
     finished = {run.config.seed: run for run in runs if run.accuracy is not None}
     right = {seed: run.right_answers for seed, run in finished.items()}
@@ -122,5 +128,5 @@ def scores_of_runs(runs: Sequence[RunResult], chance: float | None) -> Scores:
 
 
 def most_accurate(settings: Iterable[LadderScores]) -> LadderScores:
-    """Return the ladder whose whole network is the most accurate."""
+    """Return the ladder that reaches the highest mean accuracy with all blocks trained."""
     return max(settings, key=lambda ladder: fmean(ladder.full.accuracies.values()))

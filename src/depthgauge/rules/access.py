@@ -1,5 +1,6 @@
 """Say in words what a rule may see of a network, and whether it can transport weights.
 
+A rule transports the weights of a part of the network if it can use these weights transposed.
 This module does not import torch, so `depthgauge rules` answers at once.
 """
 
@@ -32,8 +33,8 @@ TRANSPORTED_BY_NEED = {
 class Access:
     """The declarations of a rule: its `needs`, and whether its feedback is made from the weights.
 
-    They say what the rule could do, not what it does: a rule that needs the readout counts as
-    transporting the readout's weights, even if it never differentiates the readout.
+    The declarations say what the rule could do, not what it does. A rule that needs the readout
+    counts as transporting the readout's weights, even if it never differentiates the readout.
     """
 
     needs: tuple[str, ...] = ()
@@ -47,7 +48,10 @@ class Access:
 
     @property
     def transports(self) -> tuple[str, ...]:
-        """The parts whose transposed weights the rule can use; "feedback" if it copies weights."""
+        """The parts of the network whose transposed weights the rule can use.
+
+        "feedback" is in the list if the rule's feedback is made from the weights.
+        """
         parts = {part for need in self.needs for part in TRANSPORTED_BY_NEED.get(need, ())}
         parts |= {"feedback"} if self.copies_weights else set()
         return tuple(part for part in ("blocks", "readout", "feedback") if part in parts)

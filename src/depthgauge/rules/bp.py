@@ -19,10 +19,11 @@ class BPOptions(RuleOptions):
 
 
 class BP(Rule):
-    """a_l = g_{l+1}, a_emb = g_0.
+    """Backpropagation: the credit of block l is a_l = g_{l+1}, the true gradient at its output.
 
-    The credit is the chain rule itself, so the engine takes the weight gradients from the same
-    backward pass (`end_to_end`) instead of walking through every block a second time.
+    The embedding gets g_0, the true gradient at the embedding's output. The credit is the chain
+    rule itself. So the engine takes the weight gradients from the same backward pass, and does not
+    walk through every block a second time. The flag `end_to_end` asks the engine for this.
     """
 
     name = "bp"

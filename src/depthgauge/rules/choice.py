@@ -6,14 +6,14 @@ brackets hold options of the rule, options of training, and at most one control.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from depthgauge.brackets import Bracketed, parse_brackets
 from depthgauge.config import NetConfig, Recipe, RuleConfig, TrainingOptions
 from depthgauge.controls import CONTROLS
 from depthgauge.errors import UserError
@@ -32,7 +32,7 @@ class RuleChoice:
         text: the rule as the user wrote it.
         source: a text that differs between rules of the same name (see `Kind.find`).
         training: the options of training in the brackets.
-        control: the control in the brackets, if any.
+        control: the control in the brackets; None without a control.
     """
 
     rule_class: type[Rule]
@@ -45,7 +45,7 @@ class RuleChoice:
     @cached_property
     def label(self) -> str:
         """The rule's name with, in brackets, the control and all options that are not defaults."""
-        given, default = self.options.model_dump(), self.rule_class.Options().model_dump()
+        given, default = dict(self.options), dict(self.rule_class.Options())
         usual = {name: option.default for name, option in TrainingOptions.model_fields.items()}
         varied = [
             f"{name}={text_of_option(value)}"
@@ -70,7 +70,7 @@ class RuleChoice:
         return self.rule_class(self.options)
 
     def net(self, base: NetConfig) -> NetConfig:
-        """Return the network for this rule: the study's, changed by the control if there is one."""
+        """Return the study's network, changed by this rule's control if it has one."""
         return CONTROLS[self.control].net(base) if self.control else base
 
     def recipe(self, base: Recipe) -> Recipe:
@@ -88,20 +88,6 @@ class RuleChoice:
             return base.model_copy(update=changes)
         except ValidationError as error:
             raise UserError(f"the rule {self.text}: {first_reason(error)}") from error
-
-
-class _Parts(NamedTuple):
-    """The parts of a rule's text.
-
-    Attributes:
-        reference: the text before the brackets.
-        options: the texts of options with a value, by name.
-        words: the words without a value.
-    """
-
-    reference: str
-    options: dict[str, str]
-    words: list[str]
 
 
 def choose_rule(text: str) -> RuleChoice:
@@ -126,8 +112,7 @@ def choose_rule(text: str) -> RuleChoice:
 def with_options(text: str, *more: str) -> str:
     """Return the text of a rule with `more` options or words added in its brackets."""
     parts = _parse(text)
-    inside = [f"{name}={value}" for name, value in parts.options.items()] + parts.words
-    return f"{parts.reference}[{','.join([*inside, *more])}]" if [*inside, *more] else text
+    return str(parts._replace(words=[*parts.words, *more]))
 
 
 def option_names(rule_class: type[Rule]) -> list[str]:
@@ -136,18 +121,8 @@ def option_names(rule_class: type[Rule]) -> list[str]:
     return [name for name in own.model_fields if name not in own.fixed]
 
 
-def _parse(text: str) -> _Parts:
-    """Split a rule's text into its parts; refuse bad syntax and repeated options."""
-    match = re.fullmatch(r"(?P<reference>[^\[\]]+)(\[(?P<inside>[^\[\]]*)\])?", text.strip())
-    if match is None:
-        raise UserError(f"cannot read the rule {text!r}; write it as dfa or dfa[normalise=batch]")
-    pairs = [part.partition("=") for part in (match["inside"] or "").split(",") if part.strip()]
-    names = [name.strip() for name, _, _ in pairs]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise UserError(f"the rule {text} has an option twice: {', '.join(twice)}; give it once")
-    options = {name.strip(): value.strip() for name, equals, value in pairs if equals}
-    return _Parts(match["reference"], options, [name for name in names if name not in options])
+def _parse(text: str) -> Bracketed:
+    return parse_brackets(text, "rule", "dfa or dfa[normalise=batch]")
 
 
 def _check_names(rule_class: type[Rule], given: Mapping[str, str]) -> None:

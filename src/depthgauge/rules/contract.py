@@ -9,7 +9,13 @@ from functools import cached_property
 from typing import ClassVar, Literal
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
 from torch import Tensor
 
 from depthgauge.losses.contract import Loss
@@ -51,8 +57,8 @@ class Context:
         loss: the loss; `loss.value(output, target)` is one number for each sample.
 
     Only for a rule that has a `noise_shape`:
-        noise: standard normal numbers of that shape, drawn for every batch. They depend on the
-            run's seed and the batch alone.
+        noise: standard normal numbers of the shape `noise_shape`, drawn for every batch. They
+            depend on the run's seed and the batch alone.
 
     Only for a rule that lists them in `needs`:
         error: the gradient of each sample's own loss at the network's output; with cross-entropy,
@@ -90,7 +96,7 @@ class Context:
     def _declared(self, need: Need) -> object:
         if need not in self._offers:
             raise LookupError(
-                f"the rule uses {need!r}, which its `needs` do not list; add it there"
+                f"the rule uses {need!r}, which its `needs` do not list; add {need!r} to `needs`"
             )
         return self._offers[need]
 
@@ -129,25 +135,28 @@ class Context:
 
     @property
     def blocks(self) -> Sequence[Callable[[Tensor], Tensor]]:
-        """The functions of the blocks, h_l ↦ f_l."""
+        """For each block l, the function from its input h_l to its branch f_l."""
         return self._declared("blocks")  # type: ignore[return-value]
 
     @property
     def gradient(self) -> Sequence[Tensor]:
-        """The true gradients g_0 … g_L."""
+        """The true gradients g_0 … g_L of each sample's own loss at the states h_0 … h_L."""
         return self._declared("gradient")  # type: ignore[return-value]
 
 
 class RuleOptions(BaseModel):
     """Options of a rule: validated, documented, and part of a run's identity.
 
-    Options in `fixed` are part of a run's configuration, but users cannot choose them. Credit is
-    applied as the rule returns it, unless a normalisation is chosen or is the rule's default
+    Options in `fixed` are part of a run's configuration, but users cannot choose them. Options in
+    `added` came later than the first runs of the rule: they are written only if they differ from
+    their default, so that the identity of earlier runs does not change. Credit is applied as the
+    rule returns it, unless a normalisation is chosen or is the rule's default
     (`NormalisedOptions`).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     fixed: ClassVar[frozenset[str]] = frozenset()
+    added: ClassVar[frozenset[str]] = frozenset()
 
     normalise: Normalise = Field(
         default="none",
@@ -160,9 +169,18 @@ class RuleOptions(BaseModel):
         description="added to the RMS of the credit before dividing",
     )
 
+    @model_serializer(mode="wrap")
+    def _without_added_defaults(
+        self, serialise: SerializerFunctionWrapHandler
+    ) -> dict[str, object]:
+        written: dict[str, object] = serialise(self)
+        fields = type(self).model_fields
+        unchanged = {name for name in self.added if getattr(self, name) == fields[name].default}
+        return {name: value for name, value in written.items() if name not in unchanged}
+
 
 class NormalisedOptions(RuleOptions):
-    """Options of a rule that by default divides each sample's credit by its RMS over features."""
+    """Options of a rule that by default divides each sample's credit by the credit's RMS."""
 
     normalise: Normalise = Field(
         default="sample", description=RuleOptions.model_fields["normalise"].description
@@ -172,9 +190,10 @@ class NormalisedOptions(RuleOptions):
 class Rule(ABC):
     """A learning rule, written for one network and one batch.
 
-    The engine runs it for many networks at once with `torch.func.vmap`. A rule for which this is
-    impossible (it uses `.item()`, or a step count that depends on the data) sets `batched = False`.
-    A rule whose `feedback` is made from the network's weights sets `copies_weights = True`.
+    The engine runs the rule for many networks at once with `torch.func.vmap`. If `vmap` cannot run
+    a rule, the rule sets `batched = False`. Examples are a rule that calls `.item()`, and a rule
+    whose number of steps depends on the data. A rule whose `feedback` is made from the network's
+    weights sets `copies_weights = True`.
     """
 
     name: ClassVar[str]
@@ -191,7 +210,7 @@ class Rule(ABC):
     def feedback(self, net: NetShape, generator: torch.Generator) -> dict[str, Tensor]:
         """Return the tensors that the rule keeps for a run; every checkpoint saves them.
 
-        They are, for instance, random matrices, or the weights of auxiliary networks and the
+        The tensors are, for instance, random matrices, or the weights of auxiliary networks and the
         moments of their optimizer. All random numbers must come from `generator`.
 
         Args:
@@ -214,21 +233,22 @@ class Rule(ABC):
         """Return one credit tensor for each block, and one for the embedding."""
 
     def learn(self, context: Context) -> Mapping[str, Tensor]:
-        """Return new values of the feedback that this batch changes, for rules that learn feedback.
+        """Return the tensors of the feedback that this batch changes, with their new values.
 
+        Only rules that learn their feedback define this method.
         The engine calls `learn` after `credit` on the same batch, so the credit of a batch never
         comes from feedback that has learned from this batch.
         """
         return {}
 
     def noise_shape(self, states: Sequence[Tensor]) -> tuple[int, ...] | None:
-        """Return the shape of the noise that `credit` and `learn` use; None if they use none."""
+        """Return the shape of the noise that `credit` and `learn` use; None means no noise."""
         return None
 
     def projected(self, context: Context) -> Tensor | None:
-        """Return the source s, (samples, c), if the rule's credit is s·B_lᵀ with `feedback["B"]`.
+        """Return the tensor s if the credit of every block l is s·B_lᵀ; otherwise return None.
 
-        Return None for any other credit. With s, the null calibration is much faster, since it
-        need not form the projections.
+        B_l is the matrix of block l in `feedback["B"]`, and s has the shape (samples, columns of
+        B_l). With s, the null calibration is much faster, since it need not compute the products.
         """
         return None

@@ -8,12 +8,21 @@ from collections.abc import Sequence
 import torch
 from pydantic import Field
 from torch import Tensor
-from torch.nn.functional import cross_entropy
 
 from depthgauge.nets.net_shape import NetShape
-from depthgauge.rules.auxiliary import Auxiliary, Tensors, clocks, features, features_width, rms
+from depthgauge.rules.auxiliary import (
+    Auxiliary,
+    Tensors,
+    clocks,
+    features,
+    features_width,
+    flatten,
+    rms,
+    why_not_uniform,
+)
 from depthgauge.rules.contract import Context, Credit, NormalisedOptions
 from depthgauge.rules.dfa import DFA
+from depthgauge.rules.positions import VECTORS, by_position, like_stream
 
 SMALLEST = 1e-12
 """The matching loss divides by the mean of ‖RMS(h_L)·g_L‖² over samples, but at least by this."""
@@ -22,8 +31,8 @@ SMALLEST = 1e-12
 class CreditBridgeOptions(NormalisedOptions):
     """Options of Credit Bridge.
 
-    Defaults come from the published toy experiment; defaults that it does not give were measured
-    (docs/rules/credit_bridge.md).
+    Defaults come from the published toy experiment. Defaults that the experiment does not give were
+    measured (docs/rules/credit_bridge.md).
     """
 
     hidden: int = Field(default=256, ge=1, description="width of the value network's hidden layers")
@@ -52,13 +61,15 @@ class CreditBridgeOptions(NormalisedOptions):
 
 
 class CreditBridge(DFA):
-    """a_l = ∇_h V(h_l, t_l, e), a_emb = ∇_h V(h_0, 0, e); V learns to predict each sample's loss.
+    """Credit Bridge: the credit of block l is a_l = ∇_h V(h_l, t_l, e), at the block's input.
 
     V has three targets. V(h_L) should be the loss. V(h_l) should be the soft minimum
     −τ·log mean_k exp(−V̄(h_{l+1} + σ·noise_k)/τ), where V̄ is a moving average of V. And ∇V(h_L)
     should be g_L; this error is measured in units of 1/RMS(h_L), relative to the batch's mean
     square of g_L. Without the third target V can predict the loss from the error e alone, and then
     ∇V means nothing. At the start of training the network gets DFA's credit, until V has learned.
+
+    In a stream with positions V is the sum over positions of a network of each position's features.
     """
 
     name = "credit_bridge"
@@ -77,8 +88,12 @@ class CreditBridge(DFA):
         average = {name.replace("V", "A", 1): tensor.clone() for name, tensor in value.items()}
         return direct | value | self.value.moments(value) | average
 
+    def why_not(self, net: NetShape) -> str | None:
+        """Refuse states of several shapes, since one value network serves all of them."""
+        return super().why_not(net) or why_not_uniform(self.name, net)
+
     def noise_shape(self, states: Sequence[Tensor]) -> tuple[int, ...]:
-        """Return the shape of the noise: K copies of h_1 … h_L."""
+        """Return the shape of the noise: K noisy copies of each of the states h_1 … h_L."""
         return (self.options.copies, len(states) - 1, *states[0].shape)
 
     def predict(
@@ -89,18 +104,19 @@ class CreditBridge(DFA):
         time: float | Tensor,
         error: Tensor,
     ) -> Tensor:
-        """Return V(h, t, e) of each sample.
+        """Return V(h, t, e), the predicted loss, of each sample.
 
-        The stream may have leading axes. `time` is then one number for all of them, or a tensor
-        with a number for each index.
+        `network` is V or its moving average. The stream h may have leading axes. The time t is then
+        one number for all indices of these axes, or a tensor with a number for each index.
         """
         seen = features(stream, time, error, self.options.frequencies)
-        return network.of_features(parameters, seen).squeeze(-1)
+        values = network.of_features(parameters, seen).squeeze(-1)
+        return values if error.dim() == VECTORS else values.sum(-1)
 
     def slope(
         self, parameters: Tensors, stream: Tensor, time: float | Tensor, error: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """Return ∇_h V of each sample, and V itself."""
+        """Return the gradient ∇_h V of each sample, and the value V."""
 
         def total(h: Tensor) -> tuple[Tensor, Tensor]:
             values = self.predict(self.value, parameters, h, time, error)
@@ -114,10 +130,12 @@ class CreditBridge(DFA):
         if context.progress < self.options.warm_up:
             return super().credit(context)
         value = self.value.parameters(context.feedback)
-        inputs = torch.stack(list(context.states[:-1] or context.states))
-        times = clocks(_times(context)[: len(inputs)], context.error)
-        slopes, _ = self.slope(value, inputs, times, context.error)
-        return Credit(blocks=list(slopes[: len(context.states) - 1]), embed=slopes[0])
+        states, error = flatten(context)
+        inputs = torch.stack(states[:-1] or states)
+        times = clocks(_times(context)[: len(inputs)], error)
+        slopes, _ = self.slope(value, inputs, times, error)
+        credit = [like_stream(slope, context.states[0], context.layout) for slope in slopes]
+        return Credit(blocks=credit[: len(context.states) - 1], embed=credit[0])
 
     def projected(self, context: Context) -> Tensor | None:
         """Return DFA's source while the credit is DFA's, and None later."""
@@ -125,19 +143,19 @@ class CreditBridge(DFA):
 
     def learn(self, context: Context) -> dict[str, Tensor]:
         """Train V for one step, and update its moving average."""
-        *earlier, last = context.states
+        (*earlier, last), error = flatten(context)
         losses, slopes = _losses_and_gradients(context)
-        minima, unit = self._soft_minima(context), rms(last)
+        minima, unit = self._soft_minima(context), rms(last, error.dim() - 1)
         total = (slopes * unit).square().sum().clamp_min(SMALLEST * len(losses))
 
         def loss(parameters: Tensors) -> Tensor:
-            slope, values = self.slope(parameters, last, 1.0, context.error)
+            slope, values = self.slope(parameters, last, 1.0, error)
             mismatch = ((slope - slopes) * unit).square().sum() / total
             loss_at_last = (values - losses).square().mean() + self.options.matching * mismatch
             if not earlier:
                 return loss_at_last
-            streams, times = torch.stack(earlier), clocks(_times(context)[:-1], context.error)
-            before = self.predict(self.value, parameters, streams, times, context.error)
+            streams, times = torch.stack(earlier), clocks(_times(context)[:-1], error)
+            before = self.predict(self.value, parameters, streams, times, error)
             return loss_at_last + (before - torch.stack(minima)).square().mean(1).sum()
 
         gradients = torch.func.grad(loss)(self.value.parameters(context.feedback))
@@ -149,14 +167,19 @@ class CreditBridge(DFA):
         }
 
     def _soft_minima(self, context: Context) -> list[Tensor]:
-        """Return for each block the soft minimum of V̄ over noisy copies of the block's output."""
+        """Return for each block the soft minimum of V̄ over noisy copies of the next state.
+
+        V̄ is the moving average of V.
+        """
         average = self.average.parameters(context.feedback)
-        minima = []
+        minima, (states, error) = [], flatten(context)
         for index, time in enumerate(_times(context)[1:]):
-            stream = context.states[index + 1]
+            stream, size = states[index + 1], rms(states[index + 1], error.dim() - 1)
             noise = context.noise[:, index]
-            copies = torch.addcmul(stream, rms(stream), noise, value=self.options.sigma)
-            values = self.predict(self.average, average, copies, time, context.error)
+            if stream.dim() > VECTORS:
+                noise = torch.stack([by_position(copy, context.layout) for copy in noise])
+            copies = torch.addcmul(stream, size, noise, value=self.options.sigma)
+            values = self.predict(self.average, average, copies, time, error)
             exponents = -values / self.options.temperature
             mean = torch.logsumexp(exponents, 0) - math.log(self.options.copies)
             minima.append(-self.options.temperature * mean)
@@ -170,11 +193,11 @@ def _times(context: Context) -> list[float]:
 
 
 def _losses_and_gradients(context: Context) -> tuple[Tensor, Tensor]:
-    """Return each sample's loss, and its gradient g_L at h_L."""
+    """Return each sample's loss, and its gradient g_L at h_L with the features last."""
 
     def total(stream: Tensor) -> tuple[Tensor, Tensor]:
-        losses = cross_entropy(context.readout(stream), context.target, reduction="none")
+        losses = context.loss.value(context.readout(stream), context.target)
         return losses.sum(), losses
 
     slopes, losses = torch.func.grad(total, has_aux=True)(context.states[-1])
-    return losses, slopes
+    return losses, by_position(slopes, context.layout)

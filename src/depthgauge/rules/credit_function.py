@@ -46,7 +46,7 @@ def make_context(
 
 
 def draw_noise(rule: Rule, batch: BatchView) -> Tensor | None:
-    """Draw the rule's noise for a measurement; it is the same every time."""
+    """Draw the rule's noise for a measurement; the seed is fixed, so every call draws the same."""
     shape, like = rule.noise_shape(batch.states), batch.states[0]
     if shape is None:
         return None

@@ -9,10 +9,10 @@ from typing import Literal
 import torch
 from pydantic import Field
 from torch import Tensor
-from torch.nn.functional import cross_entropy
 
-from depthgauge.rules.auxiliary import rms
+from depthgauge.nets.batch_view import along_axis
 from depthgauge.rules.contract import Context, Credit, Rule, RuleOptions
+from depthgauge.rules.positions import sample_axes
 
 
 class EPOptions(RuleOptions):
@@ -32,19 +32,25 @@ class EPOptions(RuleOptions):
 
 
 class EP(Rule):
-    """a_l = −ε_{l+1}/β and a_emb = −ε_0/β at the nudged states.
+    """Equilibrium Propagation: the credit of block l is a_l = −ε_{l+1}/β at the nudged states.
 
-    ε_0 = h_0 − embed(x) and ε_{l+1} = h_{l+1} − h_l − block_l(h_l) are the differences between the
-    states and their predictions from the state below; the energy is E = ½ Σ ‖ε_l‖². The free phase
-    is the forward pass, where E = 0. The nudged phase descends E + β·CE in all h. At its fixed
-    point ε_l = (1 + J_l)ᵀ ε_{l+1} and ε_L = −β ∂CE/∂h_L. So the credit tends to the true gradient
-    as β → 0, if the nudged phase reaches its fixed point.
+    ε_{l+1} = h_{l+1} − h_l − block_l(h_l) is the difference between a state and its prediction from
+    the state below. For the embedding, ε_0 = h_0 − embed(x), and the credit is −ε_0/β.
 
     The readout's LayerNorm sees h_L/RMS(h_L), so the gradient of CE falls with RMS(h_L). With
-    β = nudge · RMS²(h_L) of each sample, a nudge moves a stream of any size by the same share.
+    β = nudge · RMS²(h_L) of each sample, over all its axes, a nudge moves a stream of any size by
+    the same share.
 
-    With `credit=displacement` the credit is −(h_{l+1} − h_{l+1}^free)/β, which also contains the
-    displacements of the states below.
+    At the fixed point of the nudged phase, ε_L = −β ∂CE/∂h_L and ε_l = (1 + J_l)ᵀ ε_{l+1}, with J_l
+    the Jacobian of block l. This is the chain rule. So the credit tends to the true gradient as
+    β → 0, if the nudged phase reaches its fixed point.
+
+    The readout's LayerNorm sees h_L/RMS(h_L), so the gradient of CE becomes smaller as RMS(h_L)
+    grows. Therefore each sample has β = nudge · RMS²(h_L). A nudge then moves a stream of any size
+    by the same share of its size.
+
+    With `credit=displacement` the credit is −(h_{l+1} − h_{l+1}^free)/β, from the displacement of a
+    state since the free phase. It also contains the displacements of the states below.
     """
 
     name = "ep"
@@ -54,9 +60,10 @@ class EP(Rule):
     options: EPOptions
 
     def credit(self, context: Context) -> Credit:
-        """Run the nudged phase; return credit from the errors or the displacements at its end."""
+        """Run the nudged phase; return credit from the differences ε, or from the displacements."""
         states = list(context.states)
-        beta = self.options.nudge * rms(states[-1]).square()
+        square = states[-1].square().mean(sample_axes(states[-1], context.layout))
+        beta = self.options.nudge * (square + torch.finfo(square.dtype).tiny)
         for _ in range(self.options.steps):
             states = self._sweep(context, states, beta)
         if self.options.credit == "displacement":
@@ -64,22 +71,24 @@ class EP(Rule):
         else:
             predictions, _ = _predict(context, states)
             differences = [h - below for h, below in zip(states, predictions, strict=True)]
-        embed, *blocks = [-difference / beta for difference in differences]
+        axis = context.layout.sample_axis
+        embed, *blocks = [-d / along_axis(beta, d, axis) for d in differences]
         return Credit(blocks=blocks, embed=embed)
 
     def _sweep(self, context: Context, states: list[Tensor], beta: Tensor) -> list[Tensor]:
         """Move every state by one gradient step, from the last state down.
 
-        ∂(E + β·CE)/∂h_l = ε_l − (1 + J_l)ᵀ ε_{l+1}; at h_L the second term is −β·∂CE/∂h_L instead.
-        Each step uses the new value of the state above, so the nudge reaches the embedding in one
-        sweep.
+        The gradient is ∂(E + β·CE)/∂h_l = ε_l − (1 + J_l)ᵀ ε_{l+1}. For the last state h_L it is
+        ε_L + β·∂CE/∂h_L. Each step uses the new value of the state above, so the nudge reaches the
+        embedding in one sweep.
         """
         predictions, pulls = _predict(context, states)
 
         def nudge(last: Tensor) -> Tensor:
-            return cross_entropy(context.readout(last), context.target, reduction="sum")
+            return context.loss.value(context.readout(last), context.target).sum()
 
-        pull = -beta * torch.func.grad(nudge)(states[-1])
+        slope: Tensor = torch.func.grad(nudge)(states[-1])
+        pull = -along_axis(beta, slope, context.layout.sample_axis) * slope
         moved: list[Tensor] = []
         for index in reversed(range(len(states))):
             error = states[index] - predictions[index]
@@ -92,7 +101,10 @@ class EP(Rule):
 def _predict(
     context: Context, states: list[Tensor]
 ) -> tuple[list[Tensor], list[Callable[[Tensor], tuple[Tensor, ...]]]]:
-    """Return each state's prediction from the state below, and v ↦ (1 + J_l)ᵀ v of each block."""
+    """Return each state's prediction from the state below, and a function for each block.
+
+    The function of block l maps v to (1 + J_l)ᵀ v, with J_l the Jacobian of the block.
+    """
     predictions, pulls = [context.states[0]], []
     for block, stream in zip(context.blocks, states[:-1], strict=True):
         step = torch.func.vjp(partial(_next, context, block), stream)
@@ -102,5 +114,8 @@ def _predict(
 
 
 def _next(context: Context, block: Callable[[Tensor], Tensor], stream: Tensor) -> Tensor:
-    """Return the prediction of h_{l+1}: h_l + block_l(h_l)."""
+    """Return the prediction of h_{l+1} from h_l.
+
+    It is h_l + block_l(h_l), or block_l(h_l) in a network without residual connections.
+    """
     return stream + block(stream) if context.residual else block(stream)

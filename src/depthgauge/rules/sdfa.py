@@ -9,7 +9,7 @@ from depthgauge.rules.dfa import DFA
 
 
 class SignDFA(DFA):
-    """a_l = sign(e)·B_lᵀ with DFA's matrices.
+    """Sign-DFA: the credit of block l is a_l = sign(e)·B_lᵀ, with the error e and DFA's matrix B_l.
 
     With softmax and cross-entropy the sign is −1 for the target and +1 for every other class. So
     all samples of a class get the same credit, whatever the size of their errors, except where an

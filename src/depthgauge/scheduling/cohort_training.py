@@ -1,4 +1,8 @@
-"""Train one cohort, from its last checkpoint if there is one, and write into the study's folder."""
+"""Train one cohort, which is a group of runs that are trained together.
+
+Training continues from the cohort's last checkpoint, if there is one. The results are written into
+the study's folder.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +37,7 @@ class Conditions:
         device: the device of the networks.
         save_every: seconds between checkpoints.
         command: the user's command, for the provenance.
-        on_step: is called with the epoch and the number of finished steps.
+        on_step: is called with the number of finished epochs and the number of finished steps.
         stop: returns True once training should save and stop.
         may_write: is called before each write; training stops if it returns False.
         engine: cohort trains many runs as one, plain trains them one by one.

@@ -1,4 +1,7 @@
-"""Split the runs of a grid into cohorts, which are trained together, and add them to the plan."""
+"""Split the runs of a grid into cohorts, and add the cohorts to the study's plan.
+
+A cohort is a group of runs that are trained together.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ def plan_runs(
         task: the user's text for the task.
         validation: the number of training samples that are held out.
         size: the most runs in a cohort.
-        done: the identities of the runs that are done; by default, they are looked up.
+        done: the identities of the runs that are done; by default, looked up in the study's folder.
     """
     runs = _not_done(study, grid, done)
     while True:
@@ -53,9 +56,9 @@ def plan_runs(
 
 
 def cohorts_left(study: StudyFolder, grid: Grid | RunList, size: int = LARGEST) -> list[CohortPlan]:
-    """Return the cohorts that `plan_runs` would return, without writing the plan.
+    """Return the cohorts that are left to train, as `plan_runs` would plan them.
 
-    Cohorts without unfinished runs are left out.
+    Nothing is written. A cohort whose runs have all finished, diverged or failed is left out.
     """
     runs = _not_done(study, grid)
     known, new = _known_and_new(study, runs, study.plan_files.read(), size)
@@ -90,8 +93,9 @@ def partition(
 ) -> list[CohortPlan]:
     """Split runs into cohorts of at most `size` runs that can be trained together.
 
-    Cohorts of the same group are about equally large. The order of `runs` decides which runs share
-    a cohort, so the runs of a seed mostly stay together.
+    All runs that can be trained together form a group (see `group_alike`). The cohorts of a group
+    are about equally large. The order of `runs` decides which runs share a cohort, so the runs of a
+    seed mostly stay together.
     """
     cohorts = []
     for together in group_alike(runs, position_of):
@@ -140,7 +144,7 @@ def _saved_position(study: StudyFolder, run: PlannedRun) -> Position | None:
 
 
 def _with_whole_path(rule: str) -> str:
-    """Return the text for a rule with its file's absolute path, so that any process finds it."""
+    """Return the text for a rule with the absolute path of the rule's file, for other processes."""
     path = file_of(rule)
     return rule if path is None else in_file(rule, path.resolve())
 

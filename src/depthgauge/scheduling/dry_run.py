@@ -25,7 +25,7 @@ GIGABYTE = 1e9
 
 @dataclass(frozen=True)
 class PlannedState:
-    """One run of a study, and its state; `run` is its path inside the study's folder."""
+    """One run of a study, and its state; `run` is the path of its folder in the study's folder."""
 
     label: str
     k: int

@@ -160,7 +160,7 @@ def prepare(
 
 
 def task_reference(config: StudyConfig) -> str:
-    """Return the user's text for the task; the path of a file is made absolute."""
+    """Return the user's text for the task; if it is the path of a file, make it absolute."""
     path = Path(config.task)
     return str(path.resolve()) if path.is_file() else config.task
 

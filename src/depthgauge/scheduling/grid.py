@@ -1,4 +1,7 @@
-"""The grid of a study: one run for every rule, number of trained blocks k, and seed."""
+"""The grid of a study: one run for each combination of a rule, a number k, and a seed.
+
+A run trains the last k blocks of its network. The network has L blocks.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +26,8 @@ from depthgauge.config import (
 )
 from depthgauge.errors import OptionError, UserError
 from depthgauge.losses.registry import find_loss
+from depthgauge.nets.architectures.choice import choose_net
 from depthgauge.nets.user_net_config import count_user_blocks, user_net_config
-from depthgauge.registry import NETS
 from depthgauge.rules.choice import RuleChoice, choose_rule
 from depthgauge.scheduling.variations import at_all_settings, with_controls, with_floor
 from depthgauge.study_config import StudyConfig
@@ -103,7 +106,10 @@ class PlannedRun:
 
 @dataclass(frozen=True)
 class RunList:
-    """Runs that a study needs because of the results of earlier runs, such as swap twins."""
+    """Runs that a study needs because of what earlier runs showed, for example swap twins.
+
+    In a swap twin, some of the trained blocks get noise as credit.
+    """
 
     task: Task
     base: SharedConfig
@@ -118,7 +124,7 @@ class RunList:
 
 @dataclass(frozen=True)
 class Grid:
-    """The runs of rules × k × seeds on one task, network and recipe.
+    """One run for each combination of a rule, a k and a seed, on one task, network and recipe.
 
     A rule with training options, such as `learning_rate`, has its own recipe. A rule under a
     control may have its own network.
@@ -137,7 +143,7 @@ class Grid:
         if len(set(labels)) < len(labels):
             raise UserError(f"--rules names a rule twice: {' '.join(labels)}; name each rule once")
         for choice in self.rules:
-            if not self.net.is_residual_mlp and choice.net(self.net) != self.net:
+            if self.net.source and choice.net(self.net) != self.net:
                 raise UserError(
                     f"the rule {choice.label} needs a changed network, but {self.net.name} is "
                     "built by its own function; leave the control out, or write a function for it"
@@ -176,16 +182,16 @@ class Grid:
         return [PlannedRun(kind, k, seed) for seed in self.seeds]
 
     def _ks(self, net: NetConfig) -> list[int]:
-        """Return the values of k, the largest first.
+        """Return the values of k for a rule with this network, the largest first.
 
-        A rule whose control changes the number of blocks is trained at k = 0 and k = L only.
+        If the rule's control changes the number of blocks, k is only 0 or the number of blocks.
         """
         ks = self.ks if net.blocks == self.net.blocks else {0, net.blocks}
         return sorted(ks, reverse=True)
 
 
 def load_task_of(config: StudyConfig) -> Task:
-    """Load the task of a study; its `validation` samples are held out of the training set."""
+    """Load the task of a study; `config.validation` training samples are held out."""
     try:
         return load_task(config.task, config.validation)
     except UserError as error:
@@ -198,7 +204,7 @@ def build_grid(config: StudyConfig, task: Task, rules: Sequence[RuleChoice] | No
         rules = at_all_settings(given_rules(config), config.variations)
     controlled = with_controls(rules, config.controls)
     net = net_of(config, task)
-    if config.floors and net.blocks and net.is_residual_mlp:
+    if config.floors and net.blocks and not net.source:
         controlled = with_floor(controlled)
     return Grid(task, net, recipe_of(config, task), controlled, ks_of(config), config.seeds)
 
@@ -220,26 +226,28 @@ def net_of(config: StudyConfig, task: Task | None = None) -> NetConfig:
     try:
         if config.own_net is not None:
             return user_net_config(config.own_net, config.blocks, task or load_task_of(config))
-        NETS.find(config.net)
+        choice = choose_net(config.net)
     except UserError as error:
         raise OptionError("net", str(error)) from error
-    width = config.width or find_task(config.task).width
-    return NetConfig(name=config.net, width=width, blocks=config.depth)
+    return choice.config(config.width or find_task(config.task).width, config.depth)
 
 
 def recipe_of(config: StudyConfig, task: Task) -> Recipe:
     """Return the recipe of a study; by default, the task decides on the epochs and the loss."""
     shared = Recipe.model_fields.keys() & StudyConfig.model_fields.keys() - {"epochs", "loss"}
-    name = config.loss or task.loss
+    name, targets = config.loss or task.loss, task.evaluation.y
     try:
         loss = find_loss(name)
+        loss.check(
+            targets.shape if task.is_regression else (*targets.shape, task.num_classes), targets
+        )
     except UserError as error:
         raise OptionError("loss", str(error)) from error
     return Recipe(
         **{option: getattr(config, option) for option in shared},
         epochs=config.epochs or find_task(config.task).epochs,
         loss=name,
-        score=loss.score(task.evaluation.y).name,
+        score=loss.score(targets).name,
     )
 
 
@@ -269,7 +277,10 @@ def ks_of(config: StudyConfig) -> Sequence[int]:
 
 
 def usual_rungs(depth: int) -> list[int]:
-    """Return the rungs that an audit trains by default: all, or 0, 1, 2, 4, … and L."""
+    """Return the values of k that an audit trains by default.
+
+    They are 0 to `depth` in a network of few blocks, and 0, 1, 2, 4, … and `depth` in a deeper one.
+    """
     if depth <= SMALL_LADDER:
         return list(range(depth + 1))
     doubling = [2**power for power in range(depth.bit_length()) if 2**power < depth]

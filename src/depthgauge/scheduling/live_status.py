@@ -25,7 +25,7 @@ class LiveRuns:
     Attributes:
         begun: the number of runs that have begun.
         epochs: the lowest and the highest epoch of these runs; None if no run has begun.
-        accuracy: the mean accuracy of the runs that have not diverged; None if there are none.
+        accuracy: the mean accuracy of the runs that have not diverged; None if it is not known.
         diverged: the number of runs that diverged.
     """
 
@@ -88,7 +88,7 @@ class LiveRule:
 class _Run:
     """The state of one run; once the run is finished, its files are not read again.
 
-    `k` is None for a run with an intervention, which belongs to no rung.
+    A run with an intervention belongs to no rung of the ladder, so its `k` is None.
     """
 
     def __init__(

@@ -44,7 +44,7 @@ def run_locally(
 ) -> None:
     """Train the job in `processes` worker processes, or in this process if the number is one.
 
-    `tasks` are already loaded in this process; worker processes load their own.
+    `tasks` are tasks that this process has already loaded. Worker processes load tasks themselves.
     """
     if processes > 1:
         run_side_by_side(job, study, processes, interrupt, on_look)
@@ -79,7 +79,7 @@ def run_here(
 def run_side_by_side(
     job: Job, study: StudyFolder, count: int, interrupt: Interrupt, on_look: OnLook
 ) -> None:
-    """Train in `count` worker processes; if a process dies, the others take over its cohorts."""
+    """Train in `count` worker processes; if one dies, the other processes take over its cohorts."""
     context = mp.get_context("spawn")
     stop, sentences = context.Event(), context.SimpleQueue()
     processes = [
@@ -106,7 +106,10 @@ def run_side_by_side(
 
 
 def conclude(job: Job, study: StudyFolder, said: list[str], interrupt: Interrupt) -> None:
-    """Raise an error if the workers reported errors (`said`), were stopped, or died."""
+    """Raise an error if the workers reported errors, were stopped, or died.
+
+    `said` has the errors that the workers reported.
+    """
     if said:
         raise UserError("; ".join(dict.fromkeys(said)))
     if interrupt():
@@ -122,8 +125,8 @@ def conclude(job: Job, study: StudyFolder, said: list[str], interrupt: Interrupt
 def _without_main_script() -> Iterator[None]:
     """Keep processes that are started inside the `with` block from importing the main script.
 
-    Workers do not need that script. A script without `if __name__ == "__main__"` would run again
-    in every worker.
+    Workers do not need the main script. A script without `if __name__ == "__main__"` would run
+    again in every worker.
     """
     script = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
@@ -137,8 +140,8 @@ def _without_main_script() -> Iterator[None]:
 def _signals_blocked() -> Iterator[None]:
     """Block signals until the end of the `with` block.
 
-    A process that is started inside the block begins with blocked signals. Otherwise a Ctrl-C
-    while it imports its modules would end it with a traceback.
+    A process that is started inside the block begins with blocked signals. Otherwise a Ctrl-C would
+    end the new process with a traceback while it imports its modules.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ASKING)
     try:

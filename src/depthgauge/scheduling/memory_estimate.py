@@ -1,8 +1,9 @@
 """Estimate, by counting arrays, the memory that a process needs at most to train a cohort.
 
-A run holds its weights, their gradients, two moments, and the initial weights. In addition it holds
-the activations of a batch in training, or of the batch from which gauges read. Rules that
-differentiate parts of the network, or train networks of their own, hold several times as much.
+A run holds its weights, their gradients, two moments of the optimizer, and the initial weights. In
+addition it holds the activations of one batch. This is the batch in training or the batch on which
+gauges measure, whichever is larger. A rule that differentiates parts of the network, or trains
+networks of its own, holds several times as much.
 
 `tests/scheduling/test_memory_estimate.py` compares the estimate with the memory of real processes.
 """
@@ -16,7 +17,7 @@ import torch
 from depthgauge.config import NetConfig, Recipe
 from depthgauge.errors import UserError
 from depthgauge.gauges.norms import BATCH_READ
-from depthgauge.nets.user_net_config import network_size
+from depthgauge.nets.probed import size_of
 from depthgauge.rules.choice import choose_rule
 from depthgauge.rules.contract import Rule
 from depthgauge.store.plan_files import CohortPlan
@@ -58,7 +59,7 @@ LEARNING, LEARNING_PER_BLOCK, LEARNING_WIDTH = 20, 32, 256
 def cohort_bytes(
     net: NetConfig, recipe: Recipe, rule: type[Rule] | None, task: Task, runs: int
 ) -> float:
-    """Return the bytes of a cohort's tensors; without a `rule`, of the rule that needs most."""
+    """Return the bytes of a cohort's tensors; without a `rule`, assume the most costly rule."""
     item = torch.finfo(DTYPES[recipe.dtype]).bits // 8
     if not net.is_residual_mlp:
         return item * runs * _numbers_of_network(net, recipe, rule, task)
@@ -80,7 +81,7 @@ def _numbers_of_network(
     net: NetConfig, recipe: Recipe, rule: type[Rule] | None, task: Task
 ) -> float:
     """Return the numbers in the tensors of one run of any network, measured on few samples."""
-    size, batch = network_size(net, task), max(recipe.batch_size, BATCH_READ)
+    size, batch = size_of(net, task), max(recipe.batch_size, BATCH_READ)
     passes = PASSES + DIFFERENTIATED_PASSES * (rule is None or "blocks" in rule.needs)
     weights = (COPIES_OF_WEIGHTS + COPIES_IN_CHECKPOINT) * size.weights
     read = (len(task.evaluation) + batch) * task.train.x[0].numel()
@@ -109,6 +110,6 @@ def planned_bytes(cohort: CohortPlan, task: Task) -> int:
 def count_weights(net: NetConfig, task: Task) -> int:
     """Return the number of weights in all matrices of a network."""
     if not net.is_residual_mlp:
-        return network_size(net, task).weights
+        return size_of(net, task).weights
     blocks = 2 * net.blocks * net.width * (net.hidden or net.width)
     return net.width * (task.input_dim + task.num_classes) + blocks

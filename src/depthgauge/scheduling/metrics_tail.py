@@ -13,13 +13,13 @@ from depthgauge.verdict.thresholds import Thresholds
 class MetricsTail:
     """A summary of a run's `metrics.jsonl`, brought up to date by `update`.
 
-    A run that is resumed may drop its last epochs and write them again. `update` notices that,
-    because the line that it read last has moved or an epoch comes again; then it reads the whole
-    file.
+    A run that is resumed may drop its last epochs and write them again. Then the line that `update`
+    read last has moved, or an epoch appears a second time. `update` notices both, and reads the
+    whole file again.
 
     Attributes:
-        epoch: the newest epoch; None while there is none.
-        accuracy: the accuracy after that epoch.
+        epoch: the newest epoch; None before the first epoch has ended.
+        accuracy: the accuracy after the newest epoch.
         diverged: whether the run diverged.
         fired: the first epoch at which each diagnostic fired, judged by single values instead of
             intervals; None if it has not fired. Diagnostics that training does not measure are

@@ -1,4 +1,4 @@
-"""Count the finished steps of a study in training, from its folder, for the progress bar."""
+"""Count the finished steps of a study for the progress bar, by reading the study's folder."""
 
 from __future__ import annotations
 
@@ -42,7 +42,10 @@ class ProgressReader:
         self._last, self._not_before = Progress(0, 0, ()), 0.0
 
     def read(self) -> Progress:
-        """Return the progress of the cohorts; an earlier answer if reading the folder is slow."""
+        """Return the progress of the cohorts.
+
+        If reading the folder is slow, return the last answer again for some time.
+        """
         began = time.monotonic()
         if began >= self._not_before:
             self._last = self._look()

@@ -44,7 +44,7 @@ def available_cores(cgroups: Path = CGROUPS, own: Path = OWN_GROUPS) -> int:
 
 
 def free_memory(device: str = "cpu", cgroups: Path = CGROUPS, own: Path = OWN_GROUPS) -> float:
-    """Return the free bytes of the GPU, or of this machine within its container's limit."""
+    """Return the free bytes of the GPU; for the CPU, what machine and container leave free."""
     if device.startswith("cuda"):
         return float(torch.cuda.mem_get_info(device)[0])
     return min(float(psutil.virtual_memory().available), memory_left(cgroups, own))

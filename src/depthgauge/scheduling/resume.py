@@ -19,13 +19,14 @@ from depthgauge.store.study_folder import StudyDocument, StudyFolder, read_study
 
 
 def resume_study(folder: Path, execution: Execution, names: Sequence[str] = ()) -> Prepared:
-    """Train the remaining runs of a study's plan; if `names` are given, only of these cohorts."""
+    """Train the remaining runs of a study's plan; with `names`, only in the named cohorts."""
     study, file, device = _open(folder, execution)
     plan = study.plan_files.read()
     for name in names:
         if name not in plan.cohorts:
             raise UserError(
-                f"--cohorts {name}: the plan has no such cohort; it has {', '.join(plan.cohorts)}"
+                f"--cohorts {name}: the plan has no cohort {name}; the cohorts of the plan are "
+                f"{', '.join(plan.cohorts)}"
             )
     cohorts = plan.resolve(names) if names else plan.current
     return _train(study, file, device, cohorts, execution)

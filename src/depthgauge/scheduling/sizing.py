@@ -1,8 +1,8 @@
 """Choose how many runs are trained together, and in how many processes, without measuring.
 
 There is one process of one thread for each core. A cohort has at most 15 runs, and all processes
-get about the same work. If memory is short, cohorts are made smaller; if that is not enough, there
-are fewer processes.
+get about the same work. If memory is short, cohorts are made smaller. If memory is still short,
+there are fewer processes.
 
 The results depend, in their last bits, on which runs are in one cohort and on the number of
 threads. Therefore the choice depends only on the grid, the cores, the free memory and the user's
@@ -45,7 +45,7 @@ GIGABYTE = 1e9
 
 @dataclass(frozen=True)
 class Sizing:
-    """The most runs in a cohort, and the number of threads of each process."""
+    """The largest number of runs in a cohort, and the number of threads of each process."""
 
     runs: int
     threads: int
@@ -71,7 +71,7 @@ def size_cohorts(
         size: the most runs in a cohort, if the user fixed it.
         cluster: whether a cluster trains the runs. Then each process is assumed to have as much
             memory as this machine, and the cluster decides whether a single run fits.
-        resources: cores and free memory (by default, those of this machine).
+        resources: the cores and the free memory; by default, what this machine has.
 
     Raises:
         UserError: a single run does not fit into the free memory.
@@ -105,21 +105,22 @@ def most_processes(threads: int, device: str, resources: Resources) -> int:
 def processes_for(
     needs: Sequence[float], threads: int, device: str, resources: Resources | None = None
 ) -> int:
-    """Return the number of processes for some cohorts; `needs` has the bytes of each cohort."""
+    """Return in how many processes to train cohorts; `needs` has the bytes of each cohort."""
     resources = resources or find_resources(device)
     fitting = int(bytes_per_process(1, resources) // max(needs))
     return max(1, min(most_processes(threads, device, resources), len(needs), fitting))
 
 
 def bytes_per_process(processes: int, resources: Resources) -> float:
-    """Return the bytes that each of this number of processes may use."""
+    """Return the bytes of memory that each process may use if there are `processes` processes."""
     return SHARE_OF_MEMORY * resources.free_bytes / processes
 
 
 def even_size(groups: Sequence[int], processes: int, least: int, largest: int) -> int:
-    """Return the largest cohort size with which the study ends at most 3 % later than the best.
+    """Return the largest cohort size that delays the end of the study by at most 3 %.
 
-    `groups` has the sizes of the groups of runs that can be trained together.
+    The delay is relative to the fastest size from `least` to `largest`. `groups` has the number of
+    runs in each group of runs that can be trained together.
     """
     ends = {
         size: _end([STEP_OVERHEAD + part for part in even_parts(groups, size)], processes)
@@ -140,7 +141,7 @@ def _end(costs: Sequence[float], processes: int) -> float:
 def _most_that_fit(
     groups: Sequence[Sequence[PlannedRun]], task: Task, device: str, free: float
 ) -> int:
-    """Return the largest number of runs that fits into `free` bytes for every group; 0 if none."""
+    """Return the largest cohort size that fits into `free` bytes in every group; 0 if none fits."""
     most = max(map(len, groups))
     for group in groups:
         together = group[: most_together(group[0].kind.net)]

@@ -76,7 +76,10 @@ class Submitted:
 
 
 def write_job(job: Job, memory: int, submit: bool) -> Submitted:
-    """Write the script of the array job, with `memory` bytes per task; with `submit`, submit it."""
+    """Write the script of the array job; if `submit` is true, also submit the script.
+
+    `memory` is the number of bytes that each task of the job asks for.
+    """
     script = write_script(job, memory)
     collect = shlex.join(word for word in shlex.split(job.command) if word != "--submit")
     return Submitted(script, collect, _sbatch(script) if submit else None)
@@ -86,7 +89,9 @@ def _sbatch(script: Path) -> str:
     """Submit the script with sbatch, and return the output of sbatch."""
     sbatch = shutil.which("sbatch")
     if sbatch is None:
-        raise UserError(f"--submit: this machine has no sbatch; submit {script} on one that has it")
+        raise UserError(
+            f"--submit: this machine has no sbatch; submit {script} on a machine that has sbatch"
+        )
     done = subprocess.run(  # noqa: S603
         [sbatch, str(script)], capture_output=True, text=True, check=False
     )
@@ -99,7 +104,7 @@ def _sbatch(script: Path) -> str:
 
 
 def write_script(job: Job, memory: int) -> Path:
-    """Write `slurm/array.sh` in the study's folder."""
+    """Write the job's script `slurm/array.sh` in the study's folder, and return its path."""
     logs = make_folder(job.folder / "slurm")
     command = [sys.executable, "-m", "depthgauge.cli.main", "resume", str(job.folder)]
     command += ["--device", job.device, "--save-every", f"{job.save_every:g}"]

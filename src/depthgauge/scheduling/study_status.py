@@ -1,4 +1,4 @@
-"""The status of a study, for `depthgauge status`: the runs in each state and cohorts in training.
+"""The status of a study, for `depthgauge status`: counts of runs by state, and cohorts in training.
 
 For accuracies and alarms during training, see `live_status.py`.
 """

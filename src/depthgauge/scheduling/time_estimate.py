@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from depthgauge.config import NetConfig
 from depthgauge.errors import UserError
-from depthgauge.nets.user_net_config import network_size
+from depthgauge.nets.probed import size_of
 from depthgauge.rules.choice import choose_rule
 from depthgauge.rules.contract import Rule
 from depthgauge.scheduling.memory_estimate import count_weights
@@ -60,7 +60,7 @@ def _operations_per_sample(net: NetConfig, task: Task) -> float:
     """Return the operations of one sample in a step: forward, backward, gradient of weights."""
     if net.is_residual_mlp:
         return OPERATIONS_PER_WEIGHT * count_weights(net, task)
-    return PASSES * network_size(net, task).operations
+    return PASSES * size_of(net, task).operations
 
 
 def _factor(cohort: CohortPlan) -> float:

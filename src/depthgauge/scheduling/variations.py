@@ -20,7 +20,8 @@ Variations = Mapping[str, Sequence[str]]
 def settings_of(rule: RuleChoice, variations: Variations) -> list[RuleChoice]:
     """Return the rule at every combination of values in `variations`.
 
-    Options that the rule does not have are left out. A rule with none of them is returned as it is.
+    Options that the rule does not have are left out. If the rule has none of the options, it is
+    returned unchanged.
     """
     able = {*option_names(rule.rule_class), *TrainingOptions.model_fields}
     choices = [
@@ -41,7 +42,7 @@ def settings_of(rule: RuleChoice, variations: Variations) -> list[RuleChoice]:
 
 
 def at_all_settings(rules: Sequence[RuleChoice], variations: Variations) -> list[RuleChoice]:
-    """Return every rule at every setting; refuse a name that is an option of no rule."""
+    """Return every rule at every setting; refuse an option that no rule has."""
     names = [name for rule in rules for name in option_names(rule.rule_class)]
     able = dict.fromkeys([*TrainingOptions.model_fields, *names])
     for name in variations:

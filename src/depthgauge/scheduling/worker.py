@@ -1,7 +1,8 @@
 """The worker that every executor runs: it claims and trains one cohort after another.
 
-Several workers may run at once, on one machine or on several that share the study's folder. They
-do not talk to each other: each worker sees in the folder what other workers claimed or finished.
+Several workers may run at once, on one machine or on several machines that share the study's
+folder. Workers do not talk to each other: each worker sees in the folder what other workers have
+claimed or finished.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class Job:
 
 
 class CohortProgress:
-    """Counts the finished steps and seconds of a cohort in training, for its claim."""
+    """Counts the steps and seconds of a cohort in training, to be written into its claim."""
 
     def __init__(self, cohort: CohortPlan, runs: int, total: int) -> None:
         self._began = time.monotonic()
@@ -96,7 +97,8 @@ class Worker:
     def _left(self) -> list[CohortPlan]:
         """Return the cohorts with unfinished runs, the least often claimed cohort first.
 
-        A cohort may kill every process that trains it; so it comes after the other cohorts.
+        If a cohort kills every process that trains it, the cohort is claimed often. So it comes
+        after the other cohorts.
         """
         left = [
             cohort
@@ -131,8 +133,8 @@ class Worker:
         """Train the unfinished runs of a cohort together.
 
         If the cohort was interrupted while results were written, some runs are trained to the end
-        and lack only their result. These are finished first and apart from the rest; otherwise
-        they would go back to the last position that all runs have saved.
+        and lack only their result. The trained runs are finished first, apart from the other runs.
+        Together with the other runs, they would go back to the last position that all runs saved.
         """
         left, ended = self._study.open_runs(cohort), list[int]()
         with storing():

@@ -66,7 +66,10 @@ class Claim:
         self._thread: threading.Thread | None = None
 
     def keep_alive(self, progress: Callable[[], Progress], every: float = BEAT_EVERY) -> None:
-        """Write the progress into the claim every so many seconds, until the claim is released."""
+        """Write the progress into the claim in a thread, until the claim is released.
+
+        `every` is the number of seconds between two writes.
+        """
 
         def beat() -> None:
             while not self._ended.wait(every):
@@ -104,7 +107,10 @@ class Claim:
                 self._write_over(released)
 
     def _write(self, content: ClaimFile) -> None:
-        """Replace the claim's file, unsynced: a crash that loses the file also ends the owner."""
+        """Replace the claim's file.
+
+        The file is not forced onto the disk: a crash that loses the file also ends the owner.
+        """
         temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}.tmp")
         temporary.write_text(content.model_dump_json() + "\n", encoding="utf-8")
         os.replace(temporary, self.path)
@@ -139,9 +145,10 @@ class Claims:
         return Claim(path, owner) if create_exclusively(path, content) else None
 
     def holder(self, name: str) -> ClaimFile | None:
-        """Return the claim on a cohort; None without a claim, or if its owner released it or ended.
+        """Return the claim on a cohort; None if no process holds the cohort.
 
-        An owner on another machine counts as alive.
+        No process holds a cohort whose claim was released, or whose owner has ended. An owner on
+        another machine counts as alive.
         """
         newest = self._newest(name)
         content = _read(newest) if newest is not None else None
@@ -152,7 +159,8 @@ class Claims:
     def silent_for(self, name: str) -> float:
         """Return the seconds since the owner's last sign of life.
 
-        The owner's machine set the time of that sign, so its clock should agree with ours.
+        The clock of the owner's machine set the time of the sign, so the clocks of both machines
+        should agree.
         """
         newest = self._newest(name)
         try:

@@ -1,4 +1,4 @@
-"""Read the runs that are done; put damaged files aside, so that those runs are trained again."""
+"""Read the runs that have a result; put damaged files aside, to train their runs again."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ from depthgauge.training.trainee import RunState
 class DoneRun:
     """A run that is done, as read from its folder.
 
+    A run is done if it has a result: it has finished or diverged.
+
     Attributes:
         config: the run's configuration.
         result: the content of the run's `result.json`.
@@ -33,9 +35,9 @@ class DoneRun:
 def read_done_runs(
     study: StudyFolder, runs: Iterable[tuple[RunConfig, bool]]
 ) -> dict[str, DoneRun]:
-    """Return those of `runs` that are done, by identity; put damaged files aside.
+    """Return the done runs among `runs`, by identity; put damaged files aside.
 
-    The flag beside each run says whether to read its network too.
+    Each entry of `runs` is a configuration, and whether to read the run's network too.
     """
     read = (read_done_run(study.run(config), network=network) for config, network in runs)
     return {run.config.identity: run for run in read if run is not None}
@@ -44,8 +46,9 @@ def read_done_runs(
 def read_done_run(run: RunFolder, *, network: bool) -> DoneRun | None:
     """Return the run if it is done, else None; put damaged files aside.
 
-    With `network`, the last checkpoint is read too. If that is damaged or not of the last epoch,
-    the run does not count as done. A `config.json` that does not fit the run is written again.
+    With `network`, the last checkpoint is read too. If the checkpoint is damaged or not of the last
+    epoch, the run does not count as done. A `config.json` that does not fit the run is written
+    again.
     """
     if not run.result_path.exists():
         return None
@@ -64,10 +67,10 @@ def read_done_run(run: RunFolder, *, network: bool) -> DoneRun | None:
 
 
 def _last_state(run: RunFolder) -> RunState | None:
-    """Return the checkpoint of a done run; None if it was removed."""
+    """Return the last checkpoint of a done run; None if the checkpoint was removed."""
     if not run.checkpoint_path.exists():
         return None
     state = read_checkpoint(run.checkpoint_path)
     if state.epoch != run.config.recipe.epochs:
-        raise DamagedError("the checkpoint is not of the last epoch")
+        raise DamagedError("the checkpoint was not saved at the last epoch")
     return state

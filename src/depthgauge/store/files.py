@@ -125,7 +125,7 @@ def read_small(path: str) -> bytes:
 
 
 def read_json_or_none(path: Path) -> Any:
-    """Return the content of a JSON file; None if there is no file, or it is not JSON.
+    """Return the content of a JSON file; None if the file does not exist or is not JSON.
 
     If the system refuses to read the file, its OSError is raised: the file may be undamaged.
     """
@@ -141,6 +141,6 @@ def read_json(path: Path) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, OSError) as error:
         raise UserError(
-            f"{path} cannot be read ({error}); nothing was changed: repair the file, or remove it "
+            f"{path} cannot be read ({error}); nothing was changed; repair the file, or remove it "
             "and run the command again"
         ) from error

@@ -23,7 +23,7 @@ class GarbageFile:
 
 
 def garbage_in(folder: Path, *, quarantined: bool) -> list[GarbageFile]:
-    """Return the files that may be deleted; with `quarantined`, also those in quarantine.
+    """Return the files that may be deleted; with `quarantined`, also the files in quarantine.
 
     The call is refused while a process trains the study, since that process uses temporary files.
     """
@@ -32,8 +32,8 @@ def garbage_in(folder: Path, *, quarantined: bool) -> list[GarbageFile]:
     held = [cohort.name for cohort in plan.current if claims.holder(cohort.name) is not None]
     if held:
         raise UserError(
-            f"a process is training in {folder} (`depthgauge status {folder}` shows which); run "
-            "this command again when it has ended"
+            f"a process is training in {folder}; run this command again when training has ended "
+            f"(`depthgauge status {folder}` shows what is running)"
         )
     found = [*_temporaries(folder), *_of_claims(folder, plan), *_of_runs(folder, quarantined)]
     return [GarbageFile(path, path.stat().st_size, why) for path, why in found]

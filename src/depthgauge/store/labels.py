@@ -11,10 +11,11 @@ HASH_DIGITS = 7
 
 
 def distinct_labels(rules: Iterable[RuleConfig]) -> dict[str, str]:
-    """Return a distinct label for each rule, by the text of the rule's configuration.
+    """Return a distinct label for each rule; the key is the text of the rule's configuration.
 
     The first rule keeps its label; later rules with the same label become `label@hash`. The hash is
-    that of the rule's source, or of its whole configuration if the sources are the same.
+    the start of the rule's `source`, a hash or version of its code. If the rule has no source, or
+    this label is taken too, it is a hash of the rule's whole configuration.
     """
     labels: dict[str, str] = {}
     for rule in rules:

@@ -1,4 +1,4 @@
-"""The process that owns a claim: which process it is, and whether it still runs."""
+"""The process that has claimed a cohort: which process it is, and whether it still runs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Owner(BaseModel):
     started: float
 
     def is_gone(self, proc: Path = PROC) -> bool | None:
-        """Return whether the process has ended; None if that cannot be seen from this machine."""
+        """Return whether the process has ended; None if this process cannot find out."""
         if self.place != this_place(proc):
             return None
         try:
@@ -71,7 +71,7 @@ def start_of(pid: int, proc: Path = PROC) -> float:
 
 @cache
 def this_place(proc: Path = PROC) -> str:
-    """Return a text that names the machine, its last boot, and the container."""
+    """Return a text that says where this process runs: machine, last boot and container."""
     boot, namespace = proc / "sys/kernel/random/boot_id", proc / "self/ns/pid"
     known = boot.read_text().strip() if boot.exists() else f"{psutil.boot_time():.0f}"
     inside = os.readlink(namespace) if namespace.exists() else ""

@@ -10,8 +10,8 @@ from pathlib import Path
 def peak_memory_bytes() -> int:
     """Return the most bytes that this process has held.
 
-    On Linux the number is exact. Elsewhere it comes from `getrusage`, and may be too large: it is
-    at least the memory that the parent process held when it started this process.
+    On Linux the number is exact. Elsewhere the number comes from `getrusage` and may be too large:
+    it is never less than the memory that the parent process held when this process started.
     """
     status = Path("/proc/self/status")
     if status.exists():

@@ -22,14 +22,14 @@ HOLDERS = ("state_dict", "model_state_dict", "model", "net")
 
 @dataclass(frozen=True)
 class PlainCheckpoint:
-    """A state dict, and the feedback matrices `Bs` if the file has them."""
+    """The content of a checkpoint: a state dict, and the feedback matrices `Bs` if it has any."""
 
     state_dict: StateDict
     matrices: list[Tensor] | None
 
 
 def read_plain_checkpoint(path: Path) -> PlainCheckpoint:
-    """Read a file of plain tensors; refuse a pickle of anything else without loading it."""
+    """Read a file of plain tensors; a pickle with other content is refused, and never loaded."""
     if not path.is_file():
         raise UserError(f"there is no checkpoint {path}; check the path")
     content = _load(path)
@@ -55,8 +55,8 @@ def _load(path: Path) -> Any:
     except Exception as error:
         if "unsupported" in str(error).lower() and _is_pickle(path):
             raise UserError(
-                f"{path} holds more than plain tensors and is not loaded, because loading could "
-                "run code in it; save `model.state_dict()` alone"
+                f"{path} holds more than plain tensors and is not loaded, because loading the file "
+                "could run code that it contains; save `model.state_dict()` alone"
             ) from error
         raise UserError(
             f"cannot read {path}: the file is damaged, or is not a checkpoint; save the "
@@ -65,7 +65,7 @@ def _load(path: Path) -> Any:
 
 
 def _is_pickle(path: Path) -> bool:
-    """Return whether the file begins like a pickle, or like torch's archive of one."""
+    """Return whether the file begins like a pickle, or like torch's archive of a pickle."""
     with path.open("rb") as handle:
         return handle.read(2)[:1] in (b"\x80", b"P")
 
@@ -97,8 +97,8 @@ def _matrices_in(content: Any, path: Path) -> list[Tensor] | None:
     found = list(matrices) if listed else []
     if not found or not all(_is_finite_matrix(matrix) for matrix in found):
         raise UserError(
-            f"`Bs` in {path} must be a list of feedback matrices with finite entries; save it as "
-            "such, or leave it out"
+            f"`Bs` in {path} must be a list of feedback matrices with finite entries; save such a "
+            "list, or leave out `Bs`"
         )
     return found
 

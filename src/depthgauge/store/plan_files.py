@@ -1,8 +1,8 @@
-"""The plan of a study: files that list the runs that are trained together, as cohorts.
+"""The plan of a study: files that list its cohorts, groups of runs that are trained together.
 
-Each command that adds runs adds a file, `plan/1.json`, `plan/2.json`, …, which only one process can
-create. If two processes plan at once, the second process reads the plan of the first, and plans
-only the runs that are missing there.
+Each command that adds runs to the study adds the next file: `plan/1.json`, `plan/2.json`, …. Only
+one process can create a file. If two processes plan at once, the second process reads the file of
+the first process, and plans only the runs that are missing in that file.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ FEW_LABELS = 2
 
 
 class PlannedRule(BaseModel):
-    """A rule of a cohort, with the intervention in its runs.
+    """A rule of a cohort.
 
-    `typed` is the user's text for the rule, such as `dfa[normalise=batch]`.
+    `intervention` names the blocks that do not follow the rule in these runs. `typed` is the
+    user's text for the rule, such as `dfa[normalise=batch]`.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -84,7 +85,7 @@ class CohortPlan(BaseModel):
 
     @cached_property
     def identities(self) -> list[str]:
-        """The identity of each run, computed faster than through `configs`."""
+        """The identity of each run: the same as in `configs`, but computed faster."""
         return [
             identity_of(
                 self.task,
@@ -112,7 +113,7 @@ class CohortPlan(BaseModel):
         return ", ".join(labels)
 
     def part(self, positions: Sequence[int]) -> CohortPlan:
-        """Return the runs at these positions as a cohort that replaces this cohort."""
+        """Return a cohort of the runs at these positions; such parts replace this cohort."""
         runs = tuple(self.runs[position] for position in positions)
         return self.changed(runs=runs, replaces=self.name)
 
@@ -125,9 +126,10 @@ class CohortPlan(BaseModel):
 class PlanFile(BaseModel):
     """One file of the plan.
 
-    `task` is the user's text for the task, from which other processes load the task. `validation`
-    is the number of training samples that are held out, `samples` the number of all other training
-    samples. `chance` is the accuracy of guessing; plans of earlier versions do not have `chance`.
+    `task` is the user's text for the task; other processes load the task from this text.
+    `validation` is the number of training samples that are held out. `samples` is the number of
+    training samples that remain. `chance` is the accuracy of guessing; plans of earlier versions
+    do not have `chance`.
     """
 
     schema_version: Literal[1] = SCHEMA_VERSION
@@ -210,7 +212,7 @@ class PlanFiles:
         self._plan = Plan([])
 
     def read(self) -> Plan:
-        """Return the plan, with the files that other processes have added."""
+        """Return the plan; read the files that other processes have added since the last call."""
         files = self._plan.files
         while (path := self._path(len(files) + 1)).exists():
             files = [*files, self._in_place(_read(path))]
@@ -219,7 +221,7 @@ class PlanFiles:
         return self._plan
 
     def add(self, plan: Plan, file: PlanFile) -> bool:
-        """Add a file after the files of `plan`; return False if another process was faster."""
+        """Write `file` after the files of `plan`; return False if another process was faster."""
         make_folder(self.folder)
         stored = file.with_references(lambda named: relative_reference(named, self.folder.parent))
         text = stored.model_dump_json() + "\n"
@@ -240,6 +242,6 @@ def _read(path: Path) -> PlanFile:
         return PlanFile.model_validate_json(path.read_text(encoding="utf-8"))
     except (ValidationError, ValueError) as error:
         raise UserError(
-            f"{path} is damaged or of another version of depthgauge; nothing was changed: move the "
+            f"{path} is damaged or of another version of depthgauge; nothing was changed; move the "
             "file away, and run the command again to plan the remaining runs"
         ) from error

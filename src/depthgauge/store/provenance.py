@@ -30,7 +30,7 @@ THIS_FILE = Path(__file__)
 
 @cache
 def git_commit(file: Path = THIS_FILE) -> str | None:
-    """Return the commit of the git checkout that tracks a file; None if git does not track it.
+    """Return the commit of a file's git checkout; None if git does not track the file.
 
     The commit ends in `-dirty` if the checkout has uncommitted changes.
     """
@@ -58,7 +58,7 @@ def _git(folder: Path, *arguments: str) -> str | None:
 
 @cache
 def processor() -> str:
-    """Return the most exact name of the processor that the system gives."""
+    """Return the name of the processor, as exactly as the system tells it."""
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
         for line in cpuinfo.read_text().splitlines():
@@ -72,7 +72,7 @@ Provenance: TypeAlias = Mapping[str, Any]
 
 
 def environment(file: Path = THIS_FILE) -> dict[str, object]:
-    """Return date, software and machine; `dirty` says if the checkout has uncommitted changes."""
+    """Return date, software and machine; `dirty` means uncommitted changes in the git checkout."""
     commit = git_commit(file)
     return {
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),

@@ -22,8 +22,9 @@ class DamagedError(Exception):
 def put_aside(path: Path, reason: str, *, keep: bool = False, quietly: bool = False) -> Path:
     """Move a file into `quarantine/` beside it, write the reason there, and log a warning.
 
-    The reason continues the sentence "FILE …". With `keep` the file is copied instead of moved.
-    With `quietly` nothing is logged. Return the path of the file in quarantine.
+    The reason is the rest of a sentence that begins with the file's name, such as "is cut short".
+    With `keep` the file is copied instead of moved. With `quietly` nothing is logged. Return the
+    path of the file in quarantine.
     """
     folder = make_folder(path.parent / FOLDER)
     number = next(n for n in count(1) if not (folder / f"{n}-{path.name}").exists())

@@ -29,7 +29,7 @@ class StoreRecorder:
                 folder.metrics.append(line)
 
     def save(self, states: Sequence[RunState]) -> None:
-        """Save each run's checkpoint."""
+        """Write the state of each run to a checkpoint."""
         with storing():
             for folder, state in zip(self.folders, states, strict=True):
                 self._check()
@@ -46,9 +46,9 @@ class StoreRecorder:
                 folder.finish(provenance, answers)
 
     def _check(self) -> None:
-        """Stop if this process may no longer write.
+        """Stop training if this process may no longer write.
 
-        If the process was suspended for long, another process may have taken over its claim.
+        If this process was suspended for long, another process may have taken over the cohort.
         """
         if not self._may_write():
             raise StoppedEarlyError

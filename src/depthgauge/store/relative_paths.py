@@ -1,7 +1,7 @@
-"""Write paths inside a study's folder relative to that folder, so that the folder can be moved.
+"""Store relative paths to the files in a study's folder, so that the folder can be moved.
 
-The plan's files have, for example, `sources/2f3a.py:Mine[gain=2]` and `tasks/mine.npz`; the code
-that reads the plan turns these into absolute paths. Files outside the folder have absolute paths.
+The plan has, for example, `sources/2f3a.py:Mine[gain=2]` and `tasks/mine.npz`. The code that reads
+the plan makes such paths absolute. Paths to files outside the folder are stored as absolute paths.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _REFERENCE = re.compile(r"(?P<path>.+\.(py(?=:)|npz$))(?P<rest>.*)")
 
 
 def relative_reference(reference: str, study: Path) -> str:
-    """Return the text for a rule or task with a relative path, if its file is in the study."""
+    """Make the path in the text for a rule or task relative, if the file is in the study."""
     match, folder = _REFERENCE.fullmatch(reference), study.resolve()
     home = folder.parent if folder.name == SELECTION else folder
     if match is None or not Path(match["path"]).is_relative_to(home):
@@ -29,7 +29,7 @@ def relative_reference(reference: str, study: Path) -> str:
 
 
 def whole_reference(reference: str, study: Path) -> str:
-    """Return the text for a rule or task with an absolute path, if its file is in the study."""
+    """Make the path in the text for a rule or task absolute, if the file is in the study."""
     match = _REFERENCE.fullmatch(reference)
     if match is None or not (study / match["path"]).is_file():
         return reference

@@ -26,7 +26,7 @@ class RightAnswers(TypedDict):
 
 
 def pack_answers(right: ArrayLike) -> RightAnswers:
-    """Pack a flag for each sample into `RightAnswers`, the form in `result.json`."""
+    """Pack one flag for each sample into `RightAnswers`, the form that `result.json` holds."""
     flags = np.asarray(right, dtype=bool)
     text = base64.b64encode(np.packbits(flags).tobytes()).decode("ascii")
     return {"samples": len(flags), "bits": text}
@@ -56,7 +56,7 @@ def result_of(
     if [line["epoch"] for line in metrics] != list(range(config.recipe.epochs + 1)):
         raise UserError(
             f"epochs are missing in the metrics of the run {config.identity}; remove the run's "
-            "folder, and run the command again to train it again"
+            "folder, and run the command again to train the run again"
         )
     diverged = next((line["epoch"] for line in metrics if line["diverged"]), None)
     result: ResultFile = {
@@ -82,7 +82,7 @@ def has_diverged(content: bytes) -> bool:
 def find_fault(result: Any, identity: str) -> str | None:
     """Return what is wrong with the content of a run's `result.json`; None if nothing is wrong.
 
-    The text continues the sentence "FILE …".
+    The text is the rest of a sentence that begins with the file's name.
     """
     version = result.get("schema_version") if isinstance(result, dict) else None
     if version not in (None, SCHEMA_VERSION):

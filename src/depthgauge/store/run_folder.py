@@ -29,9 +29,10 @@ from depthgauge.training.trainee import Position, RunState
 class RunFolder(RunPaths):
     """The files of one run: `config.json`, `metrics.jsonl`, checkpoints, and finally `result.json`.
 
-    The second newest checkpoint is kept until the run is done: a cohort that is killed while it
-    saves continues from the newest position that *all* its runs have saved. A run that raised an
-    error has `failed.json` instead of a result.
+    The second newest checkpoint is kept until the run is done. If a cohort is killed while it
+    saves, only some of its runs have saved the newest position in training. The cohort then
+    continues from the newest position that *all* its runs have saved. A run that raised an error
+    has `failed.json` instead of a result.
     """
 
     def __init__(self, runs: Path, config: RunConfig) -> None:
@@ -57,14 +58,14 @@ class RunFolder(RunPaths):
         if find_fault(result, self.config.identity) is not None:
             raise UserError(
                 f"{self.result_path} is incomplete, or is the result of another run; nothing was "
-                "changed: remove the file, and run the command again to train the run again"
+                "changed; remove the file, and run the command again to train the run again"
             )
         return result
 
     def rewind(self, position: Position | None) -> None:
         """Go back to a saved position: drop later metrics, and make its checkpoint the newest.
 
-        With None, drop all metrics.
+        If `position` is None, drop all metrics.
         """
         self.metrics.rewind(None if position is None else position[0])
         if position is not None and _readable_position(self.checkpoint_path) != position:
@@ -100,17 +101,17 @@ class RunFolder(RunPaths):
         return checkpoints
 
     def load(self, position: Position) -> RunState | None:
-        """Return the state saved at a position; if it is damaged, put it aside and return None."""
+        """Return the state saved at a position; put a damaged checkpoint aside and return None."""
         return _read_or_put_aside(self.saved()[position])
 
     def finish(self, provenance: Provenance, right: RightAnswers | None = None) -> None:
-        """Write `result.json`, which marks the run as done, unless that file exists."""
+        """Mark the run as done: write `result.json`, unless `result.json` exists already."""
         result = result_of(self.config, self.metrics.lines(), provenance, right)
         create_exclusively(self.result_path, as_json(result))
         self.previous_path.unlink(missing_ok=True)
 
     def fail(self, reason: str, details: str, provenance: Provenance) -> None:
-        """Write `failed.json`, which marks the run as failed: only `retry` trains it again."""
+        """Mark the run as failed: write `failed.json`. Only the command `retry` trains it again."""
         failure: FailureFile = {
             "schema_version": SCHEMA_VERSION,
             "identity": self.config.identity,
@@ -122,23 +123,23 @@ class RunFolder(RunPaths):
 
 
 def newest_common_position(folders: Sequence[RunFolder]) -> Position | None:
-    """Return the newest position that all runs have saved; None if there is none.
+    """Return the newest position in training that all runs have saved; None if there is none.
 
-    A position counts only if the run has the metrics of every epoch up to it.
+    A position of a run counts only if the run has the metrics of every epoch up to the position.
     """
     return max(set.intersection(*(set(_usable(folder)) for folder in folders)), default=None)
 
 
 def _usable(folder: RunFolder, *, mend: bool = False) -> dict[Position, OpenCheckpoint]:
-    """Return by position the checkpoints before which no epoch's metrics are missing."""
+    """Return a run's checkpoints by position, without those that follow a gap in the metrics."""
     saved, epochs = folder.saved(mend=mend), folder.metrics.epochs_without_gap()
     return {position: checkpoint for position, checkpoint in saved.items() if position[0] < epochs}
 
 
 def load_newest(folders: Sequence[RunFolder]) -> list[RunState] | None:
-    """Return every run's state at the newest position undamaged in all runs; None without one.
+    """Return every run's state at the newest position whose checkpoint is undamaged in all runs.
 
-    Damaged checkpoints are put into quarantine.
+    Return None if there is no such position. Damaged checkpoints are put into quarantine.
     """
     usable = [_usable(folder, mend=True) for folder in folders]
     for position in sorted(set.intersection(*map(set, usable)), reverse=True):

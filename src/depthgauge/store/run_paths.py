@@ -65,7 +65,7 @@ class RunPaths:
 
     @property
     def checkpoint_path(self) -> Path:
-        """The path of the newest checkpoint; in a done run, this is the trained network."""
+        """The path of the newest checkpoint; once the run is done, it holds the trained network."""
         return self.path / CHECKPOINT
 
     @property
@@ -94,5 +94,5 @@ def read_config(path: Path) -> RunConfig:
     except ValidationError as error:
         raise UserError(
             f"{path} is damaged, or was written by another version of depthgauge; nothing was "
-            "changed: move the run's folder away, and run the command again"
+            "changed; move the run's folder away, and run the command again"
         ) from error

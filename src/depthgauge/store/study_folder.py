@@ -30,11 +30,12 @@ class StudyDocument(BaseModel):
 
 
 class StudyFolder:
-    """The folder of a study: one network, task and recipe; commands may add rules, k and seeds.
+    """The folder of a study.
 
-    `study.json` identifies the study, so that another study in the same folder is refused. It also
-    fixes the kind of device, the number of threads and the engine. These and the plan determine
-    the results bit for bit.
+    A study has one network, one task and one recipe. Commands may add rules, seeds and further
+    values of k, the number of trained blocks. `study.json` identifies the study, so that another
+    study in the same folder is refused. `study.json` also fixes the kind of device, the number of
+    threads and the engine. Together with the plan it determines the results bit for bit.
     """
 
     def __init__(self, path: Path) -> None:
@@ -51,9 +52,10 @@ class StudyFolder:
         default_threads: int,
         engine: Engine | None = None,
     ) -> StudyDocument:
-        """Return the `study.json` of this study; write it if the folder is new.
+        """Return the content of `study.json`; write the file if the folder is new.
 
-        A new study gets `threads` (by default `default_threads`) and `engine` (by default cohort).
+        Without `threads` a new study gets `default_threads`. Without `engine` a new study gets the
+        cohort engine.
         """
         while (existing := self.check(base, device, threads, engine)) is None:
             make_folder(self.path)
@@ -80,9 +82,9 @@ class StudyFolder:
         threads: int | None = None,
         engine: Engine | None = None,
     ) -> StudyDocument | None:
-        """Return the `study.json` of the folder; None if it has none.
+        """Return the content of `study.json`; None if the folder has no such file.
 
-        Refused are the folder of another study, and options that differ from its `study.json`.
+        Refuse the folder of another study, and options that differ from `study.json`.
         """
         document = self.read()
         if document is None:
@@ -94,7 +96,7 @@ class StudyFolder:
         return document
 
     def check_device(self, document: StudyDocument, device: str | None) -> None:
-        """Refuse a kind of device other than that with which the study was started."""
+        """Refuse the device if the study was started with another kind of device."""
         self._check_option("device", document.device, device)
 
     def _check_option(
@@ -102,8 +104,9 @@ class StudyFolder:
     ) -> None:
         if given != started_with and None not in (given, started_with):
             raise UserError(
-                f"the study in {self.path} was started with --{option} {started_with}, which fixes "
-                f"its results bit for bit; give --{option} {started_with}, or choose another --out"
+                f"the study in {self.path} was started with --{option} {started_with}, and its "
+                f"results stay the same bit for bit only with this value; give --{option} "
+                f"{started_with}, or choose another --out"
             )
 
     def read(self) -> StudyDocument | None:
@@ -121,7 +124,7 @@ class StudyFolder:
                 else "is damaged"
             )
             raise UserError(
-                f"{self.study_path} {what}; nothing was changed: choose another folder"
+                f"{self.study_path} {what}; nothing was changed; choose another folder"
             ) from error
 
     def _check_base(self, document: StudyDocument, base: SharedConfig) -> None:
@@ -142,7 +145,7 @@ class StudyFolder:
         return RunPaths(self.runs / identity)
 
     def is_done(self, identity: str) -> bool:
-        """Return whether a run has its result, quickly, because this is called often."""
+        """Return whether a run is done; this is fast, because it is called often."""
         return os.path.exists(f"{self.runs}/{identity}/{RESULT}")
 
     def has_failed(self, identity: str) -> bool:
@@ -150,7 +153,7 @@ class StudyFolder:
         return os.path.exists(f"{self.runs}/{identity}/{FAILED}")
 
     def open_runs(self, cohort: CohortPlan) -> list[int]:
-        """Return the positions of the runs of a cohort that are neither done nor failed."""
+        """Return the positions, in a cohort, of the runs that are neither done nor failed."""
         return [
             position
             for position, identity in enumerate(cohort.identities)
@@ -168,12 +171,15 @@ class StudyFolder:
         )
 
     def open_cohorts(self, names: Iterable[str]) -> list[CohortPlan]:
-        """Return the cohorts of these names, or their parts, that have unfinished runs."""
+        """Return the cohorts of these names that have unfinished runs.
+
+        A cohort that was split is replaced by its parts.
+        """
         cohorts = self.plan_files.read().resolve(names)
         return [cohort for cohort in cohorts if self.open_runs(cohort)]
 
     def all_runs(self) -> Iterator[RunFolder]:
-        """Yield the folder of every run of the study that was started."""
+        """Yield the folder of every run that was started in this study."""
         for path in sorted(self.runs.glob("*/config.json")) if self.runs.is_dir() else ():
             yield RunFolder(self.runs, read_config(path))
 
@@ -191,10 +197,10 @@ def read_study(folder: Path) -> tuple[StudyFolder, StudyDocument]:
 
 
 def _may_precede_a_study(path: Path) -> bool:
-    """Return whether this file or folder may be in the folder of a new study.
+    """Return whether a file or folder may already be where a new study begins.
 
-    Allowed are folders of other studies, saved rules and tasks, and hidden files, which a killed
-    process may have left.
+    Folders of other studies, saved rules, saved tasks and hidden files are allowed. A killed
+    process may have left hidden files.
     """
     return (path / "study.json").is_file() or path.name in (SOURCES, TASKS) or path.name[0] == "."
 
@@ -202,7 +208,10 @@ def _may_precede_a_study(path: Path) -> bool:
 def differences(
     old: Mapping[str, Any], new: Mapping[str, Any], prefix: str = ""
 ) -> dict[str, tuple[Any, Any]]:
-    """Return (old value, new value) for every dotted name that differs; a missing value is None."""
+    """Return (old value, new value) for every field that differs, by names such as `net.width`.
+
+    A missing value is None.
+    """
     different: dict[str, tuple[Any, Any]] = {}
     for name in sorted(old.keys() | new.keys()):
         before, after = old.get(name), new.get(name)

@@ -1,1 +1,1 @@
-"""The data sets that networks learn, one file for each."""
+"""Tasks: the data sets that networks learn, and the code that loads them."""

@@ -1,4 +1,4 @@
-"""Keep fetched data sets in a cache: one safetensors file for each, which is always complete.
+"""Keep fetched data sets in a cache: one safetensors file for each data set, always complete.
 
 A fetch takes a lock, works in a scratch folder next to the file, and renames its result into
 place. A killed fetch therefore leaves only a scratch folder; the next fetch deletes that folder.
@@ -42,7 +42,8 @@ def read(dataset: CifarSet) -> tuple[Arrays, dict[str, str]]:
     """Read the cached arrays and the SHA-256 digests stored with them.
 
     Raises:
-        UserError: there is no such file, or its arrays have wrong shapes, types or labels.
+        UserError: the data set is not in the cache, or cannot be read, or its arrays have wrong
+            shapes, types or labels.
     """
     path = path_of(dataset.name)
     command = f"`depthgauge data fetch {dataset.name}`"

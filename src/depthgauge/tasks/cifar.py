@@ -39,10 +39,11 @@ def _load(dataset: CifarSet, mean: tuple[float, ...], std: tuple[float, ...]) ->
             f"`depthgauge data fetch {dataset.name}`"
         )
     tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
+    image = (-1, CHANNELS, HEIGHT, WIDTH)
     return Task(
         name=dataset.name,
-        train=Split(tensors["x_train"], tensors["y_train"].long()),
-        evaluation=Split(tensors["x_test"], tensors["y_test"].long()),
+        train=Split(tensors["x_train"].view(image), tensors["y_train"].long()),
+        evaluation=Split(tensors["x_test"].view(image), tensors["y_test"].long()),
         num_classes=dataset.num_classes,
         pixels=Pixels(CHANNELS, HEIGHT, WIDTH, mean, std),
     )

@@ -24,10 +24,10 @@ LARGEST_BYTE = 255
 def split_from_binary(
     files: Mapping[str, bytes], images: int, label_bytes: int
 ) -> tuple[Array, Array]:
-    """Decode the authors' binary files, a sequence of records.
+    """Decode the binary files that CIFAR's authors publish.
 
-    A record is `label_bytes` bytes with one label each, then 3072 bytes of pixels. Only the last
-    label is used.
+    Each file is a sequence of records. A record begins with `label_bytes` labels of one byte each,
+    and goes on with 3072 bytes of pixels. Only the last label of a record is used.
     """
     share = images // len(files)
     record = label_bytes + IMAGE_BYTES
@@ -49,9 +49,9 @@ def split_from_binary(
 def split_from_pickle(
     files: Mapping[str, bytes], images: int, label_key: bytes
 ) -> tuple[Array, Array]:
-    """Decode the authors' Python files.
+    """Decode the Python files that CIFAR's authors publish.
 
-    Each is a pickled dictionary with images under b"data" and a list of labels under `label_key`.
+    Each file is a pickled dictionary: b"data" has the images, and `label_key` a list of labels.
     """
     share = images // len(files)
     pixels, labels = [], []
@@ -71,7 +71,10 @@ def split_from_pickle(
 
 
 def split_from_png(files: Mapping[str, bytes], images: int) -> tuple[Array, Array]:
-    """Decode PNG files, in which each row is one image; the last file is a JSON list of labels."""
+    """Decode PNG files and their labels.
+
+    Each row of pixels in a PNG file is one image. The last file is a JSON list of the labels.
+    """
     *pictures, (label_name, label_content) = files.items()
     share = images // len(pictures)
     pixels = np.concatenate([_images_of_png(content, name, share) for name, content in pictures])

@@ -23,7 +23,7 @@ LARGEST_FILE = 200_000_000
 
 @dataclass(frozen=True)
 class Layout:
-    """The names of a layout's folder, archive and files, and the decoder of a split's files."""
+    """A file layout: its folder, archive and files by name, and the function that decodes files."""
 
     folder: str
     archive: str
@@ -81,7 +81,7 @@ LAYOUTS = {
 
 
 def read_layout(dataset: CifarSet, source: Path) -> Arrays:
-    """Read the canonical arrays from the first layout of `dataset` found in `source`."""
+    """Read the arrays of `dataset` from the folder `source`, in the first layout found there."""
     for layout in LAYOUTS[dataset.name]:
         files = _find_files(layout, source)
         if files:
@@ -95,7 +95,7 @@ def read_layout(dataset: CifarSet, source: Path) -> Arrays:
 
 
 def _find_files(layout: Layout, source: Path) -> dict[str, bytes]:
-    """Read the layout's files from a folder or an archive; return {} where there is neither."""
+    """Read the layout's files from a folder or an archive; return {} if neither exists."""
     for folder in (source, source / layout.folder):
         if any((folder / name).is_file() for name in layout.files):
             return {name: _read_file(folder / name) for name in layout.files}

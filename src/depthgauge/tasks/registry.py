@@ -34,8 +34,8 @@ class TaskEntry:
 def load_task(name: str, validation: int = 0) -> Task:
     """Load a task; `name` may also be a path that ends in `.npz`, or `file.py:function`.
 
-    With `validation` > 0, that many training samples are held out as evaluation split, and the
-    test set is left out.
+    If `validation` is above 0, this number of training samples becomes the evaluation split. The
+    test set is then left out.
     """
     if validation < 0:
         raise UserError(
@@ -50,7 +50,7 @@ def load_task(name: str, validation: int = 0) -> Task:
 
 
 def find_task(name: str) -> TaskEntry:
-    """Return the entry of a named task, or make one for a user's arrays or function."""
+    """Return the entry of a named task, or make an entry for a user's arrays or function."""
     if name.endswith(".npz"):
         return TaskEntry(
             f"the arrays in {name}", lambda: load("depthgauge.tasks.arrays:load_arrays")(name)
@@ -59,7 +59,10 @@ def find_task(name: str) -> TaskEntry:
 
 
 def validate_task(candidate: object, reference: str) -> TaskEntry:
-    """Return the candidate as an entry, or refuse it; `reference` is the user's text for it."""
+    """Return the entry for a user's object, or refuse the object.
+
+    `reference` is the user's text for the object; error messages begin with this text.
+    """
     if isinstance(candidate, TaskEntry):
         return candidate
     if not inspect.isfunction(candidate):
@@ -72,7 +75,7 @@ def validate_task(candidate: object, reference: str) -> TaskEntry:
 
 
 def _call_function(function: Callable[[], object], reference: str) -> Task:
-    """Call a user's function and return its task; make a task if it returns four arrays."""
+    """Call a user's function and return its task; make a task if the result is four arrays."""
     try:
         task: Any = function()
     except Exception as error:
@@ -107,6 +110,11 @@ TEACHER = TaskEntry(
 DIGITS = TaskEntry(
     "1,797 handwritten digits of 8×8 pixels; bundled, easy",
     partial(_load, "depthgauge.tasks.digits:load_digits"),
+)
+POINTERS = TaskEntry(
+    "tokens: follow 1 to 4 pointers in a table; embedded, needs depth, for --net gpt",
+    partial(_load, "depthgauge.tasks.pointers:load_pointers"),
+    epochs=10,
 )
 CIFAR10 = TaskEntry(
     "60,000 colour photographs of 32×32 pixels, 10 classes",

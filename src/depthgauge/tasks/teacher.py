@@ -3,11 +3,11 @@
     h_0 = x,  h_j = sin(2·W_j h_{j−1}/√n_{j−1} + b_j) for j = 1..3,  s = V h_3
     y = argmax_c (s_c − m_c)/σ_c + o_c
 
-Every entry of W_j, b_j and V is drawn once from N(0, 1); n_j is the number of units of layer j.
-The inputs are uniform with zero mean and unit variance. m and σ are the mean and the standard
-deviation of the scores; the offsets o make all classes about equally frequent. All three are
-fitted on points that are in neither split. There is no label noise. docs/tasks/teacher.md says how
-this design was chosen.
+x is a point, h_j is the output of layer j with its n_j units, s_c is the score of class c, and y is
+the label. Every entry of W_j, b_j and V is drawn once from N(0, 1). The inputs are uniform with
+zero mean and unit variance. m and σ are the mean and the standard deviation of the scores; the
+offsets o make all classes about equally frequent. m, σ and o are fitted on points that are in
+neither split. There is no label noise. docs/tasks/teacher.md says how this design was chosen.
 """
 
 from __future__ import annotations
@@ -79,7 +79,8 @@ def _draw_inputs(count: int, generator: torch.Generator) -> Tensor:
 def _balancing_offset(scores: Tensor) -> Tensor:
     """Return an offset for each class that makes all classes about equally frequent.
 
-    Each round lowers a class's offset by (share of samples that the class wins) − 1/classes.
+    Each round compares the share of samples that a class wins with an equal share, 1/classes. The
+    difference is subtracted from the offset of the class.
     """
     offset = torch.zeros(_CLASSES, dtype=scores.dtype)
     for _ in range(_BALANCING_ROUNDS):

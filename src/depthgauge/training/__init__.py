@@ -1,1 +1,1 @@
-"""Train runs, many at once as one cohort."""
+"""Train runs; a cohort is a group of runs that are trained together."""

@@ -1,4 +1,4 @@
-"""Crop and flip batches of flat images at random."""
+"""Crop and flip batches of images at random."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ PADDING = 4
 
 
 class CropAndFlip:
-    """Pad images by 4 black pixels, crop at a random place, flip left to right half of the time.
+    """Pads images by 4 black pixels, crops at a random place, flips left to right half of the time.
 
-    Images are bytes, before normalisation. A table says for each of the (2·4 + 1)²·2 outcomes from
-    which pixel each pixel is copied, so a batch needs one lookup. The pixel number `features`,
-    after the last pixel, is black.
+    Images are bytes that have not been normalised. There are (2·4 + 1)²·2 outcomes: each place of
+    the crop, flipped or not. A table says for each outcome from which pixel every new pixel is
+    copied, so a batch needs one lookup. The pixel number `features`, which comes after the last
+    pixel of the image, is black.
 
     Args:
         pixels: the shape of the images.
@@ -42,6 +43,6 @@ class CropAndFlip:
         return torch.randint(len(self.table), (samples,), generator=generator)
 
     def apply(self, images: Tensor, outcomes: Tensor) -> Tensor:
-        """Return the images (samples, features), cropped and flipped by their outcomes."""
-        bordered = torch.nn.functional.pad(images, (0, 1))
-        return bordered.gather(1, self.table.index_select(0, outcomes))
+        """Return the images, cropped and flipped by their outcomes, in the shape they had."""
+        bordered = torch.nn.functional.pad(images.flatten(1), (0, 1))
+        return bordered.gather(1, self.table.index_select(0, outcomes)).view(images.shape)

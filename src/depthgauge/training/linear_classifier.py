@@ -1,4 +1,4 @@
-"""Fit a linear classifier to a task's inputs: the accuracy that is reached without a network."""
+"""Fit a linear classifier to a task's inputs, to find the accuracy that needs no network."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class LinearClassifier:
 
     def right_answers(self, split: Split, task: Task) -> NDArray[np.bool_]:
         """Return for each sample of a split whether the classifier answers it correctly."""
-        x = as_inputs(split.x, task, self.mean.dtype).sub(self.mean).div(self.std)
+        x = as_inputs(split.x, task, self.mean.dtype).flatten(1).sub(self.mean).div(self.std)
         answers = _logits(x, self.weights, self.bias).argmax(1)
         return (answers == split.y).numpy()
 
@@ -82,13 +82,13 @@ def fit_linear_classifier(
     """Fit a linear classifier to a task's training samples, or to `most_samples` of them.
 
     Penalties are tried from the strongest to the weakest, until two in a row are no better on
-    held-out training samples. With the best penalty, the classifier is fitted to all samples.
-    Inputs with more than `exact` numbers are fitted in float32.
+    held-out training samples. With the best penalty, the classifier is fitted again, also to the
+    samples that were held out. Inputs with more than `exact` numbers are fitted in float32.
     """
     order = torch.randperm(len(task.train), generator=torch.Generator().manual_seed(0))
     order = order[:most_samples]
     dtype = torch.float64 if len(order) * task.input_dim <= exact else torch.float32
-    x, y = as_inputs(task.train.x[order], task, dtype), task.train.y[order]
+    x, y = as_inputs(task.train.x[order], task, dtype).flatten(1), task.train.y[order]
     mean, std = x.mean(0), x.std(0, correction=0)
     std = torch.where(std > 0, std, torch.ones_like(std))
     x.sub_(mean).div_(std)
@@ -117,8 +117,9 @@ def _logits(x: Tensor, weights: Tensor, bias: Tensor) -> Tensor:
 class _Fit:
     """Penalised multinomial logistic regression on standardised inputs.
 
-    L-BFGS works in coordinates v = Cᵀw, where CCᵀ is the Hessian at w = 0: covariance/classes + λ.
-    In these coordinates it needs about twenty steps, even if features are strongly correlated.
+    L-BFGS does not work on the weights w, but on v = Cᵀw. C is a Cholesky factor: CCᵀ is the
+    Hessian of the loss at w = 0, which is covariance/classes + λ with the penalty λ. On v, L-BFGS
+    needs about twenty steps, even if features are strongly correlated.
     """
 
     def __init__(self, x: Tensor, y: Tensor, classes: int, covariance: Tensor | None = None):
@@ -127,7 +128,7 @@ class _Fit:
         self.covariance = (x.T @ x / len(x)).double() if covariance is None else covariance
 
     def minimise(self, penalty: float, start: Tensor) -> Tensor:
-        """Return the weights (and in the last row the bias) with the least penalised loss."""
+        """Return weights and bias with the least penalised loss; the bias is the last row."""
         ridge = penalty * torch.eye(len(self.covariance), dtype=torch.float64)
         factor = torch.linalg.cholesky(self.covariance / self._classes + ridge)
 

@@ -15,7 +15,7 @@ class SwappedCredit:
     """Replaces credit by noise, in the blocks that a run's intervention names.
 
     The noise of a step comes from `random_stream("swapped", seed, epoch, step, block)`. The stream
-    depends on that name alone, so a run gets the same noise in any cohort and after any
+    depends on these arguments alone, so a run gets the same noise in any cohort and after any
     interruption.
     """
 
@@ -47,7 +47,7 @@ class SwappedCredit:
         return swapped
 
     def of_run(self, run: int, block: int, credit: Tensor) -> Tensor:
-        """Return noise, (samples, d), with the norm of the credit in each sample."""
+        """Return noise, (samples, d), that has in each sample the same norm as the credit."""
         generator = random_stream("swapped", self._seeds[run], self._epoch, self._step, block)
         noise = torch.randn(credit.shape, generator=generator).to(credit)
         return noise * (_norms(credit) / _norms(noise)).to(credit.dtype)

@@ -1,1 +1,1 @@
-"""Import users' Python files, and turn classes from a notebook into such files."""
+"""Import users' Python files, and write classes from a notebook to Python files."""

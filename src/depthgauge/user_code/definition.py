@@ -86,7 +86,7 @@ def _places(value: Any) -> Iterator[tuple[str, int | None]]:
 
 
 def _find_definition(text: str, value: Any, line: int | None) -> Definition | None:
-    """Return the last definition of `value` at the top level of a text; None if it has none."""
+    """Return the last definition of `value` at the top level of a text; None if there is none."""
     try:
         tree = ast.parse(text)
     except SyntaxError:

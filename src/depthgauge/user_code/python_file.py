@@ -16,7 +16,7 @@ class _UncachedLoader(SourceFileLoader):
     """Compiles the file at every import, and uses no bytecode file.
 
     Python compares only size and time, in whole seconds, to decide whether a bytecode file is
-    valid. So after a quick change it might run the old text.
+    valid. So after a quick change Python might run the old text.
     """
 
     def get_code(self, fullname: str) -> CodeType:
@@ -43,10 +43,10 @@ def import_file(name: str, path: Path) -> ModuleType:
 
 
 def read_literals(where: str) -> dict[str, object]:
-    """Return the constants that the class `module:Class` assigns, without importing the module.
+    """Return the constants that a class assigns, without importing the class's module.
 
-    Constants are texts, numbers and frozensets of these. If there is no such class, the result is
-    empty.
+    `where` names the class as `module:Class`. Constants are texts, numbers, and frozensets of texts
+    or numbers. If there is no such class, the result is empty.
     """
     module, _, name = where.partition(":")
     spec = importlib.util.find_spec(module)

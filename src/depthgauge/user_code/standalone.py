@@ -1,7 +1,7 @@
 """Turn a class or function of a notebook into a standalone Python file.
 
-The file has the imports, constants, functions and classes that the definition uses, so that any
-process can import it. The same definitions give the same text.
+The file has the imports, constants, functions and classes that the definition uses, so any process
+can import the file. The same definitions give the same text.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def standalone_source(value: Any) -> StandaloneSource:
 
 
 class _Collected:
-    """The parts of a standalone file; each definition comes after those that it uses."""
+    """The parts of a standalone file; each definition comes after the definitions that it uses."""
 
     def __init__(self) -> None:
         self.imports: set[str] = set()
@@ -166,7 +166,7 @@ def _as_constant(value: Any) -> str | None:
 
 
 def _import_module(name: str, module: ModuleType, text: str) -> set[str]:
-    """Return the lines that import a module, and the submodules of it that the text uses."""
+    """Return lines that import a module and all of its submodules that the text uses."""
     if module.__name__ != name:
         return {f"import {module.__name__} as {name}"}
     parts = [used for used in dotted_names(text) if used.startswith(f"{name}.")]
@@ -174,7 +174,11 @@ def _import_module(name: str, module: ModuleType, text: str) -> set[str]:
 
 
 def _import_name(name: str, namespace: Mapping[str, Any], user: Any) -> str:
-    """Return the line that imports `name`: from its defining module, or as the notebook does."""
+    """Return a line that imports `name`.
+
+    The line imports `name` from the module that defines it. If this is not possible, the line
+    repeats an import that the user wrote.
+    """
     value = namespace[name]
     module = getattr(value, "__module__", None)
     homes = [(module, getattr(value, "__name__", name)), (module, name)]
@@ -186,14 +190,14 @@ def _import_name(name: str, namespace: Mapping[str, Any], user: Any) -> str:
             return f"from {home} import {attribute}{renamed}"
     kind = type(value)
     raise UserError(
-        f"{user.__name__} uses {name}, an object of {kind.__module__}.{kind.__qualname__} that "
-        f"cannot be saved as text; import {name} from a module, make it an option, or put "
+        f"{user.__name__} uses {name}, which is a {kind.__module__}.{kind.__qualname__} and cannot "
+        f"be saved as text; import {name} from a module, make {name} an option, or put "
         f"{user.__name__} into a file and give path/to/file.py:{user.__name__}"
     )
 
 
 def _written_imports(name: str, namespace: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return (module, name in it) for each import of `name` in the notebook, newest first."""
+    """Return (module, name in the module) for each notebook import of `name`, newest first."""
     found = []
     for text in main_texts(namespace):
         try:

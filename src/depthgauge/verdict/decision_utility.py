@@ -1,4 +1,7 @@
-"""Decision utility: the runs that each reporting strategy would walk back."""
+"""Decision utility: the runs whose results each reporting strategy would walk back (withdraw).
+
+A reporting strategy is a set of checks, such as accuracy alone, or accuracy and one diagnostic.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +55,7 @@ def _diagnostic(diagnostic: Diagnostic) -> Fails:
 def strategies() -> dict[str, tuple[Fails, ...]]:
     """Return the checks that each reporting strategy makes, by the strategy's name.
 
-    Like the verdict, "all" leaves out the diagnostics that have no part in the verdict.
+    The strategy "all" has only those diagnostics that have a part in the verdict.
     """
     common: tuple[Fails, ...] = (_accuracy, _alignment)
     each = {diagnostic.id: _diagnostic(diagnostic) for diagnostic in diagnostics()}
@@ -69,8 +72,9 @@ def count_walk_backs(
 ) -> dict[str, tuple[int, int]]:
     """Count the runs that each strategy walks back, and the runs that it can decide about.
 
-    A strategy walks a run back if any of its checks fails by point values. It can decide about a
-    run if some check fails, or if every number was measured.
+    A strategy walks a run back if any check of the strategy fails. The checks compare the numbers
+    of the run itself, not intervals. A strategy can decide about a run if a check fails, or if
+    every number was measured.
     """
     used, counts = thresholds or Thresholds(), {}
     for strategy, parts in strategies().items():

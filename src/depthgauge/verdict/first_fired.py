@@ -22,7 +22,7 @@ class EpochReadings:
 
 
 def readings_from_metrics(lines: Iterable[EpochMetrics]) -> list[EpochReadings]:
-    """Return the readings of each line of a run's `metrics.jsonl`; leave out lines without any."""
+    """Return the readings of each line of a run's `metrics.jsonl`; skip lines without readings."""
     epochs = [EpochReadings(line["epoch"], epoch_readings(line)) for line in lines]
     return [epoch for epoch in epochs if any(v is not None for v in epoch.values.values())]
 
@@ -30,9 +30,10 @@ def readings_from_metrics(lines: Iterable[EpochMetrics]) -> list[EpochReadings]:
 def first_fired(
     readings: Iterable[EpochReadings], thresholds: Thresholds | None = None
 ) -> dict[str, int | None]:
-    """Return the first epoch at which each diagnostic fires by its point values.
+    """Return the first epoch at which each diagnostic fires.
 
-    A diagnostic that never fires has None. A diagnostic without readings is left out.
+    A diagnostic fires at an epoch if the readings of this epoch alone make it fire, without
+    intervals. A diagnostic that never fires has None. A diagnostic without readings is left out.
     """
     used = thresholds or Thresholds()
     first: dict[str, int | None] = {}

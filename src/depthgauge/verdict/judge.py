@@ -46,7 +46,7 @@ class Verdict:
 
     @property
     def unclear(self) -> tuple[str, ...]:
-        """Return the ids of the diagnostics whose interval straddles the threshold."""
+        """Return the ids of the diagnostics whose interval is on both sides of the threshold."""
         return tuple(finding.id for finding in self.findings if finding.straddles)
 
     def finding(self, name: str) -> Finding | None:
@@ -98,7 +98,7 @@ class Verdict:
         return self.word + (f" ({', '.join(details)})" if details else "")
 
     def _open(self) -> list[str]:
-        """List what is undecided: diagnostics that straddle their thresholds, then rungs."""
+        """List what is undecided: first the unclear diagnostics, then rungs of the ladder."""
         details = [f"{', '.join(self.unclear)}: {_more_seeds(self)}"] if self.unclear else []
         depth = self.used_depth
         rungs = depth.open_rungs if depth and depth.seeds >= LEAST_SEEDS else ()
@@ -117,21 +117,26 @@ def judge(
 ) -> Verdict:
     """Return the verdict over seeds, from the readings of one network for each seed.
 
-    The word is the first of these that applies. Only diagnostics that have a part in the verdict
-    are considered.
+    Only diagnostics that have a part in the verdict are considered. The word is the first in this
+    list that applies:
 
     1. *walk back* if any diagnostic fires with confidence;
     2. *no alarm, depth untested* if there is no `used_depth`, if the task cannot show depth, or if
-       a diagnostic was not measured or does not apply. Depth utility does not apply where
-       backpropagation gains too little itself (`bp_gain`);
-    3. *shallow* if fewer rungs may be in use than backpropagation is shown to gain from;
-    4. *trustworthy* if every diagnostic passes, and at least as many rungs are shown to earn as
-       backpropagation may use;
+       a diagnostic was not measured or does not apply. Depth utility does not apply if
+       backpropagation itself gains too little from depth (`bp_gain`);
+    3. *shallow* if the rule uses fewer rungs of the ladder than backpropagation. This holds if the
+       largest number of rungs that the rule may use is below the number of rungs from which
+       backpropagation is shown to gain;
+    4. *trustworthy* if every diagnostic passes, and the rule uses at least as many rungs as
+       backpropagation. This holds if the number of rungs that are shown to earn under the rule is
+       at least the largest number of rungs that backpropagation may use;
     5. *inconclusive* otherwise.
 
-    The published protocol needs no ladder. Its words are *walk back*, *inconclusive*, *no alarm,
-    depth untested* and *trustworthy*, in this order. The error rate is divided equally among the
-    diagnostics, so that all intervals together keep it. With one seed the point values decide.
+    The published protocol needs no ladder. Its list is *walk back*, *inconclusive*, *no alarm,
+    depth untested* and *trustworthy*, in this order.
+
+    The error rate is divided equally among the diagnostics, so that it holds for all intervals
+    together. With one seed there are no intervals, and the readings themselves decide.
     """
     used = thresholds or Thresholds()
     _check_names(seeds)

@@ -1,4 +1,7 @@
-"""Paired, one-sided tests between accuracies: over seeds, and over evaluation samples."""
+"""One-sided tests of the difference of two accuracies, paired by seed.
+
+The error of the difference comes from the seeds and from the choice of evaluation samples.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +28,10 @@ class Scores:
 
     Attributes:
         accuracies: the share of samples on which each seed's network is right.
-        right: for each sample whether the network is right, for the seeds where that is known.
-        samples: the number of samples; with None, the noise of the evaluation set is left out.
+        right: for each sample whether the network is right, by seed. Seeds for which this is not
+            known are missing.
+        samples: the number of evaluation samples. If it is None, the error of a comparison does
+            not include the noise that comes from the choice of samples.
     """
 
     accuracies: Mapping[int, float]
@@ -52,8 +57,8 @@ class Comparison(NamedTuple):
     def p_above(self, margin: float = 0.0) -> float:
         """Return the p-value of "the difference is more than `margin`".
 
-        Without any variance p is 0 if the statement holds for the numbers, else 1. With fewer than
-        two seeds p is 1.
+        If the error is zero, p is 0 if the mean is more than `margin`, and 1 otherwise. With fewer
+        than two seeds p is 1.
         """
         return self._p(1, margin)
 
@@ -71,10 +76,11 @@ class Comparison(NamedTuple):
 
 
 def compare(one: Scores, other: Scores) -> Comparison:
-    """Return the difference of `one` minus `other`.
+    """Return the difference of `one` minus `other`, and its error.
 
-    The variance of the mean difference has two parts: s²/n over n seeds, and v/M over M evaluation
-    samples, which all seeds share. The degrees of freedom are Satterthwaite's.
+    The variance of the mean difference is s²/n + v/M. s² is the variance over the n seeds, and v
+    the variance over the M evaluation samples, which all seeds share. The degrees of freedom are
+    computed by Satterthwaite's formula.
     """
     mine, others = one.accuracies, other.accuracies
     seeds = [seed for seed in mine if seed in others]
@@ -110,7 +116,10 @@ def _over_samples(one: Scores, other: Scores, seeds: Sequence[int]) -> tuple[flo
 
 
 def holm(p_values: Sequence[float], error_rate: float) -> list[bool]:
-    """Return for each p-value whether its statement holds, at this error rate over all (Holm)."""
+    """Return for each p-value whether its statement holds, by Holm's method.
+
+    `error_rate` is the error rate of all statements together.
+    """
     order = sorted(range(len(p_values)), key=lambda place: p_values[place])
     holds = [False] * len(p_values)
     for rank, place in enumerate(order):

@@ -1,4 +1,8 @@
-"""The accuracies of a ladder, and each rung compared with the lower rungs and its swap twin."""
+"""The accuracies of a ladder, and each rung compared with the lower rungs and its swap twin.
+
+Rung k trains the last k blocks of the network. The swap twin of rung k differs in one way: noise of
+the same norm replaces the credit of the blocks that rung k adds to the next lower rung.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +30,7 @@ class LadderScores:
         rungs: the scores of the rungs, by k. k = 0 and the whole network are required.
         twins: the scores of the swap twins, by k. A rung without a twin cannot earn.
         confirming: the scores with only the earning blocks trained. They are not needed if the
-            earning blocks are the last ones, which a rung trains.
+            earning blocks are the last blocks, because a rung trains the last blocks alone.
         rest_on_noise: the scores of the whole network, with noise as the credit of the blocks that
             do not earn.
     """
@@ -38,7 +42,9 @@ class LadderScores:
 
     def __post_init__(self) -> None:
         if 0 not in self.rungs or len(self.rungs) < 2:  # noqa: PLR2004
-            raise UserError("the accuracies lack k = 0, or every k above 0; give both")
+            raise UserError(
+                "a ladder needs k = 0 and at least one k above 0; give accuracies for both"
+            )
 
     @property
     def ks(self) -> list[int]:
@@ -67,12 +73,15 @@ class LadderScores:
 
 
 def blocks_added(ks: Iterable[int], blocks: int) -> dict[int, tuple[int, ...]]:
-    """Return the blocks that each rung adds to the rung below, by k, for a network's `blocks`."""
+    """Return by k the blocks that rung k adds to the next lower rung.
+
+    `blocks` is the number of blocks of the network.
+    """
     return {k: tuple(range(blocks - k, blocks - below)) for below, k in pairwise(sorted(ks))}
 
 
 def scores_of(given: BySeed, bits: ArrayLike | None = None, samples: int | None = None) -> Scores:
-    """Return accuracies as scores; `bits` has a row for each seed, a column for each sample."""
+    """Make scores of accuracies; `bits` has a row for each seed and a column for each sample."""
     accuracies = dict(given) if isinstance(given, Mapping) else dict(enumerate(given))
     wrong = [value for value in accuracies.values() if not 0 <= value <= 1]
     if wrong:

@@ -35,7 +35,8 @@ def sensitivity(
     """Return the stable range of each threshold, while the other thresholds keep their values.
 
     The word can change only where a threshold crosses the end of an interval, or the gain of
-    backpropagation. So one verdict between each two neighbours among these points is enough.
+    backpropagation. Between two such points the word stays the same, so one verdict between each
+    two neighbouring points is enough.
     """
     used = thresholds or Thresholds()
     moved = [
@@ -79,7 +80,7 @@ def _range(
 
 
 def _ends(threshold: Threshold, seeds: Sequence[Readings], verdict: Verdict) -> list[float | None]:
-    """Return the ends of the interval that a threshold judges; without one, each seed's reading."""
+    """Return the ends of the interval that a threshold judges, or else the reading of each seed."""
     name = threshold.quantity.name
     for finding in verdict.findings:
         if name in finding.intervals:

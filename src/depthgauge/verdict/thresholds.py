@@ -13,7 +13,7 @@ ERROR_RATE = 0.05
 
 
 class Thresholds(Mapping[str, float]):
-    """The thresholds at which diagnostics fire: a mapping with each name also as an attribute.
+    """The thresholds at which diagnostics fire, by name; each name is also an attribute.
 
     A threshold that is not given has the protocol's value. The diagnostics declare the names,
     values and meanings.
@@ -36,7 +36,7 @@ class Thresholds(Mapping[str, float]):
 
     @property
     def error_rate_of_each(self) -> float:
-        """Return the error rate of one interval: `error_rate` is that of all intervals together."""
+        """Return the error rate of one interval; `error_rate` holds for all intervals together."""
         return self["error_rate"] / len(verdict_diagnostics())
 
     def replace(self, **moved: float) -> Thresholds:
@@ -89,5 +89,5 @@ def thresholds_from(given: Mapping[str, float]) -> Thresholds:
     """
     for name, value in given.items():
         if value == math.inf:
-            raise UserError(f"the threshold {name} is inf; use 1e9")
+            raise UserError(f"the threshold {name} is inf; use 1e9 or another large number")
     return Thresholds(**given)

@@ -1,8 +1,9 @@
 """The statistics of used depth: how many blocks earn accuracy under a learning rule.
 
 A block earns if training it is better than leaving it untrained, and better than training it on
-noise. So rung k of the ladder is compared with every lower rung, and with its swap twin, in which
-the credit of the blocks that the rung adds is noise of the same norm.
+noise. Rung k of the ladder trains the last k blocks. So rung k is compared with every lower rung,
+and with its swap twin. In the swap twin, noise of the same norm replaces the credit of the blocks
+that rung k adds to the next lower rung.
 """
 
 from __future__ import annotations
@@ -25,15 +26,16 @@ FEW_SEEDS = 5
 def find_used_depth(
     ladder: LadderScores, bp: UsedDepth | None = None, *, is_bp: bool | None = None
 ) -> UsedDepth:
-    """Return the used depth of a rule; `bp` is that of backpropagation on the same task.
+    """Return the used depth of a rule; `bp` is backpropagation's used depth on the same task.
 
     Without `bp` the rule is backpropagation itself, unless `is_bp` says otherwise.
 
     1. Rung k earns if it is above every lower rung and above its twin. The tests are one-sided and
        paired by seed. The largest p-value of the rung counts, with Holm's correction over the
        rungs. With five seeds or fewer, every seed must agree.
-    2. The other blocks are idle if the whole network is shown to be less than δ better than the
-       earning blocks trained alone, or than the whole network with noise for the other blocks.
+    2. The other blocks are idle if they are shown to add less than δ, the least gain that matters.
+       One of two comparisons of the whole network must show this: the comparison with the earning
+       blocks trained alone, or with a network in which noise is the credit of the other blocks.
     """
     blocks, ks = ladder.ks[-1], ladder.ks
     gain = ladder.over_lower[blocks][0].mean
@@ -82,10 +84,11 @@ def _find_rungs(ladder: LadderScores, is_enough: bool) -> tuple[RungFinding, ...
 
 
 def twins_needed(ladder: LadderScores, delta: float | None = None) -> list[int]:
-    """Return the rungs above every lower rung: only their swap twins can change the result.
+    """Return k of the rungs whose swap twins can change the used depth.
 
-    A rung counts as above if its mean gain is at least δ (then its twin matters for `value`), or
-    if its gain is significant (then its twin matters for `low`).
+    These rungs are better than every lower rung, in one of two ways. If the mean gain of a rung is
+    at least `delta`, its twin matters for `value`. If the gain is significant, the twin matters for
+    `low`.
     """
     least = _delta(ladder.over_lower[ladder.ks[-1]][0].mean) if delta is None else delta
     return [
@@ -148,8 +151,8 @@ def _is_idle(ladder: LadderScores, rungs: Sequence[RungFinding], delta: float) -
 def _earning_alone(ladder: LadderScores, rungs: Sequence[RungFinding]) -> Scores | None:
     """Return the scores with the earning blocks trained alone.
 
-    If the earning blocks are the last k, these are the scores of rung k, else of the confirming
-    runs.
+    If the earning blocks are the last k blocks, return the scores of rung k. Otherwise return the
+    scores of the confirming runs, or None if there are none.
     """
     earning = sorted(block for rung in rungs if rung.earns for block in rung.blocks)
     if are_last(earning, ladder.ks[-1]):

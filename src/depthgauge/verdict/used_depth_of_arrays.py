@@ -33,16 +33,16 @@ def used_depth(
     samples: int | None = None,
     bp: UsedDepth | None = None,
 ) -> UsedDepth:
-    """Return the used depth of a ladder, also of one that was trained without depthgauge.
+    """Return the used depth of a ladder; the ladder may have been trained without depthgauge.
 
     Args:
         accuracies: the accuracy of each seed as a share, by k, the number of trained blocks. k = 0
             and the whole network are required.
-        twins: the accuracy of each seed of the swap twins, by k. In the twin of rung k, the blocks
-            that the rung adds get noise of the same norm as credit. A rung without a twin cannot
-            earn.
-        confirming: the accuracy of each seed with only `earning_blocks` trained. It is needed if
-            `needs_confirming` is true.
+        twins: the accuracy of each seed of the swap twins, by k. In the twin of rung k, noise of
+            the same norm replaces the credit of the blocks that the rung adds to the next lower
+            rung. A rung without a twin cannot earn.
+        confirming: the accuracy of each seed with only the `earning_blocks` of a first result
+            trained. It is needed if `needs_confirming` of the first result is true.
         rest_on_noise: the accuracy of each seed of the whole network, with noise as the credit of
             the blocks that do not earn.
         bits: for each evaluation sample whether the network is right, as arrays with a row for

@@ -57,7 +57,8 @@ def _arguments(
 
     def before(call: int, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
         if call <= 1:
-            named: Arguments = {**dict(enumerate(args)), **dict(kwargs)}
+            named: Arguments = dict(enumerate(args))
+            named.update(kwargs)
             seen[call] = {key: _copy(value) for key, value in named.items()}
 
     def after(call: int, output: Any) -> Any:

@@ -78,8 +78,8 @@ def block_backward(
 ) -> Tensor:
     """Return the gradient of Σ ⟨f, upstream⟩ at LN's output; write parameter gradients into `out`.
 
-    The tensors of `out` hold the first runs only, those that train this block. If `out` is empty,
-    no parameter gradient is computed.
+    f is the block's branch. The tensors of `out` hold only the runs that train this block, which
+    are the first runs. If `out` is empty, no parameter gradient is computed.
     """
     runs = len(upstream)
     d_activated = products.through(upstream, p["fc2.weight"][:runs])
@@ -108,9 +108,11 @@ def block_local_backward(
 ) -> None:
     """Write the parameter gradients of scale·Σ ⟨f, upstream⟩ into `out`.
 
-    The gradient at LN's output is not computed. Let x̂ be the normalised stream, γ⊙x̂ + β the input
-    of W₁, and z its output. Then M = (∂/∂z)ᵀ x̂ gives ∂/∂W₁ = M⊙γ + (∂/∂b₁)βᵀ, ∂/∂γ = Σ_rows M⊙W₁
-    and ∂/∂β = W₁ᵀ ∂/∂b₁.
+    f is the block's branch. The gradient at LN's output is not computed. Let x̂ be the normalised
+    stream, y = γ⊙x̂ + β the input of the first Linear, z = W₁·y + b₁ its output, ∂/∂z the gradient
+    at z, and M = (∂/∂z)ᵀ x̂. Then
+
+        ∂/∂W₁ = M⊙γ + (∂/∂b₁)βᵀ,   ∂/∂γ = Σ_rows M⊙W₁,   ∂/∂β = W₁ᵀ ∂/∂b₁.
     """
     runs = len(upstream)
     d_activated = products.through(upstream, p["fc2.weight"][:runs])

@@ -44,24 +44,23 @@ class StackedTrace:
 
 
 class StackedResidualMLP:
-    """Networks whose tensors have a leading run axis.
+    """Networks of one shape; the first axis of every tensor is the run.
 
     Run r trains its last `trained_blocks[r]` blocks, except the `frozen` blocks. Runs are sorted
-    by this number, largest first, so that a slice selects the runs that train a block. A block
-    that no run trains has no gradients.
+    by `trained_blocks`, largest first, so that a slice selects the runs that train a block. A block
+    that no run trains has no gradients. The embedding has its own order of runs (see
+    `StackedEmbedding`); use `of_run` to select a run.
 
     Attributes:
         template: one of the networks, for its structure.
         parameters: stacked tensors by their names in `ResidualMLP.state_dict()`.
         trained_runs: for each name, how many runs train the tensor.
 
-    The embedding has its own order of runs (see `StackedEmbedding`); use `of_run` to select a run.
-
     Args:
         nets: one initialised network for each run.
         groups: for each run, the index of its input batch; runs of one seed share a batch.
-        trained_blocks: the number of trained blocks of each run, k, largest first.
-        frozen: blocks that no run trains, whatever its k.
+        trained_blocks: k, the number of trained blocks of each run, largest k first.
+        frozen: blocks that no run trains, whatever the run's k.
         dtype: the precision of parameters and arithmetic.
         device: the device of all tensors.
         products: how the matrices of embedding and blocks are multiplied. The readout's matrices,
@@ -200,7 +199,10 @@ class StackedResidualMLP:
     def block_local_backward(
         self, trace: StackedTrace, index: int, upstream: Tensor, out: Gradients, scale: float = 1.0
     ) -> None:
-        """Write a block's gradients of scale·Σ ⟨f_l, upstream⟩, for runs that train the block."""
+        """Write a block's parameter gradients of scale·Σ ⟨f_l, upstream⟩ into `out`.
+
+        f_l is the block's branch. Only runs that train the block get gradients.
+        """
         wanted = self._block_gradients(index, out)
         if wanted:
             block, tape = self._blocks[index], trace.block_tapes[index]
@@ -216,13 +218,15 @@ class StackedResidualMLP:
         out: Gradients | None = None,
         d_branches: Sequence[Tensor] | None = None,
     ) -> tuple[Tensor, ...]:
-        """Return g_0 … g_L by the chain rule.
+        """Return the gradients g_0 … g_L at the states h_0 … h_L, by the chain rule.
 
         Args:
             trace: the forward pass.
             d_logits: the gradient at the logits.
-            out: buffers for all parameter gradients except the embedding's, if they are needed.
-            d_branches: more gradients at the branches, of a loss that depends on them directly.
+            out: buffers for all parameter gradients except the embedding's; None if these
+                gradients are not needed.
+            d_branches: gradients to add at the branches, if the loss also depends directly on the
+                branches.
         """
         gradient = self._readout_backward(trace, d_logits, out)
         gradients = [gradient]

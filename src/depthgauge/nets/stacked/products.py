@@ -38,9 +38,9 @@ FULL_PRECISION = Products()
 class OneDnnProducts(Products):
     """Matrix products of a Linear layer; oneDNN computes x·weightᵀ if x is a single matrix.
 
-    PyTorch's usual library uses AVX-512 on Intel's processors only; oneDNN uses it on all.
-    oneDNN is not used for the other products: it is no faster for many small matrices, and it
-    cannot write into a given tensor.
+    PyTorch's usual library uses AVX-512 only on Intel's processors; oneDNN uses AVX-512 on all
+    processors that have it. oneDNN is not used for the other products: it is no faster for many
+    small matrices, and it cannot write into a given tensor.
     """
 
     def linear(self, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
@@ -55,7 +55,7 @@ class Bf16Products(Products):
     """Products of factors rounded to bfloat16, summed in float32 and rounded to bfloat16.
 
     If the device cannot multiply bfloat16, the rounded factors are multiplied in float32. The
-    results then differ only by the order of summation, but nothing is faster than in float32.
+    results then differ only by the order of summation, but are computed no faster than in float32.
 
     Args:
         device: the device of the factors.
@@ -86,7 +86,7 @@ class Bf16Products(Products):
 
 
 def products_for(precision: str, device: torch.device | str) -> Products:
-    """Return this machine's fastest products for a precision: float32, float64 or bf16."""
+    """Return this machine's fastest way to multiply matrices in float32, float64 or bf16."""
     if precision == "bf16":
         return Bf16Products(device)
     if precision == "float32" and torch.device(device).type == "cpu" and _has_onednn_avx512():

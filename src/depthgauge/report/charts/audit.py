@@ -1,6 +1,7 @@
 """The audit: a panel for each diagnostic, with each rule's readings beside the threshold.
 
-A point is a seed, a bar is the rule's interval over seeds. The diagnostic fires on the shaded side.
+A point is a seed; a bar is the rule's interval over seeds. The diagnostic fires on the shaded side
+of the threshold.
 """
 
 from __future__ import annotations

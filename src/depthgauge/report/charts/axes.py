@@ -28,7 +28,7 @@ LARGEST_DECADE = 300
 
 
 def has_place(value: float | None, log: bool = False) -> bool:
-    """Return whether an axis can show a value, which must be finite and, with `log`, positive."""
+    """Return whether an axis can show a value: it is finite, and positive if the axis is `log`."""
     return value is not None and math.isfinite(value) and (value > 0 or not log)
 
 

@@ -1,7 +1,7 @@
 """The colours of charts and pages, on light and on dark paper.
 
 Rules have the colours of Okabe and Ito, which people with any colour vision can tell apart. On
-dark paper they are lighter.
+dark paper the colours are lighter.
 """
 
 from __future__ import annotations

@@ -29,12 +29,13 @@ EDGE = 0.36 / 0.64
 
 @dataclass(frozen=True)
 class DiagnosticAxis:
-    """The axis for the quantity that a diagnostic decides by, in the unit of its chart.
+    """The axis for the quantity that a diagnostic decides by, in the unit of the panel.
 
     Attributes:
         diagnostic: the diagnostic.
         chart: what the diagnostic declares about its chart.
-        threshold: the value beyond which the diagnostic fires; None if it could judge no rule.
+        threshold: the value beyond which the diagnostic fires; None if the diagnostic could judge
+            no rule.
     """
 
     diagnostic: Diagnostic
@@ -120,7 +121,7 @@ class DiagnosticAxis:
 
 
 def axes_to_draw(rules: Collection[RuleResult], used: Thresholds) -> list[DiagnosticAxis]:
-    """Return an axis for each diagnostic that training records, or that an audit has read."""
+    """Return an axis for each diagnostic whose quantity training records or an audit has read."""
     axes = [
         DiagnosticAxis(diagnostic, diagnostic.chart, _threshold(diagnostic, rules, used))
         for diagnostic in diagnostics()

@@ -1,7 +1,8 @@
 """The ladder: accuracy over the number of trained blocks, with twins, floors and chance.
 
-A rule's curve has the mean over seeds with its 95 % interval; seeds are faint dots. A hollow point
-is a swap twin: the same rung, but the block that the rung adds is trained on noise.
+A rule's curve shows the mean over seeds with its 95 % interval; a faint dot is one seed. A hollow
+point is a swap twin of a rung: it trains the same blocks as the rung, but the block that the rung
+adds gets noise as its credit.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def draw(study: StudyResult) -> Figure:
 def draw_ladders(ladders: Sequence[Ladder], labels: Sequence[str] = ()) -> Figure:
     """Draw a panel for each ladder; all panels have the same axis and the same style for a rule.
 
-    `labels` come first in the order of styles, even if their rules have no finished runs yet.
+    The rules in `labels` get the first styles, even if they have no finished runs yet.
     """
     every = [*labels, *(label for ladder in ladders for label in ladder.rules)]
     unnamed = [label for ladder in ladders if not has_names(ladder) for label in ladder.rules]

@@ -35,7 +35,8 @@ OTHER_BLOCKS = ("shallow", "wide_block")
 class RungPoint:
     """A rung's mean over seeds; `low` and `high` are None if the interval is missing or too wide.
 
-    Seeds of swap twins are not drawn, so the mean of swap twins links to the `run` of one seed.
+    The single seeds of a swap twin are not drawn. So the twin's mean links to one of its runs,
+    `run`; for all other means `run` is None.
     """
 
     rule: str
@@ -70,7 +71,7 @@ class LostPoint:
 
 @dataclass(frozen=True)
 class FrozenLine:
-    """The accuracy of a rule with all blocks frozen; gains from depth are above it."""
+    """The accuracy of a rule with all blocks frozen; gains from depth are above the line."""
 
     rule: str
     accuracy: float
@@ -120,7 +121,10 @@ class LadderData:
 
 
 def curves_of(ladder: Ladder) -> dict[str, list[Rung]]:
-    """Return the rungs to draw, by rule, without networks that have another number of blocks."""
+    """Return the rungs to draw, by rule.
+
+    Networks with another number of blocks than the ladder's are left out.
+    """
     blocks = ladder.config.net.blocks if ladder.config.net else None
     curves = {
         label: [
@@ -140,7 +144,7 @@ def has_names(ladder: Ladder) -> bool:
 
 
 def ladder_data(ladder: Ladder, least_top: float = 0.0) -> LadderData:
-    """Return the data of a ladder's chart; its axis ends at `least_top` or higher."""
+    """Return the data of a ladder's chart; the accuracy axis ends at `least_top` or higher."""
     curves, lines = curves_of(ladder), _lines(ladder)
     most = max((rung.k for rungs in curves.values() for rung in rungs), default=0)
     blocks = ladder.config.net.blocks if ladder.config.net else most
@@ -178,7 +182,7 @@ def ladder_data(ladder: Ladder, least_top: float = 0.0) -> LadderData:
 
 
 def _places_beside(labels: Sequence[str]) -> dict[str, float]:
-    """Return how far beside k each rule is drawn, so that intervals do not cover each other."""
+    """Return each rule's horizontal distance from k, so that intervals do not cover each other."""
     apart = min(APART, 2 * SPREAD / max(1, len(labels)))
     return {label: apart * (n - (len(labels) - 1) / 2) for n, label in enumerate(labels)}
 

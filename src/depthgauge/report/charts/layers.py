@@ -1,7 +1,8 @@
-"""The charts of layers: readings of a network layer by layer, over training and at its end.
+"""The charts of layers: the readings of networks, layer by layer.
 
-On a page a reader chooses the number of trained blocks, the seed and the epoch. Files show
-every seed and the mean over seeds, at the end of training with all blocks trained.
+On a page, a reader chooses the number of trained blocks, the seed and the epoch. A figure in a file
+has no such choice. It shows the networks with all blocks trained, at the end of training: each
+seed, and the mean over seeds.
 """
 
 from __future__ import annotations
@@ -37,10 +38,12 @@ class LayerCurve:
     """One value for each layer of a network after an epoch.
 
     Attributes:
-        rule, seed, k, epoch: the network and the epoch of the values.
+        rule, seed: the label of the rule, and the seed of the network.
+        k: the number of trained blocks of the network.
+        epoch: the epoch of the values.
         is_last: whether the epoch is the last of a run.
-        run: the id of the run; None for a network from elsewhere.
-        values: one for each layer, beginning at the quantity's `first` layer.
+        run: the id of the run; None for a network that was trained elsewhere.
+        values: one value for each layer, from the quantity's `first` layer on.
     """
 
     rule: str
@@ -54,7 +57,7 @@ class LayerCurve:
 
 @dataclass(frozen=True)
 class Band:
-    """The range of Γ with fresh feedback in one network, layer by layer."""
+    """For each layer of a network, the range of the alignment Γ with fresh random feedback."""
 
     rule: str
     seed: int
@@ -67,7 +70,8 @@ class Band:
 class LayerQuantity:
     """The quantity of a panel: id, title, titles of the axes, and whether y is logarithmic.
 
-    `first` is the first layer with a value: layer 0 is the embedding, layer l is block l − 1.
+    `first` is the first layer with a value. Layer 0 is the embedding, layer 1 is block 0, and so
+    on.
     """
 
     id: str
@@ -131,9 +135,10 @@ def panels(study: StudyResult, scales: RuleScales) -> list[Panel]:
 
 
 def layer_curves(study: StudyResult) -> dict[LayerQuantity, list[LayerCurve]]:
-    """Return the curves of each quantity: norms by epoch, and other readings from the audit.
+    """Return the curves of each quantity.
 
-    Networks without recorded epochs have their norms from the audit, too.
+    Training records the norms after each epoch. All other readings come from the audit. If training
+    recorded no epoch of a network, the norms come from the audit too.
     """
     runs = [run for run in study.runs if run.config.is_rung and run.epochs]
     networks = [network for rule in study.rules.values() for network in rule.networks]
@@ -150,7 +155,7 @@ def layer_curves(study: StudyResult) -> dict[LayerQuantity, list[LayerCurve]]:
 
 
 def bands(study: StudyResult) -> list[Band]:
-    """Return the band of fresh feedback of each network that has a null."""
+    """Return the band of each network whose alignment was compared with fresh feedback."""
     found = []
     for rule in study.rules.values():
         for network in rule.networks:
@@ -175,8 +180,8 @@ def _edge(layer: CalibratedAlignment, spreads: int) -> float | None:
 def _recorded(study: StudyResult, runs: Sequence[RunResult], name: str) -> Iterator[LayerCurve]:
     """Yield the curves of a metric that training recorded.
 
-    If a control has fewer blocks and trains all of them, its curves get the k of other rules that
-    train all blocks.
+    If a run trains all blocks of its network, its curve gets the number of blocks of the study as
+    k. A control with fewer blocks is then drawn beside the other rules.
     """
     for run in runs:
         last = run.epochs[-1]["epoch"]
@@ -267,7 +272,7 @@ class _Zero:
 
 @dataclass(frozen=True)
 class _OtherRungs:
-    """A note for readers who chose another number of trained blocks than `k`."""
+    """The note that a panel shows if a reader chooses a number of trained blocks other than `k`."""
 
     k: int
     says: str = "only known with all blocks trained"
@@ -275,7 +280,7 @@ class _OtherRungs:
 
 @dataclass(frozen=True)
 class _Drawing:
-    """The axes and styles that all layers of a panel share."""
+    """The axes and styles that all marks of a panel share."""
 
     quantity: LayerQuantity
     span: Span
@@ -283,7 +288,7 @@ class _Drawing:
     scales: RuleScales
 
     def layers(self, rows: Mapping[str, Sequence[Any]]) -> list[alt.Chart]:
-        """Return the layers of the chart, the lowest first."""
+        """Return the Vega-Lite layers of the panel, the lowest first: bands, lines, points."""
         drawn = []
         if "bands" in rows:
             drawn.append(self._bands())
@@ -311,7 +316,7 @@ class _Drawing:
         )
 
     def _values(self, mark: str, **style: Any) -> alt.Chart:
-        """Return a layer to complete, whose data have a row for each value."""
+        """Return an unfinished Vega-Lite layer; its data have a row for each value of a curve."""
         chart: alt.Chart = (
             layer_of("curves", mark, by=["rule", "k", "seed", "epoch"], **style)
             .transform_flatten(["values"], ["value"])

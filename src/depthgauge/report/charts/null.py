@@ -1,7 +1,9 @@
-"""The null calibration: a histogram of Γ with fresh feedback, and a line for training feedback.
+"""The charts of the null calibration: is training feedback better aligned than fresh feedback?
 
-Each rule has a panel, and each seed has a row. If the line lies within the bars of its row, any
-feedback would have been as well aligned. A reader who hides the other rules still sees all panels.
+Each rule has a panel, and each seed has a row. The bars of a row are a histogram of the alignment Γ
+with fresh random feedback. The line of a row is Γ with the feedback of training. If the line lies
+within the bars, any feedback would have been as well aligned. If a reader of the page shows only
+one rule, the panels of all rules stay visible.
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ COLUMNS = 3
 
 @dataclass(frozen=True)
 class HistogramBar:
-    """How many draws of fresh feedback lie between two alignments."""
+    """A bar: how many draws of fresh feedback have an alignment between `low` and `high`."""
 
     rule: str
     low: float
@@ -54,7 +56,7 @@ class HistogramBar:
 
 @dataclass(frozen=True)
 class Observed:
-    """The alignment of the training feedback."""
+    """The line at the alignment of the training feedback."""
 
     rule: str
     value: float
@@ -66,7 +68,7 @@ class Observed:
 
 @dataclass(frozen=True)
 class NullData:
-    """The data of a rule's panel; the first seed is the highest row."""
+    """The data of a rule's panel; the first seed has the highest row."""
 
     seeds: tuple[int, ...]
     span: Span
@@ -88,7 +90,7 @@ class _NetworkNull:
 
 
 def reason_missing(study: StudyResult) -> str | None:
-    """Say why the study has no null to draw; None if it has one."""
+    """Say why the study has no null calibration to draw; None if it has one."""
     if any(_nulls(rule) for rule in study.rules.values()):
         return None
     if study.audit is None:
@@ -97,19 +99,19 @@ def reason_missing(study: StudyResult) -> str | None:
 
 
 def draw(study: StudyResult) -> Figure:
-    """Draw the null of every rule that has one."""
+    """Draw the null calibration of every rule that has one."""
     drawn = panels(study.rules.values(), RuleScales(list(study)))
     return Figure(drawn, columns=min(COLUMNS, len(drawn)), title=study_title(study.config))
 
 
 def panels(rules: Collection[RuleResult], scales: RuleScales) -> list[Panel]:
-    """Return a panel for each rule that has a null."""
+    """Return a panel for each rule that has a null calibration."""
     read = [(rule.label, data) for rule in rules if (data := null_data(rule)) is not None]
     return [_panel(n, label, data, scales) for n, (label, data) in enumerate(read)]
 
 
 def null_data(rule: RuleResult) -> NullData | None:
-    """Return the data of a rule's panel; None if the rule has no null."""
+    """Return the data of a rule's panel; None if the rule has no null calibration."""
     nulls = _nulls(rule)
     if not nulls:
         return None
@@ -174,7 +176,10 @@ def _observed(label: str, row: int, null: _NetworkNull) -> Observed | None:
 
 
 def _word(null: _NetworkNull) -> str:
-    """Return the null's word with its p-value, which is at least 1 / (draws + 1)."""
+    """Return the word of a null calibration, such as *generic*, with the p-value.
+
+    The least possible p-value, 1 / (draws + 1), is written with ≤.
+    """
     word, p = null.reading.deep.word, null.reading.deep.p_upper
     if p is None:
         return f"{word} (no p-value)"

@@ -9,8 +9,8 @@ def mean_over_seeds(layer: alt.Chart, by: str, place: str, log: bool) -> alt.Cha
     """Return the layer with means over seeds, for each rule and each value of the field `by`.
 
     The field `mean` has the mean of `value`, or the geometric mean if the axis is logarithmic.
-    `place` is a Vega expression for the place in words, such as `epoch 3`. A mean of one seed keeps
-    the field `run`.
+    `place` is a Vega expression for the place in words, such as `epoch 3`. If a mean has only one
+    seed, its row keeps the id of the run in the field `run`.
     """
     means: alt.Chart = (
         layer.transform_filter("datum.value > 0" if log else "isValid(datum.value)")

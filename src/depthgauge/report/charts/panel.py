@@ -81,10 +81,10 @@ class Panel:
         id: the id of the panel's element on a page.
         title: the text above the panel.
         description: the text for screen readers.
-        layers: the marks, from below to above; each draws the data of a name in `rows`.
+        layers: the marks, the lowest first; each mark draws the rows of one name in `rows`.
         rows: the data by name.
-        choices: the fields that a reader of a page can choose by, with the first choice of each.
-        height, width: the size of the plane between the axes, in pixels.
+        choices: the fields by which a reader of a page can choose, each with its first choice.
+        height, width: the size of the area between the axes, in pixels.
         note: a remark below the title.
     """
 
@@ -106,7 +106,7 @@ class Panel:
         return {"height": self.height, "width": self.width, "layer": layers}
 
     def for_page(self) -> dict[str, Any]:
-        """Return a specification as wide as its element on the page; the page draws the legend."""
+        """Return a Vega-Lite specification without legend, as wide as its HTML element."""
         return self.specification() | {
             "$schema": f"https://vega.github.io/schema/vega-lite/v{VEGA_LITE}.json",
             "width": "container",
@@ -130,12 +130,18 @@ class Panel:
 
 
 def parameters(choices: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return a chart's parameters: the reader's `choices`, and `alone`, the only rule to draw."""
+    """Return a chart's parameters: the reader's `choices`, and `alone`.
+
+    `alone` names the only rule to draw. If `alone` is empty, all rules are drawn.
+    """
     return [{"name": name, "value": value} for name, value in {"alone": "", **choices}.items()]
 
 
 def layer_of(rows: str, mark: str, by: Sequence[str] = (), **style: Any) -> alt.Chart:
-    """Return a layer that draws the panel's `rows`, filtered by what a reader chooses in `by`."""
+    """Return a layer that draws the data of the name `rows`.
+
+    The layer draws only the rows that fit the reader's choices for the fields `by`.
+    """
     drawn: Any = {"type": mark, **style}
     layer: alt.Chart = alt.Chart(alt.NamedData(rows), mark=drawn)
     for name in by:

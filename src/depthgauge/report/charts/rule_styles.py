@@ -58,7 +58,7 @@ def _style(number: int) -> RuleStyle:
 
 
 class RuleScales:
-    """The styles of rules as scales of a chart, for the field `rule` of its rows."""
+    """The styles of rules as Vega-Lite scales, which read the field `rule` of a chart's rows."""
 
     def __init__(self, labels: Sequence[str], in_legend: Sequence[str] = ()) -> None:
         """Give each label a style; the labels `in_legend` get an entry in the legend."""

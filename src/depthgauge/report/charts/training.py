@@ -63,7 +63,7 @@ class FirstFired:
 
 @dataclass(frozen=True)
 class Line:
-    """A horizontal line: a threshold, or chance."""
+    """A horizontal line: a threshold, or the accuracy of chance."""
 
     value: float
     says: str
@@ -86,9 +86,9 @@ class Recorded:
     Attributes:
         id, title, axis: the id, the title and the title of the y axis of the panel.
         by_epoch: returns the values of a run by epoch, in the unit of the panel.
-        diagnostic: the id of the diagnostic that decides by the quantity; empty if there is none.
-        threshold: the threshold of that diagnostic.
-        line: the value of the threshold in this study, or chance, to draw as a line.
+        diagnostic: the id of the diagnostic with a threshold for the quantity; empty without one.
+        threshold: the threshold of the diagnostic.
+        line: the line to draw, at the study's value of the threshold or at the accuracy of chance.
         log: whether the axis is logarithmic.
     """
 
@@ -223,7 +223,10 @@ def _times(factor: float, value: float | None) -> float | None:
 
 
 def _curve(quantity: Recorded, record: RunRecords, most: int) -> EpochCurve | None:
-    """Return the curve of a run; the curve's k is `most` if all blocks of the run are trained."""
+    """Return the curve of a run; None if no value can be drawn.
+
+    If the run trains all blocks of its network, the curve's k is `most`, the largest k of all runs.
+    """
     by_epoch, run = quantity.by_epoch(record), record.run
     shown = {at: value for at, value in by_epoch.items() if has_place(value, quantity.log)}
     if not shown:
@@ -237,7 +240,10 @@ def _curve(quantity: Recorded, record: RunRecords, most: int) -> EpochCurve | No
 def _first_fired(
     quantity: Recorded, record: RunRecords, curve: EpochCurve, span: Span
 ) -> FirstFired | None:
-    """Return the mark on a curve; a value beyond the axis is marked at the axis's bad end."""
+    """Return the star on a curve; None if the diagnostic never fires.
+
+    A value that the axis cannot show is marked at the end of the axis beyond the threshold.
+    """
     epoch = record.first_fired.get(quantity.diagnostic)
     if epoch is None or quantity.threshold is None:
         return None
@@ -297,7 +303,7 @@ class _Drawing:
         return alt.Y(f"{field}:Q", scale=self.data.span.scale, axis=axis)
 
     def _values(self, mark: str, **style: Any) -> alt.Chart:
-        """Return a layer to complete, whose data have a row for each epoch of each run."""
+        """Return an unfinished layer; its data have a row for each epoch of each run."""
         chart: alt.Chart = (
             layer_of("curves", mark, by=["rule", "k"], **style)
             .transform_calculate(epochs="sequence(0, length(datum.values))")
@@ -324,7 +330,7 @@ class _Drawing:
         )
 
     def _mean_points(self) -> alt.Chart:
-        """Draw invisible points, which give the line of means its tooltips."""
+        """Draw invisible points; they give tooltips to the line of means."""
         return self._mean("point", filled=True, size=60, opacity=1, fillOpacity=0).encode(
             x=self._x, y=self._y("mean"), tooltip=SAYS
         )

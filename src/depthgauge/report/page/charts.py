@@ -118,7 +118,7 @@ def _name(label: str, study: str) -> str:
 
 
 def options(panels: Section, field: str) -> list[Any]:
-    """Return the values of a field, from which a reader of the page can choose."""
+    """Return every value of a field in the panels; a reader of the page chooses one value."""
     every = {
         getattr(row, field)
         for panel in panels

@@ -17,12 +17,12 @@ from depthgauge.verdict.thresholds import Thresholds
 
 
 def write_compared_page(compared: Comparison, path: Path) -> None:
-    """Write the page that compares studies to a path."""
+    """Write the file of the page that compares studies."""
     write_text(path, compared_page(compared))
 
 
 def compared_page(compared: Comparison) -> str:
-    """Return the page as HTML: the terminal's tables and sentences, and charts of all rules."""
+    """Return the page as HTML: charts of all rules, and the tables and sentences of a terminal."""
     charts = compared_charts(compared, _thresholds(compared))
     context: dict[str, Any] = {
         "version": __version__,
@@ -56,6 +56,6 @@ def compared_page(compared: Comparison) -> str:
 
 
 def _thresholds(compared: Comparison) -> Thresholds:
-    """Return the thresholds that judged all studies; the protocol's if the studies differ."""
+    """Return the thresholds of all studies; if studies differ, return the protocol's thresholds."""
     used = {study.thresholds for study in compared.results}
     return used.pop() if len(used) == 1 else Thresholds()

@@ -45,7 +45,10 @@ def _run(run: RunResult) -> dict[str, Any]:
 
 
 def _readings(report: Report) -> list[dict[str, Any]]:
-    """Return every reading of a network; a published convention is added to the reading's name."""
+    """Return every reading of a network.
+
+    If a reading was taken by the published convention, its name ends in `, as published`.
+    """
     return [
         {"name": reading.name + (", as published" if key.endswith("_published") else "")}
         | {name: getattr(reading, name) for name in SHOWN}

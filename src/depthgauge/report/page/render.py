@@ -27,8 +27,8 @@ SCRIPTS = (
 def render_page(template: str, data: Any, context: Mapping[str, Any]) -> str:
     """Return the page as one HTML file.
 
-    Its content security policy allows only its own two scripts, by their hashes, and loads nothing
-    from elsewhere: an injected script cannot run.
+    The page's content security policy allows only the page's own two scripts, by their hashes. An
+    injected script cannot run, and nothing is loaded from elsewhere.
     """
     library, own = chart_library(), _joined(SCRIPTS)
     return render(

@@ -36,7 +36,10 @@ from depthgauge.store.files import write_text
 
 
 def write_study_page(study: StudyResult, output: Path | None = None) -> Path:
-    """Write the report of a study, also an unfinished one; by default into the study's folder."""
+    """Write the report of a study to `output`, or else into the study's folder; return the path.
+
+    The study may be unfinished.
+    """
     path = output or study.folder / "report.html"
     write_text(path, study_page(study))
     return path

@@ -1,4 +1,4 @@
-"""The section of the template on verdicts and diagnostics."""
+"""The section on verdicts and diagnostics in the reporting template."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def diagnostics_section(study: StudyResult) -> Section:
 
 
 def _verdict(rule: RuleResult) -> str:
-    """Return the verdict with its basis, and why a diagnostic is untested."""
+    """Return the verdict with its basis, and the reason for each untested diagnostic."""
     reasons = [
         f"{finding.id} untested, {with_powers(finding.sentence)}"
         for finding in rule.findings

@@ -1,4 +1,4 @@
-"""The section of the template on the accuracies of each rule, with trained and frozen blocks."""
+"""The reporting template's section on each rule's accuracies, with trained and frozen blocks."""
 
 from __future__ import annotations
 

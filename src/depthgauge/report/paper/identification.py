@@ -1,4 +1,4 @@
-"""The section of the template on what was studied, with which software and on which device."""
+"""The reporting template's section on what was studied, with which software and device."""
 
 from __future__ import annotations
 
@@ -72,7 +72,10 @@ def _value(value: Any) -> str:
 
 
 def _rule(study: StudyResult, view: RuleResult) -> str:
-    """Return the options of a rule, and where its recipe or network differs from the study's."""
+    """Return the options of a rule, what the rule sees, its source and its control.
+
+    Options in which the rule's recipe or network differs from the study's are added.
+    """
     run = next((run for run in study.runs if run.label == view.label), None)
     if run is None:
         return FROM_ELSEWHERE

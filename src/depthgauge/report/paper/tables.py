@@ -13,7 +13,11 @@ from depthgauge.results.study import StudyResult
 
 
 def paper_tables(study: StudyResult) -> list[Table]:
-    """Return the tables that have rows: verdicts, ladder, networks, Γ, ρ, utility and runs."""
+    """Return the tables that have rows.
+
+    There are tables of verdicts, ladder, networks, alignment (Γ), perturbation correlation (ρ),
+    decision utility and runs.
+    """
     tables = [
         verdict_table(study),
         ladder_table(study),

@@ -29,7 +29,7 @@ class Template:
 
 
 def reporting_template(study: StudyResult, date: str | None = None) -> Template:
-    """Fill the template with the facts of the study; `date` is the day on which it was made."""
+    """Fill the template with the facts of the study; `date` says when the study was made."""
     sections = (
         identification(study, date),
         headline(study),

@@ -78,7 +78,10 @@ def studies_of(pair: SameRule) -> str:
 
 
 def reference_of(rule: AgainstRule) -> str:
-    """Return the name of a rule's study; add the reference rule if that is from another study."""
+    """Return the name of a rule's study.
+
+    If the reference rule is from another study, the reference rule and its study are added.
+    """
     if rule.reference_study in (None, rule.study):
         return rule.study
     return f"{rule.study}, against {rule.reference} of {rule.reference_study}"

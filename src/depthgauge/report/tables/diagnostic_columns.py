@@ -20,7 +20,7 @@ def watched() -> list[Diagnostic]:
 
 
 def measured(network: NetworkResult, quantity: Quantity) -> float | None:
-    """Return the value of a quantity for a network; None if its training diverged."""
+    """Return the value of a quantity for a network; None if the network's training diverged."""
     return None if network.diverged else network.readings.get(quantity.name)
 
 
@@ -30,7 +30,7 @@ def shown_readings(network: NetworkResult) -> list[str]:
 
 
 def epoch_words(first_fired: Mapping[str, int | None], diagnostic: Diagnostic) -> str:
-    """Say at which epoch a diagnostic first fired; `n/a` if it was not recorded."""
+    """Say at which epoch a diagnostic first fired; `n/a` if training recorded nothing for it."""
     if diagnostic.id not in first_fired:
         return "n/a"
     epoch = first_fired[diagnostic.id]

@@ -1,4 +1,4 @@
-"""The findings: one row for each rule and each quantity that a diagnostic has a threshold for."""
+"""The table of findings: for each rule, one row for each quantity with a threshold."""
 
 from __future__ import annotations
 

@@ -22,8 +22,8 @@ TWINS = ", added on noise"
 def ladder_table(study: StudyResult) -> Table:
     """Return one row for each rule; each mean links to its runs.
 
-    The row below a rule has its swap twins, in which the added block is trained on noise. The
-    last row is the linear floor.
+    The row below a rule has the rule's swap twins. A swap twin repeats a rung, but trains the
+    blocks that the rung adds on noise. The last row is the linear floor.
     """
     rules = _with_rungs(study)
     ks = sorted({rung.k for rule in rules for rung in _ended(rule.ladder)})
@@ -42,9 +42,9 @@ def ladder_table(study: StudyResult) -> Table:
 
 
 def with_curves(table: Table, study: StudyResult, signs: Signs) -> Table:
-    """Return the table with each rule's means as a curve of characters, all on one scale.
+    """Return the table with a curve of characters for the means of each rule.
 
-    A ladder of one rung has no curve.
+    All curves have the same scale. A ladder of one rung has no curve.
     """
     rules = _with_rungs(study)
     ks = sorted({rung.k for rule in rules for rung in _ended(rule.ladder)})
@@ -92,7 +92,7 @@ def _row(rule: RuleResult, ks: Sequence[int], seeds: int) -> list[Cell | str]:
 
 
 def _twin_cell(rung: Rung, seeds: int) -> Cell:
-    """Return a cell with the mean of a rung's swap twins, which links to the first twin's run."""
+    """Return the cell of a rung's swap twins: their mean, with a link to the first twin's run."""
     return Cell(_rung_text(rung, seeds), run=next(iter(rung.runs.values()), None))
 
 

@@ -1,4 +1,7 @@
-"""Γ and ρ of each network, layer by layer: a mean over layers would hide which layers are good."""
+"""Tables of alignment (Γ) and perturbation correlation (ρ) of each network, layer by layer.
+
+A mean over layers would hide which layers are good.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,11 @@ WORDS = ("specific", "mixed", "generic", "absent")
 
 
 def alignment_table(study: StudyResult) -> Table:
-    """Return Γ of each network; for a network with a null, also the null's words."""
+    """Return the alignment Γ of each network at each layer.
+
+    If Γ of a network was compared with fresh feedback, the cells also have the words of this null
+    calibration.
+    """
     null = "; ".join(f"{word[0]} {word}" for word in WORDS)
     draws = sorted({null.draws for _, null in _readings(study, lambda report: report.null)})
     caption = "Γ: cosine of the credit with each sample's own gradient, mean over samples"
@@ -35,7 +42,7 @@ def alignment_table(study: StudyResult) -> Table:
 
 
 def perturbation_table(study: StudyResult) -> Table:
-    """Return ρ of each network."""
+    """Return the perturbation correlation ρ of each network at each layer."""
     caption = (
         "ρ: correlation of the change of the loss that the credit predicts with the true change, "
         "for small random changes of the stream"
@@ -45,7 +52,10 @@ def perturbation_table(study: StudyResult) -> Table:
 
 
 def in_parts(table: Table) -> list[Table]:
-    """Split a table into tables of a few layers each; each table keeps a last column of words."""
+    """Split a table into tables of a few layers each.
+
+    If the last column of the table has words, each part has this column too.
+    """
     _, _, *titles = table.titles
     last = [] if not titles or table.columns[-1].is_number else [titles.pop()]
     if len(titles) <= SIDE_BY_SIDE:

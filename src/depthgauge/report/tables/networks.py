@@ -62,7 +62,10 @@ def _caption() -> str:
 
 
 def _last_norms(study: StudyResult) -> dict[str, float | None]:
-    """Return ‖h_L‖ after the last epoch of each finished run."""
+    """Return the norm of the stream after the last block, ‖h_L‖, for each finished run.
+
+    The norm is of the last epoch.
+    """
     return {
         run.identity: norms[-1]
         for run in study.runs
@@ -77,7 +80,7 @@ def _last_norm(network: NetworkResult, norms: dict[str, float | None]) -> float 
 
 
 def _fired(network: NetworkResult, study: StudyResult) -> str:
-    """Return the diagnostics that fire for this network's values, without other seeds."""
+    """Return the diagnostics that fire by the values of this network alone."""
     if network.diverged:
         return "diverged"
     if network.report is not None:

@@ -20,7 +20,10 @@ TITLES = {
 
 
 def published_tables(comparison: PublishedComparison) -> list[Table]:
-    """Return the tables of verdicts, of the figures of each part, and of readings of one seed."""
+    """Return the tables that have rows: verdicts, figures, and readings of one seed.
+
+    Each part of the comparison has a table of its figures.
+    """
     verdicts = [
         [row.what, row.measured, row.published or "not published"] for row in comparison.verdicts
     ]

@@ -64,7 +64,10 @@ def _row(
 
 
 def _accuracy(run: RunResult) -> Cell:
-    """Return the accuracy of a finished run; for any other run, that after its newest epoch."""
+    """Return the accuracy of a finished run, or the accuracy so far of an unfinished run.
+
+    A diverged run has no accuracy.
+    """
     accuracy, so_far = run.accuracy, ""
     if accuracy is None and run.state != "diverged" and run.epochs:
         accuracy, so_far = run.epochs[-1]["accuracy"], " so far"
@@ -72,5 +75,5 @@ def _accuracy(run: RunResult) -> Cell:
 
 
 def _order(value: float | None) -> float | str | None:
-    """Return the key by which the page sorts a number; JavaScript reads infinity as `Infinity`."""
+    """Return the key by which the page sorts a value; infinity becomes a text for JavaScript."""
     return "Infinity" if value == math.inf else None if value is None else float(value)

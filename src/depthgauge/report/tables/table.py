@@ -70,7 +70,7 @@ class Table:
         return [[cell.text for cell in row] for row in self.rows]
 
     def only(self, *titles: str) -> Table:
-        """Return the table with these columns, in this order."""
+        """Return the table with only the columns of these titles, in the order of the titles."""
         places = [self.titles.index(title) for title in titles]
         return replace(
             self,
@@ -79,7 +79,7 @@ class Table:
         )
 
     def without(self, *titles: str) -> Table:
-        """Return the table without these columns."""
+        """Return the table without the columns of these titles."""
         return self.only(*(title for title in self.titles if title not in titles))
 
     def called(self, name: str, caption: str = "") -> Table:

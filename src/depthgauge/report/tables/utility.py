@@ -1,4 +1,7 @@
-"""Decision utility: how many networks of each rule every way of reporting walks back."""
+"""The table of decision utility: how many networks each way of reporting walks back.
+
+To walk a network back is to withdraw the claim that the rule trains the network's depth.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ CAPTION = (
 
 
 def utility_table(study: StudyResult) -> Table:
-    """Return for each rule how many of its networks each way of reporting walks back."""
+    """Return one row for each rule: how many networks each way of reporting walks back."""
     utility = study.audit.decision_utility if study.audit else {}
     labels = list(dict.fromkeys(label for counts in utility.values() for label in counts))
     titles = [way.removeprefix("accuracy + ").replace("mean ", "") for way in utility]

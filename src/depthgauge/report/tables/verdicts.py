@@ -18,7 +18,10 @@ BRIEF = ("rule", "used depth", "verdict", "accuracy", "frozen")
 
 
 def verdict_table(study: StudyResult) -> Table:
-    """Return each rule with its used depth, verdict, accuracies and findings; floors come last."""
+    """Return one row for each rule: used depth, verdict, accuracies and findings.
+
+    The last row is the linear floor.
+    """
     diagnostics = [diagnostic.id for diagnostic in verdict_diagnostics()]
     columns = [
         *words("rule"),
@@ -38,7 +41,10 @@ def depth_text(depth: UsedDepth | None) -> str:
 
 
 def frozen_text(rule: RuleResult) -> str:
-    """Return the frozen accuracy; name its seeds if the trained accuracy has more or fewer."""
+    """Return the frozen accuracy.
+
+    If the trained accuracy has another number of seeds, the number of frozen seeds is added.
+    """
     n = rule.frozen.n
     return percent_spread(rule.frozen) + (f" (n = {n})" if n and n != rule.accuracy.n else "")
 
@@ -73,7 +79,7 @@ def _diverged(rule: RuleResult) -> str:
 
 
 def _floor(study: StudyResult, columns: int) -> list[Cell | str]:
-    """Return the linear classifier's row, with its accuracy, or with the reason why it has none."""
+    """Return the row of the linear classifier: its accuracy, or the reason why there is none."""
     linear = study.floors.linear if study.floors else None
     reason = (linear.reason if linear else "") or "floor: no network"
     accuracy = percent(linear.accuracy if linear else None)

@@ -15,12 +15,12 @@ from depthgauge.results.study import StudyResult
 
 
 def question(study: StudyResult) -> str:
-    """Return the question that an audit answers, with its task, blocks and seeds."""
+    """Return the question that an audit answers, with the study's task, blocks and seeds."""
     return f"Which rules train the depth of the network? {studied(study)}"
 
 
 def studied(study: StudyResult) -> str:
-    """Return the task of a study, with its numbers of blocks and seeds."""
+    """Return the task of a study, the number of blocks, and the number of seeds."""
     net, seeds = study.config.net, counted(len(study.seeds), "seed")
     of = f"{counted(net.blocks, 'block')}, " if net else ""
     return f"{study.config.task.name}, {of}{seeds}"
@@ -40,7 +40,7 @@ def meanings_of_words(study: StudyResult) -> list[str]:
 
 
 def how_sure(study: StudyResult) -> tuple[str, str]:
-    """Return the meaning of used depth, and the confidence of used depth and of the intervals."""
+    """Return two sentences: what used depth means, and how sure used depth and intervals are."""
     sure = f"{100 * (1 - study.thresholds.error_rate):g} % sure"
     if len(study.seeds) == 1:
         sure = "from one seed, without a known error rate"
@@ -60,7 +60,11 @@ def brief_sentences(study: StudyResult) -> list[str]:
 
 
 def audit_sentences(study: StudyResult) -> list[str]:
-    """Return all sentences: each rule's findings, task, tuning, floors, settings and controls."""
+    """Return all sentences on an audit.
+
+    Sentences on the findings of each rule come first. Sentences on the task, earlier audits,
+    tuning, floors, settings and controls follow.
+    """
     audit, words = study.audit, list[str]()
     if audit is None:
         return words

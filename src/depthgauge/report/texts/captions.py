@@ -18,7 +18,7 @@ def level(thresholds: Thresholds) -> str:
 
 
 def gain_interval(rule: RuleResult, thresholds: Thresholds) -> Interval | None:
-    """Return the interval of the gain over frozen blocks; None if no seed has both accuracies."""
+    """Return the interval of the gain over frozen blocks; None if no seed has a gain."""
     gains = list(rule.values["gain"].values())
     return interval(gains, thresholds.error_rate_of_each) if gains else None
 
@@ -41,7 +41,7 @@ def accuracy_words(study: StudyResult) -> str:
 
 
 def pairing_words(study: StudyResult) -> str:
-    """Return the frozen accuracy over which gains are computed, and whether seeds are paired."""
+    """Say which frozen accuracy is subtracted to compute a gain, and whether seeds are paired."""
     if study.config.frozen_acc:
         return "over the frozen accuracy given for each rule, not paired by seed"
     return "over the frozen blocks of the same rule, paired by seed"

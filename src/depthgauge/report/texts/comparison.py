@@ -1,4 +1,4 @@
-"""Sentences on several studies: what each trained, how they differ, and what is not comparable."""
+"""Sentences on several studies: what was trained, how studies differ, what is not comparable."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def nothing_against(compared: Comparison) -> str:
 
 
 def _by_heading(found: Iterable[tuple[str, str, str]]) -> Words:
-    """Return the sentences below each heading; rules with equal sentences share one."""
+    """Return the sentences below each heading; rules with equal sentences share one sentence."""
     rules: dict[tuple[str, str], list[str]] = {}
     for heading, rule, sentence in found:
         rules.setdefault((heading, sentence), []).append(rule)

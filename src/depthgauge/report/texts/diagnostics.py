@@ -7,7 +7,10 @@ from depthgauge.diagnostics.registry import diagnostics
 
 
 def finding_in_words(finding: Finding) -> str:
-    """Return a finding in plain words; without its diagnostic, return its `sentence`."""
+    """Return a finding in plain words.
+
+    If the finding's diagnostic is not registered, return the finding's own `sentence`.
+    """
     known = {one.id: one for one in diagnostics()}
     return known[finding.id].in_words(finding) if finding.id in known else finding.sentence
 

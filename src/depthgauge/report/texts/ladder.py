@@ -23,7 +23,8 @@ WITHOUT_A_LADDER = {
 def ladder_sentences(ladder: Ladder, thresholds: Thresholds | None = None) -> list[str]:
     """Return sentences on each rule's used depth, ladder and diverged rungs, then on the floors.
 
-    A rule is said to gain from depth only if it gains as much as depth utility asks for.
+    A sentence says that a rule gains from depth only if the gain reaches the threshold of the
+    diagnostic of depth utility.
     """
     needed = (thresholds or Thresholds())[LEAST.name]
     sentences = []

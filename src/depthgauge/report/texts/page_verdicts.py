@@ -26,7 +26,7 @@ def answer(views: Collection[RuleResult]) -> list[tuple[Meaning, str, list[str]]
 
 
 def _with_depth(view: RuleResult) -> str:
-    """Return a rule's label, with its used depth if that is known."""
+    """Return a rule's label; the used depth is added if it is known."""
     if view.used_depth is None or not view.used_depth.has_estimate:
         return view.label
     return f"{view.label} ({str(view.used_depth).partition(' (')[0]} blocks)"

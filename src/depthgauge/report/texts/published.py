@@ -7,9 +7,10 @@ from depthgauge.report.tables.published import TITLES
 
 
 def published_sentences(comparison: PublishedComparison) -> list[str]:
-    """Return how many measured figures lie inside their prediction interval, and which do not.
+    """Say how many measured figures lie inside their prediction interval, and which lie outside.
 
-    Cross-checks are not counted.
+    Cross-checks with another published experiment are not counted. If the settings are not the
+    published settings, say only which settings differ.
     """
     if comparison.unlike:
         return [

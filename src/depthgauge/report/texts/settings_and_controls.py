@@ -12,7 +12,8 @@ from depthgauge.scheduling.variations import SHALLOW
 def recipe_sentences(audit: Audit, *, with_floor: bool = True) -> list[str]:
     """Return sentences on chosen settings, on verdicts across settings, and on controls.
 
-    The network without blocks, trained by bp, is also a floor; without `with_floor` it is left out.
+    One control is also a floor: the network without blocks, trained by bp. It is left out if
+    `with_floor` is false.
     """
     selection = audit.selection.items()
     words = [_chosen(rule, entry) for rule, entry in selection if len(entry.candidates) != 1]
@@ -38,7 +39,10 @@ def tuning_sentence(study: StudyResult) -> str | None:
 
 
 def untuned_rules(study: StudyResult) -> list[str]:
-    """Return the rules for which no setting was chosen among several on held-out samples."""
+    """Return the rules that were not tuned.
+
+    A rule is tuned if its setting was chosen from several settings on held-out samples.
+    """
     selections = study.audit.selection.values() if study.audit else ()
     chosen = [entry for entry in selections if entry.chosen and len(entry.candidates) > 1]
     tuned = {label for entry in chosen for label in entry.candidates}

@@ -7,7 +7,10 @@ from depthgauge.number_format import counted, points
 
 
 def depth_sentences(label: str, depth: UsedDepth | None) -> list[str]:
-    """Return what the ladder of a rule and its swap twins show; an empty list without a ladder."""
+    """Say what the ladder and the swap twins of a rule show; return an empty list without a ladder.
+
+    A swap twin trains the blocks that a rung adds on noise.
+    """
     if depth is None:
         return []
     if 1 < depth.seeds < LEAST_SEEDS:
@@ -24,7 +27,10 @@ def depth_sentences(label: str, depth: UsedDepth | None) -> list[str]:
 
 
 def _of_rung(rung: RungFinding, depth: UsedDepth) -> str | None:
-    """Return why the blocks of a rung are not shown to earn accuracy; None if they are shown to."""
+    """Return why the blocks of a rung are not shown to earn accuracy.
+
+    Return None if the blocks earn accuracy, or if their gain is not known.
+    """
     if rung.earns or rung.gain is None:
         return None
     blocks, is_one = ", ".join(map(str, rung.blocks)), len(rung.blocks) == 1

@@ -86,7 +86,7 @@ def why_untested(rule: RuleResult) -> str:
 
 
 def _peak(rule: RuleResult) -> str:
-    """Return a clause on the rung that is shown to beat the whole network; empty if none does."""
+    """Return a clause on the rung that is shown to beat the whole network; empty without one."""
     depth = rule.used_depth
     if depth is None or depth.worse_than is None:
         return ""

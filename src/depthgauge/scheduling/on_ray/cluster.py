@@ -1,7 +1,8 @@
-"""Train on a Ray cluster: each cohort is a Ray task, which runs the same worker as other executors.
+"""Train on a Ray cluster: each cohort is a Ray task. All executors run the same worker.
 
-A node that shares the study's folder trains into it. Any other node gets the cohort's files in a
-parcel and sends changed files back while it trains; this process writes them into the folder.
+A node that shares the study's folder writes into the folder itself. Any other node gets the
+cohort's files in a parcel, and sends changed files back while it trains. The process that started
+the tasks writes the changed files into the folder.
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ class _Tasks:
             self.pending[train.remote(own, self._marker, self._switchboard)] = cohort
 
     def look(self) -> None:
-        """Write the files that came back, and handle the tasks that have ended."""
+        """Write the files that nodes have sent back, and handle the tasks that have ended."""
         ready, _ = ray.wait(list(self.pending), timeout=LOOK_EVERY)
         self._write_arrived()
         for reference in ready:
@@ -143,7 +144,7 @@ class _Tasks:
         self._send(cohort)
 
     def _send(self, cohort: CohortPlan) -> None:
-        """Send a cohort with the present files of its runs."""
+        """Send a cohort to a node, with the present files of its runs."""
         self._sent[cohort.name] += 1
         own = replace(self._job, cohorts=(cohort.name,))
         parcel = ray.put(pack(self._study, cohort))
@@ -172,7 +173,7 @@ class _Tasks:
 
 @contextmanager
 def _connected(address: str | None) -> Iterator[None]:
-    """Connect to a cluster inside the `with` block; stop it afterwards if this call started it."""
+    """Connect to a cluster for the `with` block; stop it at the end if this call started it."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     _check_host_answers(address or os.environ.get("RAY_ADDRESS", ""))
     try:

@@ -28,7 +28,7 @@ class Parcel:
     Attributes:
         study: the content of `study.json`.
         plan: a plan with this cohort alone.
-        rules: the contents of the users' rule files, by the user's text for the rule.
+        rules: the content of each file with a rule of the user, by the user's text for the rule.
         files: the present files of the cohort's runs.
     """
 
@@ -54,7 +54,7 @@ def pack(study: StudyFolder, cohort: CohortPlan) -> Parcel:
 
 
 def unpack(parcel: Parcel, folder: Path) -> StudyFolder:
-    """Write the content of a parcel into a new study's folder, and return that study."""
+    """Write the content of a parcel into `folder`, as the folder of a study; return the study."""
     study = StudyFolder(folder)
     folder.mkdir(parents=True, exist_ok=True)
     study.study_path.write_bytes(parcel.study)
@@ -67,7 +67,7 @@ def unpack(parcel: Parcel, folder: Path) -> StudyFolder:
 
 
 def deliver(study: StudyFolder, cohort: CohortPlan, files: Files) -> None:
-    """Write the files that a node sent into the folders of the cohort's runs, results last.
+    """Write received files into the folders of a cohort's runs; results are written last.
 
     Runs that are already done are not changed.
     """
@@ -77,8 +77,8 @@ def deliver(study: StudyFolder, cohort: CohortPlan, files: Files) -> None:
         identity, _, name = place.partition("/")
         if identity not in known or name not in NAMES:
             raise UserError(
-                f"a node sent the file {place!r}, which is not of the cohort {cohort.name}; it was "
-                "not written"
+                f"a node sent the file {place!r}, which is not of the cohort {cohort.name}; the "
+                "file was not written"
             )
     for place in sorted(files, key=lambda place: place.endswith(RESULT)):
         path = study.runs / place
@@ -135,7 +135,10 @@ def _files_of(run: Path) -> Files:
 
 
 def _beside(rule: PlannedRule, source: bytes | None, folder: Path) -> PlannedRule:
-    """Return the rule; write `source`, if not None, to a file that the returned rule names."""
+    """Write the source of a user's rule to a file, and return the rule with the path of the file.
+
+    If `source` is None, return the rule unchanged.
+    """
     path = file_of(rule.typed)
     if source is None or path is None:
         return rule

@@ -1,4 +1,4 @@
-"""The functions that run on the nodes of a Ray cluster, and the actor that connects them."""
+"""The functions that run on the nodes of a Ray cluster, and the actor that carries messages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Outcome = Literal["ended", "stopped", "cannot see the folder"] | UserError
 
 
 class Switchboard:
-    """A Ray actor between this process and the nodes: it passes on stop requests and files."""
+    """A Ray actor that passes stop requests to the nodes, and changed files back from the nodes."""
 
     def __init__(self) -> None:
         self._stopping = False
@@ -49,7 +49,7 @@ class Switchboard:
 
 
 class StopPoll:
-    """Asks the switchboard whether to stop, in a thread, so that training never waits for it."""
+    """Asks the switchboard in a thread whether to stop; so training never waits for the answer."""
 
     def __init__(self, switchboard: Any) -> None:
         self._switchboard, self._ended = switchboard, threading.Event()
@@ -66,7 +66,7 @@ class StopPoll:
                 self._stopping = True
 
     def end(self) -> None:
-        """Stop asking."""
+        """Stop asking the switchboard."""
         self._ended.set()
 
     def __call__(self) -> bool:

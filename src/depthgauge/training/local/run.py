@@ -6,21 +6,21 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from depthgauge.config import RunConfig
 from depthgauge.losses.registry import find_loss
 from depthgauge.nets.batch import call_network
 from depthgauge.nets.cut.cut import Cut
-from depthgauge.nets.cut.passage import Passage
-from depthgauge.nets.cut.recording import Recording
-from depthgauge.nets.residual_mlp import ResidualMLP
+from depthgauge.nets.probed import passage_of
+from depthgauge.nets.registry import boundary_blocks
 from depthgauge.rules.contract import Context, Rule
 from depthgauge.rules.normalisation import compute_credit
+from depthgauge.rules.offered_context import offer_context
 from depthgauge.tasks.base import Task
 from depthgauge.tasks.inputs import as_inputs
 from depthgauge.training.initial_run import initialise
-from depthgauge.training.local.context import collect_needs, torch_zeros_if_none
+from depthgauge.training.local.offers import Pass
 from depthgauge.training.local.optimizer import RunOptimizer
 from depthgauge.training.local.penalty import Penalty
 from depthgauge.training.local.statistics import FrozenBuffers
@@ -53,10 +53,10 @@ class LocalRun:
         net, feedback = initialise(config, task, rule)
         self.net = net.to(device, self.dtype)
         self.feedback = {name: self._convert(tensor) for name, tensor in feedback.items()}
-        self.blocks, frozen = boundary_blocks(self.net), frozen_blocks(config)
+        self.blocks, frozen = boundary_blocks(self.net, config.net), frozen_blocks(config)
         self.buffers = FrozenBuffers(self.net, [self.blocks[index] for index in frozen])
         self.buffers.average(self._training_inputs(task))
-        self.passage = passage_of(self.net)
+        self.passage = passage_of(self.net, config.net, task)
         through = rule.end_to_end or "gradient" in rule.needs
         self.cut = Cut(self.net, self.blocks, frozen=frozen, end_to_end=through)
         self.residual = getattr(self.net, "residual_add", True)
@@ -66,6 +66,7 @@ class LocalRun:
         self.optimizer = RunOptimizer(self.net, self.blocks, self.recipe)
         self._noise, self._drawn = random_stream("noise", config.seed, 0), False
         self._epoch = self._step = 0
+        self._checked = False
         self.buffers.train()
 
     def _convert(self, tensor: Tensor) -> Tensor:
@@ -102,11 +103,15 @@ class LocalRun:
                 recording = self.cut.record(
                     lambda: call_network(self.net, inputs), passes=self.passage
                 )
+            if not self._checked:
+                self.loss.check(recording.output.shape, labels)
+                self._checked = True
             loss = self.loss.mean(recording.output, labels)
+            seen = Pass(self.net, recording, self.loss, loss, labels, self.config.net.blocks)
             if self.rule.end_to_end:
-                self._backpropagate(recording, loss, labels)
+                self._backpropagate(seen)
             else:
-                self._follow_credit(recording, loss, labels, progress)
+                self._follow_credit(seen, progress)
         self.optimizer.step()
         self.buffers.put_back()
         self.swapped.next_step()
@@ -121,61 +126,50 @@ class LocalRun:
             torch.manual_seed(stream_seed("forward", self.config.seed, self._epoch, self._step))
             yield
 
-    def _backpropagate(self, recording: Recording, loss: Tensor, labels: Tensor) -> None:
+    def _backpropagate(self, seen: Pass) -> None:
         """Run the backward pass of the loss with its penalty; swap credit where the run does."""
-        whole = loss + self.penalty.loss(recording, len(labels))
+        recording = seen.recording
+        whole = seen.loss + self.penalty.loss(recording, seen.samples)
         if not self.config.intervention.swapped:
             recording.backward(whole)
             return
-        own = self.penalty.gradients(recording, len(labels))
-        credit = [
-            torch_zeros_if_none(gradient, state)
-            for gradient, state in zip(recording.gradients(whole), recording.states, strict=True)
-        ]
+        own, credit = self.penalty.gradients(recording, seen.samples), seen.gradients(whole)
         for block, gradient in own.items():
             if self.penalty.is_at_boundary(recording, block):
                 credit[block + 1] = credit[block + 1] - gradient
-        recording.backward(loss, self._swap_and_penalise(credit, own))
+        recording.backward(seen.loss, self._swap_and_penalise(credit, own))
 
-    def _follow_credit(
-        self, recording: Recording, loss: Tensor, labels: Tensor, progress: float
-    ) -> None:
+    def _follow_credit(self, seen: Pass, progress: float) -> None:
         """Give each part its credit, the readout the true loss; then let the rule learn."""
-        samples = len(labels)
-        blocks = self.config.net.blocks
-        states = recording.states[: blocks + 1]
-        context = self._context(recording, states, loss, labels, progress)
+        context = self._context(seen, progress)
         with torch.no_grad():
             given = compute_credit(self.rule, context)
             learned = dict(self.rule.learn(context))
-        credit = [part / samples for part in (given.embed, *given.blocks)]
-        credit = self._swap_and_penalise(credit, self.penalty.gradients(recording, samples))
-        if not blocks:
-            credit.append(recording.last_gradient(loss))
-        recording.backward(loss, credit)
+        credit = [part / seen.divisor for part in (given.embed, *given.blocks)]
+        own = self.penalty.gradients(seen.recording, seen.samples)
+        credit = self._swap_and_penalise(credit, own)
+        if not seen.blocks:  # the network is cut at its readout, which follows the loss
+            credit.append(seen.recording.last_gradient(seen.loss))
+        seen.recording.backward(seen.loss, credit)
         for name, tensor in learned.items():
             self.feedback[name].copy_(tensor)
 
-    def _context(
-        self,
-        recording: Recording,
-        states: Sequence[Tensor],
-        loss: Tensor,
-        labels: Tensor,
-        progress: float,
-    ) -> Context:
-        shape, noise = self.rule.noise_shape(states), None
+    def _context(self, seen: Pass, progress: float) -> Context:
+        shape, noise = self.rule.noise_shape(seen.states), None
         if shape is not None:
             self._drawn = True
-            noise = draw_noise(shape, self._noise, states[0])
-        return Context(
-            states,
-            labels,
-            self.feedback,
-            progress,
-            collect_needs(self.rule, self.net, recording, loss, labels, own_loss=self.loss),
+            noise = draw_noise(shape, self._noise, seen.states[0])
+        return offer_context(
+            self.rule,
+            seen.states,
+            target=seen.labels,
+            feedback=self.feedback,
+            progress=progress,
+            offers=seen.offers(),
             noise=noise,
             residual=self.residual,
+            loss=self.loss,
+            last_gradient=seen.last_gradient,
         )
 
     def _swap_and_penalise(
@@ -209,18 +203,3 @@ def frozen_blocks(config: RunConfig) -> list[int]:
     """Return the numbers of the blocks that a run does not train."""
     below = range(config.net.blocks - config.k)
     return sorted({*below, *config.intervention.frozen})
-
-
-def boundary_blocks(net: nn.Module) -> list[nn.Module]:
-    """Return the modules at whose boundaries a network is cut: its blocks.
-
-    A ResidualMLP without blocks is cut at the input of its readout.
-    """
-    blocks = list(net.blocks)  # type: ignore[arg-type]
-    return blocks or [net.out_ln]
-
-
-def passage_of(net: nn.Module) -> Passage:
-    """Return how the stream passes through the blocks of a network."""
-    is_branch = isinstance(net, ResidualMLP) and net.residual_add and net.num_blocks
-    return Passage(returns="branch" if is_branch else "stream")

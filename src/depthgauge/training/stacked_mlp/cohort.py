@@ -1,8 +1,12 @@
-"""Train a cohort: many runs of one rule (seeds × k × options) as one stacked network."""
+"""Train a cohort: many runs of one rule as one stacked network.
+
+The runs may differ in seed, in options of the rule, and in k, the number of trained blocks.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -12,6 +16,7 @@ from depthgauge.gauges.cohort_readings import norms_of_runs, scores_of_runs
 from depthgauge.gauges.epoch_metrics import RunReadings
 from depthgauge.losses.of_runs import value_and_error_of_runs
 from depthgauge.losses.registry import find_loss
+from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.stacked.network import StackedResidualMLP, StackedTrace
 from depthgauge.nets.stacked.products import products_for
 from depthgauge.rules.contract import Rule
@@ -29,7 +34,8 @@ class Cohort:
     """Runs that share task, network shape, recipe and rule class.
 
     Args:
-        configs: the runs, largest k first; all freeze the same blocks.
+        configs: the configurations of the runs, largest k first. The interventions of all runs
+            freeze the same blocks.
         rules: each run's rule, with its options.
         task: what the runs learn.
         device: the device of all tensors.
@@ -47,11 +53,13 @@ class Cohort:
         self.seeds: Sequence[int] = sorted({config.seed for config in configs})
         self.dtype, self.device = DTYPES[self.recipe.dtype], device
         self.loss = find_loss(self.recipe.loss)
+        shape = (len(task.train), task.num_classes)
+        self.loss.check(shape, task.train.y)
         drawn = [initialise(c, task, rule) for c, rule in zip(configs, rules, strict=True)]
         groups = [self.seeds.index(config.seed) for config in configs]
         self._group_of_run = torch.tensor(groups, device=device)
         self.net = StackedResidualMLP(
-            [net for net, _ in drawn],
+            [cast(ResidualMLP, net) for net, _ in drawn],
             groups,
             [c.k for c in configs],
             self.dtype,
@@ -67,7 +75,7 @@ class Cohort:
     def _lift(
         self, rules: Sequence[Rule], feedback: Sequence[dict[str, Tensor]]
     ) -> list[LiftedRule]:
-        """Make one lifted rule for each group of runs that have the same options."""
+        """Make one `LiftedRule` for each group of runs whose rules have the same options."""
         by_options: dict[str, list[int]] = {}
         for run, rule in enumerate(rules):
             by_options.setdefault(rule.options.model_dump_json(), []).append(run)
@@ -84,18 +92,18 @@ class Cohort:
         ]
 
     def _convert(self, tensor: Tensor) -> Tensor:
-        """Copy a tensor to the cohort's device, and floating-point numbers to its precision."""
+        """Copy a tensor to the cohort's device; convert floating-point numbers to its precision."""
         return tensor.to(self.device, self.dtype if tensor.is_floating_point() else None)
 
     @property
     def feedback(self) -> list[dict[str, Tensor]]:
-        """The present feedback of every run, as views."""
+        """The present feedback of every run, as views of the stacked tensors."""
         by_run = {run: lifted.feedback_of(run) for lifted in self._lifted for run in lifted.runs}
         return [by_run[run] for run in range(len(self.configs))]
 
     @property
     def noise(self) -> list[Tensor | None]:
-        """The random state of every run's noise; None if none was drawn in this epoch."""
+        """The state of each run's noise generator; None if this epoch has drawn no noise."""
         by_run = {run: lifted.noise_of(run) for lifted in self._lifted for run in lifted.runs}
         return [by_run[run] for run in range(len(self.configs))]
 
@@ -178,7 +186,10 @@ class Cohort:
     def _replace_gradients(
         self, trace: StackedTrace, block: int, runs: Sequence[int], upstream: Tensor
     ) -> None:
-        """Replace a block's gradients in some runs by the gradients of Σ ⟨f_l, upstream⟩."""
+        """Replace a block's gradients in some runs.
+
+        The new gradients are those of the sum over samples of ⟨output of the block, upstream⟩.
+        """
         out = self.optimizer.gradients
         local = {name: out[name].clone() for name in out if name.startswith(f"blocks.{block}.")}
         self.net.block_local_backward(trace, block, upstream, local)
@@ -186,14 +197,15 @@ class Cohort:
             out[name][runs] = gradient[runs]
 
     def _penalty_gradient(self, branch: Tensor) -> Tensor:
-        """Return ∂(λ·Σ f²)/∂f of each sample."""
+        """Return for each sample the gradient of the penalty, λ·Σ f², where f is the `branch`."""
         return 2 * self.recipe.penalty * branch
 
     def _apply_local_credit(self, step: Step, batch: Batch) -> None:
         """Compute the gradients of each part's own loss.
 
-        Block l minimises mean ⟨f_l, â_l⟩, the embedding mean ⟨h_0, â_emb⟩, the readout the true
-        loss.
+        The loss of a block, or of the embedding, is the mean over samples of ⟨output, credit⟩. The
+        loss of the readout is the true loss. The recipe may add a penalty to the loss of each
+        block.
         """
         out, share = self.optimizer.gradients, 1 / step.error.shape[1]
         self.net.readout_local_backward(step.trace, step.error * share, out)

@@ -26,7 +26,7 @@ Parameters = dict[str, Tensor]
 
 @dataclass(frozen=True)
 class Step:
-    """One batch of every run of a cohort, for its rules; tensors are (runs, samples, …)."""
+    """What the rules of a cohort may use of one batch; tensors are (runs, samples, …)."""
 
     trace: StackedTrace
     error: Tensor
@@ -37,7 +37,7 @@ class Step:
 class RuleInput(TypedDict, total=False):
     """The tensors that a rule sees, of one run or of all runs of a cohort.
 
-    Of `error`, `gradient`, `readout` and `blocks`, only those in the rule's `needs` are present.
+    `error`, `gradient`, `readout` and `blocks` are present only if the rule's `needs` list them.
     """
 
     states: tuple[Tensor, ...]
@@ -51,7 +51,7 @@ class RuleInput(TypedDict, total=False):
 
 
 class RuleOutput(TypedDict):
-    """The tensors that a rule returns: credit of each block and the embedding, learned feedback."""
+    """The tensors that a rule returns: credit of the blocks and the embedding, and new feedback."""
 
     blocks: tuple[Tensor, ...]
     embed: Tensor
@@ -96,12 +96,15 @@ class LiftedRule:
         self._drawn = False
 
     def noise_of(self, run: int) -> Tensor | None:
-        """Return the random state of a run's noise; None if none was drawn in this epoch."""
+        """Return the state of a run's noise generator; None if this epoch has drawn no noise."""
         seed = self.seeds[self.runs.index(run)]
         return self._streams[seed].get_state() if self._drawn else None
 
     def continue_noise(self, run: int, state: Tensor | None) -> None:
-        """Continue the noise of a run, and of all runs of its seed, from a state of `noise_of`."""
+        """Continue the noise of a run from a state that `noise_of` returned.
+
+        All runs with the same seed have the same noise, so their noise continues too.
+        """
         if state is not None:
             self._streams[self.seeds[self.runs.index(run)]].set_state(state)
             self._drawn = True
@@ -140,15 +143,16 @@ class LiftedRule:
             if name not in self.feedback or _kind(tensor) != _kind(self.feedback[name]):
                 known = {kept: _kind(own) for kept, own in self.feedback.items()}
                 raise ValueError(
-                    f"the rule {self.rule.name} learned {name!r}, {_kind(tensor)}, but its "
-                    f"feedback has {known}; return the same names, shapes and types from `learn`"
+                    f"`learn` of the rule {self.rule.name} returned {name!r}, {_kind(tensor)}, but "
+                    f"the rule's feedback has {known}; return the same names, shapes and types"
                 )
             self.feedback[name] = tensor.contiguous()
 
     def draw_noise(self, states: Sequence[Tensor]) -> Tensor | None:
         """Draw each run's noise for a batch; None if the rule uses none.
 
-        `states` are the states of one run. Runs of one seed get the same noise.
+        `states` are the states h_0 … h_L of one run's network: the embedding's output, and the
+        stream after each block. Runs of one seed get the same noise.
         """
         shape = self.rule.noise_shape(states)
         if shape is None:
@@ -190,7 +194,7 @@ class LiftedRule:
         )
 
     def _one_by_one(self, ask: Callable[[RuleInput], RuleOutput], seen: RuleInput) -> RuleOutput:
-        """Ask the rule for one run after the other, if it does not work under `vmap`."""
+        """Ask the rule for one run after the other, because the rule does not work under `vmap`."""
         outputs = [ask(tree_map(lambda t, p=p: t[p], seen)) for p in range(len(self.runs))]
         stacked: RuleOutput = tree_map(lambda *tensors: torch.stack(tensors), *outputs)
         return stacked
@@ -206,7 +210,7 @@ def _starting_with(prefix: str, parameters: Parameters) -> Parameters:
 
 
 def _strip_prefix(prefix: str, parameters: Parameters) -> Parameters:
-    """Return the parameters whose names start with a prefix, under names without it."""
+    """Return the parameters whose names start with a prefix; remove the prefix from the names."""
     return {n.removeprefix(prefix): p for n, p in parameters.items() if n.startswith(prefix)}
 
 

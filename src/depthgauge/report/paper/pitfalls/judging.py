@@ -15,7 +15,11 @@ from depthgauge.verdict.thresholds import Thresholds
 
 
 def pitfalls_of_judging(study: StudyResult) -> list[Item]:
-    """Return items on basis, frozen baseline, use of depth, thresholds, tuning and controls."""
+    """Return the checklist's items on judging.
+
+    Items are on basis, frozen baseline, use of depth, thresholds and tuning. If the audit has
+    settings or controls, there is also an item on settings and controls.
+    """
     judged = [view for view in study.rules.values() if view.control != "shallow"]
     items = [_basis(judged), _baseline(study, judged), _depth_helps(study)]
     items += [_thresholds(study), _tuning(study)]
@@ -61,7 +65,10 @@ def _baseline(study: StudyResult, views: Collection[RuleResult]) -> Item:
 
 
 def _depth_helps(study: StudyResult) -> Item:
-    """Return the item on depth: whether backpropagation gains enough from it for D3 to apply."""
+    """Return the item on depth: whether backpropagation gains so much from depth that D3 applies.
+
+    D3 is the diagnostic of depth utility.
+    """
     label, needed = "Depth can help", study.thresholds[LEAST.name]
     name, gain = DEPTH_UTILITY.id, study.bp_gain
     if gain is None:

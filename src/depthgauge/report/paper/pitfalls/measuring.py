@@ -15,7 +15,10 @@ PUBLISHED_BATCH = 128
 
 
 def pitfalls_of_measuring(study: StudyResult) -> list[Item]:
-    """Return items on norms, batch size, cosines, precision, feedback, layers and null."""
+    """Return the checklist's items on measuring.
+
+    Items are on norms, batch size, cosines, precision, feedback, layers and null calibration.
+    """
     networks = [network for view in study.rules.values() for network in view.networks]
     audited = [network.report for network in networks if network.report is not None]
     return [

@@ -15,7 +15,7 @@ CHANGED = "-dirty"
 
 
 def pitfalls_of_runs(study: StudyResult) -> list[Item]:
-    """Return items on spread, single seeds, runs without a result, and provenance."""
+    """Return the checklist's items on spread, single seeds, runs without result, and provenance."""
     return [
         _spread(study.rules.values()),
         _single_seed(study.rules.values()),

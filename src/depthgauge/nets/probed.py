@@ -1,0 +1,68 @@
+"""What a probe of one batch tells about the network of a configuration."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from depthgauge.config import NetConfig
+from depthgauge.losses.registry import find_loss
+from depthgauge.nets.cut.passage import Passage
+from depthgauge.nets.cut.probe import Probe, Returns, probe
+from depthgauge.nets.measured_size import NetworkSize, measure_size
+from depthgauge.nets.net_shape import NetShape
+from depthgauge.nets.registry import boundary_blocks, initial_net
+from depthgauge.nets.residual_mlp import ResidualMLP
+from depthgauge.tasks.base import Task
+from depthgauge.tasks.inputs import as_inputs
+
+SAMPLES = 8
+"""The number of training samples on which a network is run."""
+
+Key = tuple[str, str]
+"""The text of a network's configuration, and the checksum of the task."""
+
+_PROBES: dict[Key, Probe] = {}
+_SIZES: dict[Key, NetworkSize] = {}
+
+
+def probe_of(config: NetConfig, task: Task) -> Probe:
+    """Return the probe of a network on samples of a task (cached)."""
+    key = (config.as_text, task.checksum)
+    if key not in _PROBES:
+        net = initial_net(config, task, seed=0)
+        inputs, labels = first_samples(task)
+        returns: Returns = "auto" if config.blocks else "stream"
+        blocks = boundary_blocks(net, config)
+        losses = find_loss(task.loss).value
+        _PROBES[key] = probe(net, blocks, inputs, labels, losses, returns=returns)
+    return _PROBES[key]
+
+
+def size_of(config: NetConfig, task: Task) -> NetworkSize:
+    """Return the size of a network on the samples of a task (cached)."""
+    key = (config.as_text, task.checksum)
+    if key not in _SIZES:
+        _SIZES[key] = measure_size(initial_net(config, task, seed=0), first_samples(task)[0])
+    return _SIZES[key]
+
+
+def shape_of(net: nn.Module, config: NetConfig, task: Task) -> NetShape:
+    """Return what a rule may know of a network when it draws its feedback."""
+    if isinstance(net, ResidualMLP):
+        return NetShape.of(net)
+    seen = probe_of(config, task)
+    states = tuple(shape[1:] for shape in seen.shapes[: config.blocks + 1])
+    return NetShape(states, seen.output[1:], task.num_classes)
+
+
+def passage_of(net: nn.Module, config: NetConfig, task: Task) -> Passage:
+    """Return how the stream passes through the blocks of a network."""
+    if isinstance(net, ResidualMLP):
+        return Passage(returns="branch" if net.residual_add and net.num_blocks else "stream")
+    return probe_of(config, task).passage or Passage()
+
+
+def first_samples(task: Task) -> tuple[Tensor, Tensor]:
+    """Return a few training samples as inputs of a network, and their labels."""
+    return as_inputs(task.train.x[:SAMPLES], task, torch.float32), task.train.y[:SAMPLES]
