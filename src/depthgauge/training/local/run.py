@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from depthgauge.config import RunConfig
 from depthgauge.losses.registry import find_loss
 from depthgauge.nets.batch import call_network
 from depthgauge.nets.cut.cut import Cut
+from depthgauge.nets.cut.passage import first_tensor
 from depthgauge.nets.probed import passage_of
 from depthgauge.nets.registry import boundary_blocks
 from depthgauge.rules.contract import Context, Rule
@@ -59,6 +60,8 @@ class LocalRun:
         self.passage = passage_of(self.net, config.net, task)
         through = rule.end_to_end or "gradient" in rule.needs
         self.cut = Cut(self.net, self.blocks, frozen=frozen, end_to_end=through)
+        if "readout" in rule.needs and not through and len(self.blocks) - 1 in frozen:
+            self.blocks[-1].register_forward_hook(_ask_for_gradient)
         self.residual = getattr(self.net, "residual_add", True)
         strength = self.recipe.penalty if config.net.blocks else 0.0
         self.penalty = Penalty(strength, self.passage.returns == "branch", self.residual)
@@ -197,6 +200,14 @@ class LocalRun:
         if state.epoch < self.recipe.epochs:
             self.optimizer.restore(state.moments, steps)
         self.buffers.keep()
+
+
+def _ask_for_gradient(block: nn.Module, _: object, output: object) -> None:
+    """Let the loss reach the output of a last block that is frozen, so that g_L is known."""
+    if block.training and torch.is_grad_enabled():
+        stream = first_tensor(0, output)
+        if not stream.requires_grad:
+            stream.requires_grad_()
 
 
 def frozen_blocks(config: RunConfig) -> list[int]:
