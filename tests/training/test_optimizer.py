@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import copy
+from typing import Any
+
 import pytest
 import torch
-from torch.optim.lr_scheduler import CosineAnnealingLR
+from torch import Tensor, nn
+from torch.optim.lr_scheduler import ConstantLR, CosineAnnealingLR, LRScheduler, MultiStepLR
 from training.small_runs import (
     Run,
     Setting,
@@ -16,12 +20,26 @@ from training.small_runs import (
 )
 
 from depthgauge.config import Recipe
-from depthgauge.training.optimizer import MOMENTS
+from depthgauge.nets.residual_mlp import ResidualMLP
+from depthgauge.training.local.optimizer import RunOptimizer, parts_of
+from depthgauge.training.optimizer import moments_of
 from depthgauge.training.schedule import learning_rate
 from depthgauge.training.stacked_mlp.cohort import Cohort
 
 RULES = ("bp", "fa", "dfa")
 STEPS_OF_AN_EPOCH = 5
+
+
+def test_a_rate_that_falls_in_steps_is_that_of_torch():
+    recipe = recipe_with(
+        {"epochs": 9, "schedule": "steps", "milestones": (2, 5), "step_factor": 0.3}
+    )
+    sgd = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=recipe.learning_rate)
+    scheduler = MultiStepLR(sgd, [2, 5], gamma=0.3)
+    for epoch in range(recipe.epochs):
+        assert learning_rate(recipe, epoch) == pytest.approx(scheduler.get_last_lr()[0], rel=1e-12)
+        sgd.step()
+        scheduler.step()
 
 
 @pytest.mark.parametrize("epochs", [1, 2, 7, 100])
@@ -59,37 +77,160 @@ def copy_into(fresh: Cohort, source: Cohort, runs: list[int], steps: int) -> Non
     fresh.optimizer.restore_runs([{n: m.clone() for n, m in own.items()} for own in kept], steps)
 
 
+OPTIMIZERS: dict[str, dict[str, Any]] = {
+    "adamw": {},
+    "adamw, own betas": {"beta1": 0.8, "beta2": 0.95},
+    "adam": {"optimizer": "adam"},
+    "adam, own betas": {"optimizer": "adam", "beta1": 0.7, "beta2": 0.9},
+    "sgd": {"optimizer": "sgd"},
+    "sgd, nesterov": {"optimizer": "sgd", "momentum": 0.8, "nesterov": True},
+    "sgd, no momentum": {"optimizer": "sgd", "momentum": 0.0},
+    "steps": {"schedule": "steps", "milestones": (1, 2), "step_factor": 0.3},
+    "constant": {"schedule": "none", "optimizer": "sgd"},
+    "parts": {"embedding_rate": 0.5, "blocks_rate": 2.0, "readout_rate": 3.0},
+    "parts by sgd": {"optimizer": "sgd", "embedding_rate": 0.1, "readout_rate": 10.0},
+}
+"""What a recipe may say of its optimizer."""
+
+
+def recipe_with(options: dict[str, Any], dtype: str = "float64") -> Recipe:
+    usual = {"epochs": 3, "learning_rate": 5e-3, "weight_decay": 0.05, "dtype": dtype}
+    return Recipe(**usual | options)
+
+
+def theirs_of(recipe: Recipe, parameters: dict[str, Tensor]) -> torch.optim.Optimizer:
+    """torch's own optimizer, with a group of parameters for each part."""
+    groups: dict[str, list[Tensor]] = {"embedding": [], "blocks": [], "readout": []}
+    for name, own in parameters.items():
+        start = name.partition(".")[0]
+        groups[{"embed": "embedding", "blocks": "blocks"}.get(start, "readout")].append(own)
+    given = [
+        {"params": own, "lr": getattr(recipe, f"{part}_rate") * recipe.learning_rate}
+        for part, own in groups.items()
+        if own
+    ]
+    decay, betas = recipe.weight_decay, (recipe.beta1, recipe.beta2)
+    if recipe.optimizer == "adamw":
+        return torch.optim.AdamW(given, weight_decay=decay, betas=betas, fused=True)
+    if recipe.optimizer == "adam":
+        return torch.optim.Adam(given, weight_decay=decay, betas=betas, fused=True)
+    momentum, nesterov = recipe.momentum, recipe.nesterov
+    return torch.optim.SGD(given, weight_decay=decay, momentum=momentum, nesterov=nesterov)
+
+
+def scheduler_of(recipe: Recipe, optimizer: torch.optim.Optimizer) -> LRScheduler:
+    if recipe.schedule == "cosine":
+        return CosineAnnealingLR(optimizer, T_max=recipe.epochs)
+    if recipe.schedule == "steps":
+        return MultiStepLR(optimizer, list(recipe.milestones), gamma=recipe.step_factor)
+    return ConstantLR(optimizer, factor=1.0)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_every_step_is_that_of_torch_bit_for_bit(dtype):
-    recipe = Recipe(epochs=3, learning_rate=5e-3, weight_decay=0.05, dtype=dtype)
+@pytest.mark.parametrize("options", OPTIMIZERS)
+def test_every_step_is_that_of_torch(options, dtype):
+    """Stacked runs, saved and restored after each epoch."""
+    recipe = recipe_with(OPTIMIZERS[options], dtype)
     runs, setting = ladder("bp"), Setting(recipe=recipe)
     cohort, generator = make_cohort(runs, setting), torch.Generator().manual_seed(3)
     theirs = {
         name: cohort.net.parameters[name][: len(gradient)].clone()
         for name, gradient in cohort.optimizer.gradients.items()
     }
-    adamw = torch.optim.AdamW(theirs.values(), lr=1.0, weight_decay=0.05, fused=True)
+    optimizer = theirs_of(recipe, theirs)
+    scheduler = scheduler_of(recipe, optimizer)
     for epoch in range(recipe.epochs):
         cohort.optimizer.start_epoch(epoch)
-        adamw.param_groups[0]["lr"] = learning_rate(recipe, epoch)
         for _ in range(STEPS_OF_AN_EPOCH):
             for name, gradient in cohort.optimizer.gradients.items():
                 theirs[name].grad = gradient.normal_(generator=generator).clone()
             cohort.optimizer.step()
-            adamw.step()
+            optimizer.step()
+        scheduler.step()
         fresh = make_cohort(runs, setting)
         steps = (epoch + 1) * STEPS_OF_AN_EPOCH
         copy_into(fresh, cohort, list(range(len(runs))), steps)
         cohort = fresh
+    tolerance = (
+        {"rtol": 1e-12, "atol": 1e-15} if dtype == "float64" else {"rtol": 1e-5, "atol": 1e-7}
+    )
     for run in range(len(runs)):
         moments = cohort.optimizer.moments_of_run(run)
         for name, parameter in cohort.net.state_of_run(run).items():
-            if f"exp_avg.{name}" in moments:
+            if name in theirs and run < cohort.net.trained_runs[name]:
                 own = theirs[name]
-                assert torch.equal(parameter, cohort.net.of_run(name, own, run))
-                for moment in MOMENTS["adamw"]:
-                    expected = cohort.net.of_run(name, adamw.state[own][moment], run)
-                    assert torch.equal(moments[f"{moment}.{name}"], expected)
+                torch.testing.assert_close(
+                    parameter, cohort.net.of_run(name, own, run), **tolerance
+                )
+                for moment in moments_of(recipe):
+                    expected = cohort.net.of_run(name, optimizer.state[own][moment], run)
+                    found = moments[f"{moment}.{name}"]
+                    same(found, expected)
+
+
+def test_adamw_is_that_of_torch_bit_for_bit():
+    recipe = recipe_with({}, "float32")
+    cohort = make_cohort(ladder("bp"), Setting(recipe=recipe))
+    theirs = {
+        name: cohort.net.parameters[name][: len(gradient)].clone()
+        for name, gradient in cohort.optimizer.gradients.items()
+    }
+    adamw = torch.optim.AdamW(theirs.values(), lr=5e-3, weight_decay=0.05, fused=True)
+    for name, gradient in cohort.optimizer.gradients.items():
+        theirs[name].grad = gradient.normal_().clone()
+    cohort.optimizer.start_epoch(0)
+    cohort.optimizer.step()
+    adamw.step()
+    for name, own in cohort.optimizer.parameters.items():
+        assert torch.equal(own, theirs[name])
+
+
+@pytest.mark.parametrize("options", OPTIMIZERS)
+def test_the_optimizer_of_one_network_is_that_of_torch(options):
+    """A block that gets no gradient in some steps is left alone, also after a restart."""
+    recipe, generator = recipe_with(OPTIMIZERS[options]), torch.Generator().manual_seed(3)
+    torch.manual_seed(0)
+    net = ResidualMLP(6, 8, 3, 2).double()
+    other = copy.deepcopy(net)
+    theirs = dict(other.named_parameters())
+    optimizer = theirs_of(recipe, theirs)
+    scheduler = scheduler_of(recipe, optimizer)
+    ours = RunOptimizer(net, list(net.blocks), recipe)
+    for epoch in range(recipe.epochs):
+        ours.start_epoch(epoch)
+        for step in range(STEPS_OF_AN_EPOCH):
+            ours.zero_grad()
+            for name, parameter in net.named_parameters():
+                skipped = name.startswith("blocks.1.") and (epoch, step) in [(0, 0), (1, 2)]
+                gradient = torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
+                parameter.grad = None if skipped else gradient
+                theirs[name].grad = None if skipped else gradient.clone()
+            ours.step()
+            optimizer.step()
+        scheduler.step()
+        kept = {name: tensor.clone() for name, tensor in ours.state().items()}
+        ours = RunOptimizer(net, list(net.blocks), recipe)
+        ours.restore(kept, (epoch + 1) * STEPS_OF_AN_EPOCH)
+    for name, parameter in net.named_parameters():
+        torch.testing.assert_close(parameter, theirs[name], rtol=1e-12, atol=1e-15)
+
+
+def test_parts_follow_what_a_probe_has_found():
+    """A module between blocks belongs to the blocks, a tied output layer to the embedding."""
+    net = nn.ModuleDict({name: nn.Linear(2, 2, bias=False) for name in ("e", "b", "m", "t", "r")})
+    owners = {
+        "e.weight": ("below the blocks",),
+        "m.weight": ("block 0",),
+        "t.weight": ("below the blocks", "loss"),
+        "r.weight": ("loss",),
+    }
+    assert parts_of(net, [net["b"]], owners) == {
+        "e.weight": "embedding",
+        "b.weight": "blocks",
+        "m.weight": "blocks",
+        "t.weight": "embedding",
+        "r.weight": "readout",
+    }
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
