@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from depthgauge.config import RunConfig
+from depthgauge.losses.registry import find_loss
 from depthgauge.nets.batch import call_network
 from depthgauge.nets.cut.cut import Cut
 from depthgauge.nets.cut.passage import first_tensor
@@ -20,8 +21,8 @@ from depthgauge.rules.offered_context import offer_context
 from depthgauge.tasks.base import Task
 from depthgauge.tasks.inputs import as_inputs
 from depthgauge.training.initial_run import initialise
-from depthgauge.training.local.adamw import RunAdamW
 from depthgauge.training.local.offers import Pass
+from depthgauge.training.local.optimizer import RunOptimizer
 from depthgauge.training.local.penalty import Penalty
 from depthgauge.training.local.statistics import FrozenBuffers
 from depthgauge.training.precision import DTYPES
@@ -49,6 +50,7 @@ class LocalRun:
     ) -> None:
         self.config, self.rule, self.recipe = config, rule, config.recipe
         self.dtype, self.device = DTYPES[config.recipe.dtype], device
+        self.loss = find_loss(config.recipe.loss)
         net, feedback = initialise(config, task, rule)
         self.net = net.to(device, self.dtype)
         self.feedback = {name: self._convert(tensor) for name, tensor in feedback.items()}
@@ -64,9 +66,10 @@ class LocalRun:
         strength = self.recipe.penalty if config.net.blocks else 0.0
         self.penalty = Penalty(strength, self.passage.returns == "branch", self.residual)
         self.swapped = SwappedCredit([config])
-        self.optimizer = RunAdamW(self.net, self.recipe)
+        self.optimizer = RunOptimizer(self.net, self.blocks, self.recipe)
         self._noise, self._drawn = random_stream("noise", config.seed, 0), False
         self._epoch = self._step = 0
+        self._checked = False
         self.buffers.train()
 
     def _convert(self, tensor: Tensor) -> Tensor:
@@ -103,8 +106,11 @@ class LocalRun:
                 recording = self.cut.record(
                     lambda: call_network(self.net, inputs), passes=self.passage
                 )
-            loss = torch.nn.functional.cross_entropy(recording.output, labels)
-            seen = Pass(self.net, recording, loss, labels, self.config.net.blocks)
+            if not self._checked:
+                self.loss.check(recording.output.shape, labels)
+                self._checked = True
+            loss = self.loss.mean(recording.output, labels)
+            seen = Pass(self.net, recording, self.loss, loss, labels, self.config.net.blocks)
             if self.rule.end_to_end:
                 self._backpropagate(seen)
             else:
@@ -142,7 +148,7 @@ class LocalRun:
         with torch.no_grad():
             given = compute_credit(self.rule, context)
             learned = dict(self.rule.learn(context))
-        credit = [part / seen.samples for part in (given.embed, *given.blocks)]
+        credit = [part / seen.divisor for part in (given.embed, *given.blocks)]
         own = self.penalty.gradients(seen.recording, seen.samples)
         credit = self._swap_and_penalise(credit, own)
         if not seen.blocks:  # the network is cut at its readout, which follows the loss
@@ -165,6 +171,7 @@ class LocalRun:
             offers=seen.offers(),
             noise=noise,
             residual=self.residual,
+            loss=self.loss,
             last_gradient=seen.last_gradient,
         )
 
