@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import torch
-from depthgauge.nets.sample_loss import cross_entropy
+from depthgauge.losses.registry import find_loss
 from torch import nn
 
 from depthgauge.nets.cut.probe import probe
@@ -21,7 +21,7 @@ def test_a_stack_runs_its_parts_and_can_be_trained():
         h = block(h)
     assert torch.equal(net(x), head(h))
     assert find_blocks(net) == blocks
-    seen = probe(net, find_blocks(net), x, torch.tensor([0, 1, 1, 0, 1]), cross_entropy)
+    seen = probe(net, find_blocks(net), x, torch.tensor([0, 1, 1, 0, 1]), find_loss("cross_entropy").value)
     assert seen.training is seen.ladder is seen.resume is None
     assert seen.passage is not None
     assert seen.passage.returns == "stream"

@@ -27,7 +27,10 @@ from depthgauge.nets.cut.cut import Cut
 from depthgauge.nets.cut.passage import Passage
 from depthgauge.nets.cut.probe import Probe, probe
 from depthgauge.nets.find_blocks import find_blocks
-from depthgauge.nets.sample_loss import cross_entropy
+from depthgauge.losses.registry import find_loss
+
+
+cross_entropy = find_loss("cross_entropy").value
 
 
 def stages() -> Row:
