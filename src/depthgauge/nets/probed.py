@@ -8,8 +8,9 @@ from torch import Tensor, nn
 from depthgauge.config import NetConfig
 from depthgauge.nets.cut.passage import Passage
 from depthgauge.nets.cut.probe import Probe, Returns, probe
+from depthgauge.nets.layout import layout_of
 from depthgauge.nets.measured_size import NetworkSize, measure_size
-from depthgauge.nets.net_shape import NetShape
+from depthgauge.nets.net_shape import NetShape, without
 from depthgauge.nets.registry import boundary_blocks, initial_net
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.sample_loss import cross_entropy
@@ -51,8 +52,10 @@ def shape_of(net: nn.Module, config: NetConfig, task: Task) -> NetShape:
     if isinstance(net, ResidualMLP):
         return NetShape.of(net)
     seen = probe_of(config, task)
-    states = tuple(shape[1:] for shape in seen.shapes[: config.blocks + 1])
-    return NetShape(states, seen.output[1:], task.num_classes)
+    shapes = seen.shapes[: config.blocks + 1]
+    layout = layout_of(shapes, seen.output[0])
+    states = tuple(without(shape, layout.sample_axis) for shape in shapes)
+    return NetShape(states, seen.output[1:], task.num_classes, layout, residual=False)
 
 
 def passage_of(net: nn.Module, config: NetConfig, task: Task) -> Passage:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from depthgauge.errors import UserError
 from depthgauge.nets.cross_entropy import cross_entropy_and_error
 from depthgauge.nets.cut.recording import Recording
+from depthgauge.nets.cut.replay import Replay
+from depthgauge.nets.layout import Layout, layout_of
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.rules.offered_context import Offers
 
@@ -25,6 +26,7 @@ class Pass:
         loss: the mean loss of the batch, with its graph.
         labels: the labels of the batch.
         blocks: the number L of blocks.
+        replay: the readout and the blocks as functions, for networks that do not have them.
     """
 
     net: nn.Module
@@ -32,6 +34,17 @@ class Pass:
     loss: Tensor
     labels: Tensor
     blocks: int
+    replay: Replay
+
+    @property
+    def layout(self) -> Layout:
+        """Which axes of the states are samples and features."""
+        return layout_of([state.shape for state in self.states], self.samples)
+
+    @property
+    def residual(self) -> bool:
+        """Whether the blocks' functions give branches; if not, they give the next state."""
+        return isinstance(self.net, ResidualMLP) and self.net.residual_add
 
     @property
     def samples(self) -> int:
@@ -74,16 +87,11 @@ class Pass:
     def _readout(self) -> Callable[[Tensor], Tensor]:
         if isinstance(self.net, ResidualMLP):
             return self.net.readout
-        return _unavailable
+        if not self.blocks:  # the network is cut at its readout, as if that were a block
+            return self.replay.blocks()[0]
+        return self.replay.readout
 
     def _blocks(self) -> list[Callable[[Tensor], Tensor]]:
         if isinstance(self.net, ResidualMLP):
             return list(self.net.blocks)
-        return [_unavailable] * self.blocks
-
-
-def _unavailable(stream: Tensor) -> Tensor:
-    raise UserError(
-        "the rule runs parts of the network by themselves, which only residual_mlp offers; choose "
-        "another rule"
-    )
+        return self.replay.blocks()[: self.blocks]

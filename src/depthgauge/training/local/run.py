@@ -11,6 +11,7 @@ from torch import Tensor
 from depthgauge.config import RunConfig
 from depthgauge.nets.batch import call_network
 from depthgauge.nets.cut.cut import Cut
+from depthgauge.nets.cut.replay import Replay
 from depthgauge.nets.probed import passage_of
 from depthgauge.nets.registry import boundary_blocks
 from depthgauge.rules.contract import Context, Rule
@@ -94,14 +95,17 @@ class LocalRun:
 
     def step(self, inputs: Tensor, labels: Tensor, progress: float) -> Tensor:
         """Train on one batch; return the mean loss before the update."""
+
+        def forward() -> Tensor:
+            with self._random_numbers_of_step():
+                return call_network(self.net, inputs)
+
         self.optimizer.zero_grad()
         with torch.enable_grad():
-            with self._random_numbers_of_step():
-                recording = self.cut.record(
-                    lambda: call_network(self.net, inputs), passes=self.passage
-                )
+            recording = self.cut.record(forward, passes=self.passage)
             loss = torch.nn.functional.cross_entropy(recording.output, labels)
-            seen = Pass(self.net, recording, loss, labels, self.config.net.blocks)
+            replay = Replay(self.net, self.blocks, forward, recording, self.passage)
+            seen = Pass(self.net, recording, loss, labels, self.config.net.blocks, replay)
             if self.rule.end_to_end:
                 self._backpropagate(seen)
             else:
@@ -161,7 +165,8 @@ class LocalRun:
             progress=progress,
             offers=seen.offers(),
             noise=noise,
-            residual=self.residual,
+            residual=seen.residual,
+            layout=seen.layout,
             last_gradient=seen.last_gradient,
         )
 
