@@ -132,7 +132,7 @@ def reference_of(rule: Any, sources: Path) -> str:
     if isinstance(rule, type) and issubclass(rule, Rule):
         return RULES.reference(rule, sources)
     if isinstance(rule, Rule):
-        usual, own = type(rule).Options().model_dump(), rule.options.model_dump()
+        usual, own = dict(type(rule).Options()), dict(rule.options)
         chosen = [f"{name}={value}" for name, value in own.items() if value != usual[name]]
         return with_options(RULES.reference(type(rule), sources), *chosen)
     raise OptionError(

@@ -39,6 +39,29 @@ def test_a_dotted_path():
     assert find_blocks(net, "extra") == [net.extra[0]]
 
 
+def test_a_slice_and_a_list():
+    net = nested()
+    first, second = net.body.stages
+    assert find_blocks(net, "body.stages[1:]") == [second]
+    assert find_blocks(net, "body.stages[:-1]") == [first]
+    assert find_blocks(net, "body.stages.0,head") == [first, net.head]
+    assert find_blocks(net, "body.stages[:], extra[0:1]") == [first, second, net.extra[0]]
+    assert find_blocks(net, "extra,extra") == [net.extra, net.extra]
+
+
+def test_a_slice_or_a_list_that_names_nothing():
+    with pytest.raises(
+        UserError, match=r"^the slice 'body\.stages\[2:\]' has no blocks in it: there"
+    ):
+        find_blocks(nested(), "body.stages[2:]")
+    with pytest.raises(
+        UserError, match=r"^'tail' in the list of blocks 'head,tail' names no module"
+    ):
+        find_blocks(nested(), "head,tail")
+    with pytest.raises(UserError, match="matches no modules of Module"):
+        find_blocks(nested(), "body.stage[0:1]")
+
+
 def test_the_modules_themselves():
     net = nested()
     first, second = net.body.stages

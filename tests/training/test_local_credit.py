@@ -27,7 +27,9 @@ from training.small_runs import (
 )
 
 from depthgauge.config import NetConfig
-from depthgauge.nets.cross_entropy import cross_entropy_and_error
+from depthgauge.losses.cross_entropy import CrossEntropy
+from depthgauge.losses.of_runs import value_and_error_of_runs
+from depthgauge.nets.layout import Layout
 from depthgauge.rules.contract import RuleOptions
 from depthgauge.rules.normalisation import normalise
 from depthgauge.training.batches import Batches
@@ -162,18 +164,21 @@ def test_a_rule_is_told_how_far_training_is():
     assert sorted(set(rule.progress)) == pytest.approx([epoch / 6 for epoch in range(6)])
 
 
-@pytest.mark.parametrize("lead", [(), (3,)])
-def test_normalised_credit_has_unit_rms(lead):
-    credit = torch.randn(
-        *lead, 8, 16, dtype=torch.float64, generator=torch.Generator().manual_seed(1)
-    )
-    credit = credit * torch.logspace(-3, 3, 8, dtype=torch.float64).unsqueeze(1)
+@pytest.mark.parametrize("places", [(), (3,), (3, 2)])
+def test_normalised_credit_has_unit_rms_over_all_axes_of_a_sample_or_of_the_batch(places):
+    generator, sizes = torch.Generator().manual_seed(1), torch.logspace(-3, 3, 8).double()
+    credit = torch.randn(8, *places, 16, dtype=torch.float64, generator=generator)
+    credit = credit * sizes.view(8, *[1] * (credit.dim() - 1))
     by_sample = normalise(credit, "sample", 0.0)
-    assert torch.allclose(by_sample.square().mean(-1), torch.ones(*lead, 8, dtype=torch.float64))
+    assert torch.allclose(by_sample.square().flatten(1).mean(1), torch.ones_like(sizes))
+    assert torch.allclose(
+        normalise(credit.permute(*reversed(range(credit.dim()))), "sample", 0.0, Layout(-1, 0)),
+        by_sample.permute(*reversed(range(credit.dim()))),
+    )
     by_batch = normalise(credit, "batch", 0.0)
-    assert torch.allclose(by_batch.square().mean((-2, -1)), torch.ones(lead, dtype=torch.float64))
+    assert float(by_batch.square().mean()) == pytest.approx(1)
     scale = by_batch / credit
-    assert torch.allclose(scale, scale[..., :1, :1].expand_as(scale))
+    assert torch.allclose(scale, scale.flatten()[0].expand_as(scale))
     assert normalise(credit, "none", 1.0) is credit
 
 
@@ -195,7 +200,7 @@ def test_cross_entropy_and_error_are_those_of_autograd():
     generator = torch.Generator().manual_seed(3)
     logits = 5 * torch.randn(2, 6, 4, dtype=torch.float64, generator=generator)
     labels = torch.randint(4, (2, 6), generator=generator)
-    loss, error = cross_entropy_and_error(logits, labels)
+    loss, error = value_and_error_of_runs(CrossEntropy(), logits, labels)
     leaf = logits.clone().requires_grad_(True)
     expected = torch.nn.functional.cross_entropy(
         leaf.flatten(0, 1), labels.flatten(), reduction="none"

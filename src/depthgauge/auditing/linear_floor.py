@@ -29,7 +29,7 @@ def add_linear_floor(study: StudyResult, task: Task, say: Callable[[str], None])
     """
     if study.linear_floor is not None and study.linear_floor.task == task.config:
         return study
-    samples, features = task.train.x.shape
+    samples, features = len(task.train), task.input_dim
     if samples * features > EXACT:
         say(
             f"fitting a linear classifier to {min(samples, MOST_SAMPLES):,} samples of "

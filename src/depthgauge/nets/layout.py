@@ -39,16 +39,24 @@ class Layout:
             return self.feature_axis
         return 1 if dimensions >= IMAGE_DIMENSIONS else -1
 
-    def arrange(self, stream: Tensor) -> Tensor:
-        """Return the stream as (samples, positions, features), as a view if possible."""
+    def ordered(self, stream: Tensor) -> Tensor:
+        """Return the stream with its samples first and its features last, as a view."""
         features = self.features_of(stream)
         try:
-            ordered = stream.movedim((self.sample_axis, features), (0, -1))
+            return stream.movedim((self.sample_axis, features), (0, -1))
         except (IndexError, RuntimeError) as error:
             raise UserError(
                 f"a stream of shape {tuple(stream.shape)} cannot have sample axis "
                 f"{self.sample_axis} and feature axis {features}; give Layout the right axes"
             ) from error
+
+    def disordered(self, ordered: Tensor) -> Tensor:
+        """Return a stream in its own shape, given one with samples first and features last."""
+        return ordered.movedim((0, -1), (self.sample_axis, self.features_of(ordered)))
+
+    def arrange(self, stream: Tensor) -> Tensor:
+        """Return the stream as (samples, positions, features), as a view if possible."""
+        ordered = self.ordered(stream)
         arranged = ordered.flatten(1, -2) if ordered.dim() > 2 else ordered.unsqueeze(1)  # noqa: PLR2004
         if self.token is None:
             return arranged

@@ -73,6 +73,11 @@ def initial_net(config: NetConfig, task: Task, seed: int) -> nn.Module:
         return build_net(config, task)
 
 
-def blocks_of(net: nn.Module, config: NetConfig) -> list[nn.Module]:
-    """Return the blocks of a network of this configuration; none if it has none."""
-    return find_blocks(net, config.block_path) if config.blocks else []
+def boundary_blocks(net: nn.Module, config: NetConfig) -> list[nn.Module]:
+    """Return the modules at whose boundaries a network of this configuration is cut: its blocks.
+
+    A network of the package without blocks is cut at its readout.
+    """
+    if config.blocks:
+        return find_blocks(net, config.block_path)
+    return [net.get_submodule("out_ln" if isinstance(net, ResidualMLP) else "readout")]

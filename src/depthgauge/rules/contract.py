@@ -6,34 +6,25 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Literal, Protocol
+from typing import ClassVar, Literal
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
 from torch import Tensor
-from torch.nn.functional import cross_entropy
 
+from depthgauge.losses.contract import Loss
+from depthgauge.losses.cross_entropy import CrossEntropy
 from depthgauge.nets.layout import Layout
 from depthgauge.nets.net_shape import NetShape
 
 Need = Literal["error", "readout", "blocks", "gradient"]
 Normalise = Literal["sample", "batch", "none"]
-
-
-class Loss(Protocol):
-    """A loss that has one number for each sample."""
-
-    def value(self, output: Tensor, target: Tensor) -> Tensor:
-        """Return each sample's loss, (samples,)."""
-        ...
-
-
-class ClassLoss:
-    """The cross-entropy of one class number for each sample."""
-
-    def value(self, output: Tensor, target: Tensor) -> Tensor:
-        """Return each sample's cross-entropy, (samples,)."""
-        return cross_entropy(output, target, reduction="none")
 
 
 @dataclass(frozen=True)
@@ -99,7 +90,7 @@ class Context:
         self._noise = noise
         self.residual = residual
         self.layout = layout or Layout()
-        self.loss: Loss = loss or ClassLoss()
+        self.loss: Loss = loss or CrossEntropy()
         self._last_gradient = last_gradient
 
     def _declared(self, need: Need) -> object:
@@ -156,13 +147,16 @@ class Context:
 class RuleOptions(BaseModel):
     """Options of a rule: validated, documented, and part of a run's identity.
 
-    Options in `fixed` are part of a run's configuration, but users cannot choose them. Credit is
-    applied as the rule returns it, unless a normalisation is chosen or is the rule's default
+    Options in `fixed` are part of a run's configuration, but users cannot choose them. Options in
+    `added` came later than the first runs of the rule: they are written only if they differ from
+    their default, so that the identity of earlier runs does not change. Credit is applied as the
+    rule returns it, unless a normalisation is chosen or is the rule's default
     (`NormalisedOptions`).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     fixed: ClassVar[frozenset[str]] = frozenset()
+    added: ClassVar[frozenset[str]] = frozenset()
 
     normalise: Normalise = Field(
         default="none",
@@ -175,12 +169,18 @@ class RuleOptions(BaseModel):
         description="added to the RMS of the credit before dividing",
     )
 
+    @model_serializer(mode="wrap")
+    def _without_added_defaults(
+        self, serialise: SerializerFunctionWrapHandler
+    ) -> dict[str, object]:
+        written: dict[str, object] = serialise(self)
+        fields = type(self).model_fields
+        unchanged = {name for name in self.added if getattr(self, name) == fields[name].default}
+        return {name: value for name, value in written.items() if name not in unchanged}
+
 
 class NormalisedOptions(RuleOptions):
-    """Options of a rule whose credit is normalised by default.
-
-    By default, the credit of each sample is divided by its RMS over features.
-    """
+    """Options of a rule that by default divides each sample's credit by the credit's RMS."""
 
     normalise: Normalise = Field(
         default="sample", description=RuleOptions.model_fields["normalise"].description

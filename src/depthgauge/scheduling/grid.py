@@ -25,10 +25,12 @@ from depthgauge.config import (
     identity_of,
 )
 from depthgauge.errors import OptionError, UserError
+from depthgauge.losses.registry import find_loss
 from depthgauge.nets.architectures.choice import choose_net
 from depthgauge.nets.registry import check_net
 from depthgauge.nets.user_net_config import count_user_blocks, user_net_config
 from depthgauge.rules.choice import RuleChoice, choose_rule
+from depthgauge.rules.fitting import check_fit
 from depthgauge.scheduling.variations import at_all_settings, with_controls, with_floor
 from depthgauge.study_config import StudyConfig
 from depthgauge.tasks.base import Task
@@ -218,7 +220,10 @@ def build_grid(config: StudyConfig, task: Task, rules: Sequence[RuleChoice] | No
     net = net_of(config, task)
     if config.floors and net.blocks and not net.source:
         controlled = with_floor(controlled)
-    return Grid(task, net, recipe_of(config), controlled, ks_of(config), config.seeds)
+    grid = Grid(task, net, recipe_of(config, task), controlled, ks_of(config), config.seeds)
+    if not net.is_residual_mlp:
+        check_fit(grid.rules, net, task, freezes=any(0 < k < net.blocks for k in grid.ks))
+    return grid
 
 
 def given_rules(config: StudyConfig) -> list[RuleChoice]:
@@ -249,10 +254,23 @@ def net_of(config: StudyConfig, task: Task | None = None) -> NetConfig:
     return net
 
 
-def recipe_of(config: StudyConfig) -> Recipe:
-    """Return the recipe of a study; by default, the task decides the number of epochs."""
-    epochs = config.epochs or find_task(config.task).epochs
-    return Recipe(epochs=epochs, batch_size=config.batch_size, dtype=config.dtype)
+def recipe_of(config: StudyConfig, task: Task) -> Recipe:
+    """Return the recipe of a study; by default, the task decides on the epochs and the loss."""
+    shared = Recipe.model_fields.keys() & StudyConfig.model_fields.keys() - {"epochs", "loss"}
+    name, targets = config.loss or task.loss, task.evaluation.y
+    try:
+        loss = find_loss(name)
+        loss.check(
+            targets.shape if task.is_regression else (*targets.shape, task.num_classes), targets
+        )
+    except UserError as error:
+        raise OptionError("loss", str(error)) from error
+    return Recipe(
+        **{option: getattr(config, option) for option in shared},
+        epochs=config.epochs or find_task(config.task).epochs,
+        loss=name,
+        score=loss.score(targets).name,
+    )
 
 
 def depth_of(config: StudyConfig) -> int:
@@ -296,7 +314,9 @@ def folder_of(config: StudyConfig, task: Task) -> Path:
     if config.out is not None:
         return Path(config.out)
     net = net_of(config, task)
-    text = json.dumps(base_of(task, net, recipe_of(config)).model_dump(mode="json"), sort_keys=True)
+    text = json.dumps(
+        base_of(task, net, recipe_of(config, task)).model_dump(mode="json"), sort_keys=True
+    )
     digest = hashlib.sha256(text.encode()).hexdigest()[:FOLDER_DIGITS]
     name = "" if net.is_residual_mlp else f"-{net.name}"
     return Path("runs") / f"{task.name}{name}-d{net.width}-L{net.blocks}-{digest}"

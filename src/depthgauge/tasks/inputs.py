@@ -39,7 +39,7 @@ def as_inputs(
 
 
 def targets_of(split: Split, dtype: torch.dtype) -> Tensor:
-    """Return the targets of a split; real ones are converted to the precision of training."""
+    """Return a split's targets: real ones in the precision of training, classes as they are."""
     return split.y.to(dtype) if split.y.is_floating_point() else split.y
 
 

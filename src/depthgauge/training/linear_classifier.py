@@ -62,7 +62,7 @@ class LinearClassifier:
 
     def right_answers(self, split: Split, task: Task) -> NDArray[np.bool_]:
         """Return for each sample of a split whether the classifier answers it correctly."""
-        x = as_inputs(split.x, task, self.mean.dtype).sub(self.mean).div(self.std)
+        x = as_inputs(split.x, task, self.mean.dtype).flatten(1).sub(self.mean).div(self.std)
         answers = _logits(x, self.weights, self.bias).argmax(1)
         return (answers == split.y).numpy()
 
@@ -88,7 +88,7 @@ def fit_linear_classifier(
     order = torch.randperm(len(task.train), generator=torch.Generator().manual_seed(0))
     order = order[:most_samples]
     dtype = torch.float64 if len(order) * task.input_dim <= exact else torch.float32
-    x, y = as_inputs(task.train.x[order], task, dtype), task.train.y[order]
+    x, y = as_inputs(task.train.x[order], task, dtype).flatten(1), task.train.y[order]
     mean, std = x.mean(0), x.std(0, correction=0)
     std = torch.where(std > 0, std, torch.ones_like(std))
     x.sub_(mean).div_(std)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor, nn
 
-from depthgauge.errors import UserError
-from depthgauge.nets.cross_entropy import cross_entropy_and_error
+from depthgauge.losses.contract import Loss
 from depthgauge.nets.cut.recording import Recording
+from depthgauge.nets.cut.replay import Replay
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.rules.offered_context import Offers
 
@@ -22,21 +23,30 @@ class Pass:
     Attributes:
         net: the network.
         recording: the pass.
-        loss: the mean loss of the batch, with its graph.
-        labels: the labels of the batch.
+        loss_of_samples: the loss of the run.
+        loss: the mean loss over the labels of the batch, with its graph.
+        labels: the labels, or other targets, of the batch.
         blocks: the number L of blocks.
+        replay: returns the network's parts as functions, for any network but ResidualMLP.
     """
 
     net: nn.Module
     recording: Recording
+    loss_of_samples: Loss
     loss: Tensor
     labels: Tensor
     blocks: int
+    replay: Callable[[], Replay]
 
     @property
     def samples(self) -> int:
         """The number of samples in the batch."""
         return len(self.labels)
+
+    @cached_property
+    def divisor(self) -> Tensor:
+        """What the sum of the samples' losses is divided by: the number of labels that count."""
+        return self.loss_of_samples.labels(self.labels).sum().clamp(min=1)
 
     @property
     def states(self) -> Sequence[Tensor]:
@@ -47,7 +57,7 @@ class Pass:
         """Return for each need a function that makes what a rule gets."""
         return {
             "error": self._error,
-            "gradient": lambda: [self.samples * g for g in self.gradients(self.loss)],
+            "gradient": lambda: [self.divisor * g for g in self.gradients(self.loss)],
             "readout": self._readout,
             "blocks": self._blocks,
         }
@@ -63,27 +73,19 @@ class Pass:
     def last_gradient(self) -> Tensor:
         """Return g_L of each sample's own loss."""
         if not self.blocks:
-            return self.samples * self.gradients(self.loss)[0]
-        return self.samples * self.recording.last_gradient(self.loss)
+            return self.divisor * self.gradients(self.loss)[0]
+        return self.divisor * self.recording.last_gradient(self.loss)
 
     @torch.no_grad()
     def _error(self) -> Tensor:
-        output, labels = self.recording.output.detach(), self.labels
-        return cross_entropy_and_error(output.unsqueeze(0), labels.unsqueeze(0))[1][0]
+        return self.loss_of_samples.error(self.recording.output.detach(), self.labels)
 
     def _readout(self) -> Callable[[Tensor], Tensor]:
         if isinstance(self.net, ResidualMLP):
             return self.net.readout
-        return _unavailable
+        return self.replay().readout
 
     def _blocks(self) -> list[Callable[[Tensor], Tensor]]:
         if isinstance(self.net, ResidualMLP):
             return list(self.net.blocks)
-        return [_unavailable] * self.blocks
-
-
-def _unavailable(stream: Tensor) -> Tensor:
-    raise UserError(
-        "the rule runs parts of the network by themselves, which only residual_mlp offers; choose "
-        "another rule"
-    )
+        return self.replay().blocks()

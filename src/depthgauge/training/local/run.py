@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 import torch
 from torch import Tensor, nn
 
-from depthgauge.config import NetConfig, RunConfig
+from depthgauge.config import RunConfig
+from depthgauge.losses.registry import find_loss
 from depthgauge.nets.batch import call_network
 from depthgauge.nets.cut.cut import Cut
-from depthgauge.nets.probed import passage_of
-from depthgauge.nets.registry import blocks_of
+from depthgauge.nets.cut.passage import first_tensor
+from depthgauge.nets.cut.recording import Recording
+from depthgauge.nets.cut.replay import Replay
+from depthgauge.nets.probed import layout_of, passage_of
+from depthgauge.nets.registry import boundary_blocks
 from depthgauge.rules.contract import Context, Rule
 from depthgauge.rules.normalisation import compute_credit
 from depthgauge.rules.offered_context import offer_context
 from depthgauge.tasks.base import Task
 from depthgauge.tasks.inputs import as_inputs
 from depthgauge.training.initial_run import initialise
-from depthgauge.training.local.adamw import RunAdamW
 from depthgauge.training.local.offers import Pass
+from depthgauge.training.local.optimizer import RunOptimizer
 from depthgauge.training.local.penalty import Penalty
 from depthgauge.training.local.statistics import FrozenBuffers
 from depthgauge.training.precision import DTYPES
@@ -48,6 +53,7 @@ class LocalRun:
     ) -> None:
         self.config, self.rule, self.recipe = config, rule, config.recipe
         self.dtype, self.device = DTYPES[config.recipe.dtype], device
+        self.loss = find_loss(config.recipe.loss)
         net, feedback = initialise(config, task, rule)
         self.net = net.to(device, self.dtype)
         self.feedback = {name: self._convert(tensor) for name, tensor in feedback.items()}
@@ -57,13 +63,17 @@ class LocalRun:
         self.passage = passage_of(self.net, config.net, task)
         through = rule.end_to_end or "gradient" in rule.needs
         self.cut = Cut(self.net, self.blocks, frozen=frozen, end_to_end=through)
-        self.residual = getattr(self.net, "residual_add", True)
+        if "readout" in rule.needs and not through and len(self.blocks) - 1 in frozen:
+            self.blocks[-1].register_forward_hook(_ask_for_gradient)
         strength = self.recipe.penalty if config.net.blocks else 0.0
-        self.penalty = Penalty(strength, self.passage.returns == "branch", self.residual)
+        residual = getattr(self.net, "residual_add", True)
+        self.penalty = Penalty(strength, self.passage.returns == "branch", residual)
+        self.layout = layout_of(config.net, task)
         self.swapped = SwappedCredit([config])
-        self.optimizer = RunAdamW(self.net, self.recipe)
+        self.optimizer = RunOptimizer(self.net, self.blocks, self.recipe)
         self._noise, self._drawn = random_stream("noise", config.seed, 0), False
         self._epoch = self._step = 0
+        self._checked = False
         self.buffers.train()
 
     def _convert(self, tensor: Tensor) -> Tensor:
@@ -100,8 +110,19 @@ class LocalRun:
                 recording = self.cut.record(
                     lambda: call_network(self.net, inputs), passes=self.passage
                 )
-            loss = torch.nn.functional.cross_entropy(recording.output, labels)
-            seen = Pass(self.net, recording, loss, labels, self.config.net.blocks)
+            if not self._checked:
+                self.loss.check(recording.output.shape, labels)
+                self._checked = True
+            loss = self.loss.mean(recording.output, labels)
+            seen = Pass(
+                self.net,
+                recording,
+                self.loss,
+                loss,
+                labels,
+                self.config.net.blocks,
+                partial(self._replay, recording, inputs),
+            )
             if self.rule.end_to_end:
                 self._backpropagate(seen)
             else:
@@ -111,6 +132,15 @@ class LocalRun:
         self.swapped.next_step()
         self._step += 1
         return loss.detach()
+
+    def _replay(self, recording: Recording, inputs: Tensor) -> Replay:
+        """Return the parts of the network as functions, at this batch."""
+
+        def run() -> Tensor:
+            with self._random_numbers_of_step():
+                return call_network(self.net, inputs)
+
+        return Replay(self.net, self.blocks, run, recording, self.passage)
 
     @contextmanager
     def _random_numbers_of_step(self) -> Iterator[None]:
@@ -139,7 +169,7 @@ class LocalRun:
         with torch.no_grad():
             given = compute_credit(self.rule, context)
             learned = dict(self.rule.learn(context))
-        credit = [part / seen.samples for part in (given.embed, *given.blocks)]
+        credit = [part / seen.divisor for part in (given.embed, *given.blocks)]
         own = self.penalty.gradients(seen.recording, seen.samples)
         credit = self._swap_and_penalise(credit, own)
         if not seen.blocks:  # the network is cut at its readout, which follows the loss
@@ -149,7 +179,7 @@ class LocalRun:
             self.feedback[name].copy_(tensor)
 
     def _context(self, seen: Pass, progress: float) -> Context:
-        shape, noise = self.rule.noise_shape(seen.states), None
+        config, shape, noise = self.config.net, self.rule.noise_shape(seen.states), None
         if shape is not None:
             self._drawn = True
             noise = draw_noise(shape, self._noise, seen.states[0])
@@ -161,7 +191,9 @@ class LocalRun:
             progress=progress,
             offers=seen.offers(),
             noise=noise,
-            residual=self.residual,
+            residual=config.residual_add and config.is_residual_mlp,
+            layout=self.layout,
+            loss=self.loss,
             last_gradient=seen.last_gradient,
         )
 
@@ -192,16 +224,15 @@ class LocalRun:
         self.buffers.keep()
 
 
+def _ask_for_gradient(block: nn.Module, _: object, output: object) -> None:
+    """Let the loss reach the output of a last block that is frozen, so that g_L is known."""
+    if block.training and torch.is_grad_enabled():
+        stream = first_tensor(0, output)
+        if not stream.requires_grad:
+            stream.requires_grad_()
+
+
 def frozen_blocks(config: RunConfig) -> list[int]:
     """Return the numbers of the blocks that a run does not train."""
     below = range(config.net.blocks - config.k)
     return sorted({*below, *config.intervention.frozen})
-
-
-def boundary_blocks(net: nn.Module, config: NetConfig) -> list[nn.Module]:
-    """Return the modules at whose boundaries a network is cut: its blocks.
-
-    A network of the package without blocks is cut at the input of its readout.
-    """
-    readout = "out_ln" if config.is_residual_mlp else "readout"
-    return blocks_of(net, config) or [net.get_submodule(readout)]
