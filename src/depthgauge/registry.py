@@ -202,6 +202,7 @@ TASKS: Kind[TaskEntry] = Kind(
         "pointers": "depthgauge.tasks.registry:POINTERS",
         "cifar10": "depthgauge.tasks.registry:CIFAR10",
         "cifar100": "depthgauge.tasks.registry:CIFAR100",
+        "shakespeare": "depthgauge.tasks.registry:SHAKESPEARE",
     },
     check="depthgauge.tasks.registry:validate_task",
     own="a path that ends in .npz, or path/to/file.py:function",

@@ -27,8 +27,10 @@ from depthgauge.config import (
 from depthgauge.errors import OptionError, UserError
 from depthgauge.losses.registry import find_loss
 from depthgauge.nets.architectures.choice import choose_net
+from depthgauge.nets.registry import check_net
 from depthgauge.nets.user_net_config import count_user_blocks, user_net_config
 from depthgauge.rules.choice import RuleChoice, choose_rule
+from depthgauge.rules.fitting import check_fit
 from depthgauge.scheduling.variations import at_all_settings, with_controls, with_floor
 from depthgauge.study_config import StudyConfig
 from depthgauge.tasks.base import Task
@@ -143,16 +145,28 @@ class Grid:
         if len(set(labels)) < len(labels):
             raise UserError(f"--rules names a rule twice: {' '.join(labels)}; name each rule once")
         for choice in self.rules:
-            if self.net.source and choice.net(self.net) != self.net:
-                raise UserError(
-                    f"the rule {choice.label} needs a changed network, but {self.net.name} is "
-                    "built by its own function; leave the control out, or write a function for it"
-                )
+            self._check_control(choice)
             if not self.net.blocks and choice.control in ("shallow", "wide_block"):
                 raise UserError(
                     f"the rule {choice.label} needs a network with blocks, but --depth is 0; "
                     "choose a depth of at least 1"
                 )
+
+    def _check_control(self, choice: RuleChoice) -> None:
+        """Refuse a control whose change to the network the network does not know."""
+        net, changed = self.net, choice.net(self.net)
+        if net.is_residual_mlp or changed == net:
+            return
+        if net.source:
+            raise UserError(
+                f"the rule {choice.label} needs a changed network, but {net.name} is built by its "
+                "own function; leave the control out, or write a function for it"
+            )
+        if changed != net.model_copy(update={"blocks": changed.blocks}):
+            raise UserError(
+                f"the control {choice.control} changes what only the net residual_mlp has; leave "
+                f"it out for {net.name}"
+            )
 
     @property
     def base(self) -> SharedConfig:
@@ -206,7 +220,10 @@ def build_grid(config: StudyConfig, task: Task, rules: Sequence[RuleChoice] | No
     net = net_of(config, task)
     if config.floors and net.blocks and not net.source:
         controlled = with_floor(controlled)
-    return Grid(task, net, recipe_of(config, task), controlled, ks_of(config), config.seeds)
+    grid = Grid(task, net, recipe_of(config, task), controlled, ks_of(config), config.seeds)
+    if not net.is_residual_mlp:
+        check_fit(grid.rules, net, task, freezes=any(0 < k < net.blocks for k in grid.ks))
+    return grid
 
 
 def given_rules(config: StudyConfig) -> list[RuleChoice]:
@@ -218,18 +235,23 @@ def given_rules(config: StudyConfig) -> list[RuleChoice]:
 
 
 def net_of(config: StudyConfig, task: Task | None = None) -> NetConfig:
-    """Return the configuration of the network; by default, the task decides the width.
+    """Return the configuration of the network.
 
-    A user's network is built and run on some samples of the task, to see what it is. Without
-    `task`, the task is loaded for that.
+    By default, the task decides the width of residual_mlp; other networks have their own. With
+    `task`, a network that does not fit the task is refused. A user's network is built and run on
+    some samples of the task, to see what it is. Without `task`, the task is loaded for that.
     """
     try:
         if config.own_net is not None:
             return user_net_config(config.own_net, config.blocks, task or load_task_of(config))
         choice = choose_net(config.net)
+        width = config.width or choice.usual_width or find_task(config.task).width
+        net = choice.config(width, config.depth)
+        if task is not None:
+            check_net(net, task)
     except UserError as error:
         raise OptionError("net", str(error)) from error
-    return choice.config(config.width or find_task(config.task).width, config.depth)
+    return net
 
 
 def recipe_of(config: StudyConfig, task: Task) -> Recipe:

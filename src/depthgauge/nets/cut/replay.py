@@ -170,7 +170,7 @@ def _fault(part: Callable[[Tensor], Tensor], given: Tensor, wanted: Tensor) -> s
     return None
 
 
-class _Reached(BaseException):  # noqa: N818
+class _Reached(BaseException):
     """Ends a forward pass at the state that was wanted; networks that catch errors let it pass."""
 
     def __init__(self, state: Tensor) -> None:

@@ -9,9 +9,9 @@ from functools import cached_property
 import torch
 from torch import Tensor, nn
 
-from depthgauge.errors import UserError
 from depthgauge.losses.contract import Loss
 from depthgauge.nets.cut.recording import Recording
+from depthgauge.nets.cut.replay import Replay
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.rules.offered_context import Offers
 
@@ -27,6 +27,7 @@ class Pass:
         loss: the mean loss over the labels of the batch, with its graph.
         labels: the labels, or other targets, of the batch.
         blocks: the number L of blocks.
+        replay: returns the network's parts as functions, for any network but ResidualMLP.
     """
 
     net: nn.Module
@@ -35,6 +36,7 @@ class Pass:
     loss: Tensor
     labels: Tensor
     blocks: int
+    replay: Callable[[], Replay]
 
     @property
     def samples(self) -> int:
@@ -81,16 +83,9 @@ class Pass:
     def _readout(self) -> Callable[[Tensor], Tensor]:
         if isinstance(self.net, ResidualMLP):
             return self.net.readout
-        return _unavailable
+        return self.replay().readout
 
     def _blocks(self) -> list[Callable[[Tensor], Tensor]]:
         if isinstance(self.net, ResidualMLP):
             return list(self.net.blocks)
-        return [_unavailable] * self.blocks
-
-
-def _unavailable(stream: Tensor) -> Tensor:
-    raise UserError(
-        "the rule runs parts of the network by themselves, which only residual_mlp offers; choose "
-        "another rule"
-    )
+        return self.replay().blocks()
