@@ -125,7 +125,7 @@ def _checked_losses(loss: Loss, logits: Tensor, labels: Tensor) -> Tensor:
 def _losses_one_by_one(
     loss: Loss, is_cross_entropy: bool, logits: Tensor, labels: Tensor
 ) -> Tensor:
-    """Apply a loss to every sample alone; a sample without a label that counts has the loss 0.
+    """Apply a loss to every sample alone; a sample whose labels are all ignored has the loss 0.
 
     torch's cross-entropy expects classes on the second axis, so logits per token are transposed.
     """
