@@ -17,11 +17,11 @@ from depthgauge.checks.network.words import (
 )
 from depthgauge.errors import UserError, one_line
 from depthgauge.gauges.reference_check import check_reference
+from depthgauge.losses.function_loss import AnyLoss, as_loss
 from depthgauge.nets.cut.probe import Probe, Returns, probe
 from depthgauge.nets.find_blocks import Blocks, find_blocks
 from depthgauge.nets.layout import Layout
 from depthgauge.nets.net_shape import NetShape
-from depthgauge.nets.sample_loss import Loss, cross_entropy, make_sample_loss
 from depthgauge.nets.stream_reader import StreamReader
 from depthgauge.nets.user_network import build_network
 from depthgauge.registry import RULES
@@ -37,7 +37,7 @@ def check_net(
     batch: Batch,
     *,
     blocks: Blocks = None,
-    loss: Loss | None = None,
+    loss: AnyLoss | None = None,
     returns: Returns = "auto",
 ) -> NetCheck:
     """Say what depthgauge sees of a network, and what it can do with the network.
@@ -72,11 +72,12 @@ def build_model(net: Network) -> nn.Module:
 
 
 class _Check:
-    def __init__(self, model: nn.Module, batch: Batch, loss: Loss | None, returns: Returns) -> None:
+    def __init__(
+        self, model: nn.Module, batch: Batch, loss: AnyLoss | None, returns: Returns
+    ) -> None:
         self.model, self.batch, self.returns = model, batch, returns
-        usual = nn.MSELoss(reduction="sum") if batch.labels.is_floating_point() else cross_entropy
-        self.loss: Loss = usual if loss is None else loss
-        self.losses = make_sample_loss(self.loss)
+        usual = "squared_error" if batch.labels.is_floating_point() else "cross_entropy"
+        self.loss = as_loss(usual if loss is None else loss)
 
     def run(self, blocks: Blocks) -> NetCheck:
         """Check the network with these blocks, or with the best list of modules in it."""
@@ -110,7 +111,7 @@ class _Check:
 
     def _probe(self, blocks: Sequence[nn.Module]) -> Probe:
         inputs, labels = self.batch.inputs, self.batch.labels
-        return probe(self.model, blocks, inputs, labels, self.losses, returns=self.returns)
+        return probe(self.model, blocks, inputs, labels, self.loss.value, returns=self.returns)
 
     def _without_blocks(self, candidates: tuple[BlockList, ...]) -> NetCheck:
         """Answer for a network in which no list of blocks was found."""
