@@ -33,9 +33,9 @@ from depthgauge.checks.network.check_network import check_network
 from depthgauge.errors import NotApplicableError, UserError
 from depthgauge.gauges.credit import Convention
 from depthgauge.gauges.null import NullReading
+from depthgauge.losses.function_loss import AnyLoss
 from depthgauge.nets.cut.probe import Returns
 from depthgauge.nets.find_blocks import Blocks
-from depthgauge.nets.sample_loss import Loss
 from depthgauge.published.compare import PublishedComparison
 from depthgauge.published.experiments import TASK, find_experiment
 from depthgauge.python_arguments import asked_for, checked_config, chosen_options, own_task
@@ -233,7 +233,7 @@ def check_net(
     batch: Any = None,
     shape: Sequence[int] | None = None,
     words: int | None = None,
-    loss: Loss | None = None,
+    loss: AnyLoss | None = None,
     returns: Returns = "auto",
 ) -> NetCheck:
     """Say what depthgauge sees of a network, and what it can do with the network.
