@@ -20,11 +20,13 @@ from depthgauge.gauges.null import NullReading, calibrate
 from depthgauge.gauges.projection import ProjectedAlignment
 from depthgauge.nets.batch_view import BatchView
 from depthgauge.nets.net_shape import NetShape
+from depthgauge.nets.preserve_state import preserve_state
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.stream_reader import StreamReader
 from depthgauge.rules.contract import Rule
 from depthgauge.rules.credit_function import draw_noise, make_context
 from depthgauge.rules.feedback import draw_feedback
+from depthgauge.rules.positions import VECTORS
 
 SAMPLES = 2048
 """The number of samples by the protocol."""
@@ -154,21 +156,29 @@ class _Formed:
         self._rule, self._seen, self._convention = rule, seen, convention
         self._noise = draw_noise(rule, seen)
         dtype = seen.states[0].dtype
-        self._directions = [unit_vectors(gradient).to(dtype) for gradient in seen.unit_gradients]
+        self._arrange = seen.net.layout.arrange
+        self._directions = [
+            unit_vectors(self._flat(gradient)).to(dtype) for gradient in seen.unit_gradients
+        ]
 
-    @torch.no_grad()
     def __call__(self, feedback: Sequence[Feedback]) -> Tensor:
-        if not self._rule.batched:
-            return torch.stack([self._one(drawn) for drawn in feedback])
-        stacked = {name: torch.stack([drawn[name] for drawn in feedback]) for name in feedback[0]}
-        lifted: Tensor = torch.func.vmap(self._one)(stacked)
-        return lifted
+        with preserve_state(self._seen.net.model), torch.no_grad():
+            if not self._rule.batched:
+                return torch.stack([self._one(drawn) for drawn in feedback])
+            names = feedback[0].keys()
+            stacked = {name: torch.stack([drawn[name] for drawn in feedback]) for name in names}
+            lifted: Tensor = torch.func.vmap(self._one)(stacked)
+            return lifted
 
     def _one(self, drawn: Feedback) -> Tensor:
         given = self._rule.credit(make_context(self._rule, self._seen, drawn, self._noise))
         credit = pair_with_gradients([given.embed, *given.blocks], self._convention)
         pairs = zip(credit, self._directions, strict=True)
-        return torch.stack([_mean_cosine(a, g) for a, g in pairs])
+        return torch.stack([_mean_cosine(self._flat(a), g) for a, g in pairs])
+
+    def _flat(self, stream: Tensor) -> Tensor:
+        """Return each sample's entries as one row; a stream of vectors stays as it is."""
+        return stream if stream.dim() == VECTORS else self._arrange(stream).flatten(1)
 
 
 def _mean_cosine(credit: Tensor, directions: Tensor) -> Tensor:

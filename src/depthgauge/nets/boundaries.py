@@ -11,7 +11,6 @@ from torch import Tensor, nn
 
 from depthgauge.nets.cut.passage import find_stream, first_tensor, replace_tensor
 
-
 Before = Callable[[int, Tensor], Tensor | None]
 After = Callable[[int, Tensor], Tensor | None]
 

@@ -55,7 +55,9 @@ def check_network(
 
 
 class _Check:
-    def __init__(self, model: nn.Module, batch: Batch, loss: AnyLoss | None, returns: Returns) -> None:
+    def __init__(
+        self, model: nn.Module, batch: Batch, loss: AnyLoss | None, returns: Returns
+    ) -> None:
         self.model, self.batch, self.returns = model, batch, returns
         usual = "squared_error" if batch.labels.is_floating_point() else "cross_entropy"
         self.loss = as_loss(usual if loss is None else loss)
