@@ -53,7 +53,7 @@ def make_context(
 
 def _parts(batch: BatchView) -> Offers:
     """Return the readout and the blocks of the batch's network as functions."""
-    net, model = batch.net, batch.net.model
+    model = batch.net.model
     if isinstance(model, ResidualMLP):
         return {"readout": lambda: model.readout, "blocks": lambda: list(model.blocks)}
     return {"readout": lambda: batch.replay.readout, "blocks": lambda: list(batch.replay.blocks())}
