@@ -1,4 +1,4 @@
-"""The registry: find rules, networks, tasks, gauges, diagnostics and loggers by name.
+"""The registry: find rules, networks, tasks, losses, gauges and so on by name.
 
 A name may be built in, an entry point of an installed package, or `path/to/file.py:Name`. Nothing
 is imported before it is needed, so that `depthgauge --help` does not wait for torch.
@@ -22,6 +22,7 @@ from depthgauge.user_code.standalone import standalone_source
 
 if TYPE_CHECKING:
     from depthgauge.gauges.reading import Gauge
+    from depthgauge.losses.contract import Loss
     from depthgauge.nets.architectures.choice import NetClass
     from depthgauge.rules.contract import Rule
     from depthgauge.tasks.registry import TaskEntry
@@ -49,7 +50,7 @@ class Kind(Generic[T]):
     @property
     def group(self) -> str:
         """The group of entry points, such as `depthgauge.rules`."""
-        return f"depthgauge.{self.noun}s"
+        return f"depthgauge.{self.noun}{'es' if self.noun.endswith('s') else 's'}"
 
     @cached_property
     def installed(self) -> dict[str, EntryPoint]:
@@ -201,9 +202,19 @@ TASKS: Kind[TaskEntry] = Kind(
         "pointers": "depthgauge.tasks.registry:POINTERS",
         "cifar10": "depthgauge.tasks.registry:CIFAR10",
         "cifar100": "depthgauge.tasks.registry:CIFAR100",
+        "shakespeare": "depthgauge.tasks.registry:SHAKESPEARE",
     },
     check="depthgauge.tasks.registry:validate_task",
     own="a path that ends in .npz, or path/to/file.py:function",
+)
+LOSSES: Kind[type[Loss]] = Kind(
+    "loss",
+    {
+        "cross_entropy": "depthgauge.losses.cross_entropy:CrossEntropy",
+        "squared_error": "depthgauge.losses.squared_error:SquaredError",
+    },
+    check="depthgauge.losses.registry:validate_loss",
+    own="written path/to/file.py:Class",
 )
 GAUGES: Kind[type[Gauge]] = Kind(
     "gauge",

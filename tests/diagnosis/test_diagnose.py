@@ -8,6 +8,7 @@ import weakref
 
 import pytest
 import torch
+from depthgauge.nets.sample_loss import cross_entropy
 from diagnosis.examined_networks import BLOCKS, Uncopyable, shown
 from gauges.small_networks import (
     make_net,
@@ -29,7 +30,6 @@ from depthgauge.gauges.perturbation import PerturbationGauge
 from depthgauge.gauges.reference import ReferenceGauge
 from depthgauge.gauges.scale import ScaleGauge
 from depthgauge.gauges.stability import StabilityGauge
-from depthgauge.nets.sample_loss import cross_entropy
 from depthgauge.nets.stream_reader import StreamReader
 
 GAUGES = {

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import torch
+from depthgauge.nets.sample_loss import cross_entropy
 from torch import nn
 
 from depthgauge.nets.cut.probe import probe
 from depthgauge.nets.find_blocks import find_blocks
-from depthgauge.nets.sample_loss import cross_entropy
 from depthgauge.nets.stack import Stack
 
 

@@ -9,8 +9,9 @@ from rules.example_rules import GradientByHand, Peeking, Recording
 from rules.rule_contexts import drawn, gradients_of
 from torch import Tensor
 
+from depthgauge.losses.cross_entropy import CrossEntropy
+from depthgauge.losses.of_runs import value_and_error_of_runs
 from depthgauge.nets.batch_view import BatchView
-from depthgauge.nets.cross_entropy import cross_entropy_and_error
 from depthgauge.nets.net_shape import NetShape
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.stacked.network import StackedResidualMLP
@@ -41,7 +42,7 @@ def in_training(rule: Rule, net: ResidualMLP, feedback: dict[str, Tensor]) -> li
     x, y = make_batches(7, dtype=torch.float64)[0]
     stacked = StackedResidualMLP([net], [0], [net.num_blocks], torch.float64)
     trace = stacked.forward(x.unsqueeze(0))
-    _, error = cross_entropy_and_error(trace.logits, y.unsqueeze(0))
+    _, error = value_and_error_of_runs(CrossEntropy(), trace.logits, y.unsqueeze(0))
     lifted = LiftedRule(rule, stacked, [feedback], runs=[0], seeds=[0])
     blocks, embed = lifted(Step(trace, error, y.unsqueeze(0), 1.0))
     return [credit[0] for credit in (embed, *blocks)]

@@ -61,7 +61,9 @@ def other_value(value: Any, annotation: Any) -> Any:
     if isinstance(value, float):
         return value * (1 + 1e-12) if value else 1e-12
     assert value is None or isinstance(value, int | str)
-    return 7 if value is None else value + type(value)(1)
+    if value is None:
+        return "other" if str in get_args(annotation) else 7
+    return value + type(value)(1)
 
 
 def changed(config: Any, place: Place) -> Any:

@@ -17,7 +17,7 @@ from tasks.cifar_files import small_cifar10, small_cifar100, write_binary10
 from depthgauge.errors import UserError
 from depthgauge.tasks import cache
 from depthgauge.tasks.cifar import load_cifar10, load_cifar100
-from depthgauge.tasks.cifar_sets import sha256_by_name
+from depthgauge.tasks.data_set import sha256_by_name
 
 pytestmark = pytest.mark.usefixtures("home")
 

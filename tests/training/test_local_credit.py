@@ -27,7 +27,8 @@ from training.small_runs import (
 )
 
 from depthgauge.config import NetConfig
-from depthgauge.nets.cross_entropy import cross_entropy_and_error
+from depthgauge.losses.cross_entropy import CrossEntropy
+from depthgauge.losses.of_runs import value_and_error_of_runs
 from depthgauge.nets.layout import Layout
 from depthgauge.rules.contract import RuleOptions
 from depthgauge.rules.normalisation import normalise
@@ -199,7 +200,7 @@ def test_cross_entropy_and_error_are_those_of_autograd():
     generator = torch.Generator().manual_seed(3)
     logits = 5 * torch.randn(2, 6, 4, dtype=torch.float64, generator=generator)
     labels = torch.randint(4, (2, 6), generator=generator)
-    loss, error = cross_entropy_and_error(logits, labels)
+    loss, error = value_and_error_of_runs(CrossEntropy(), logits, labels)
     leaf = logits.clone().requires_grad_(True)
     expected = torch.nn.functional.cross_entropy(
         leaf.flatten(0, 1), labels.flatten(), reduction="none"

@@ -117,7 +117,7 @@ def _numerics_with_bf16(
     trained: TrainedNetwork, batches: Sequence[tuple[Tensor, Tensor]]
 ) -> NumericsReading:
     """Compare the gradients in float32 and in bfloat16 with the float64 gradient (D2n)."""
-    net = StreamReader(trained.net)
+    net = StreamReader(trained.net, trained.blocks)
     gauge = NumericsGauge(net.in_precision(torch.bfloat16))
     measure(net, batches[:1], [gauge])
     return gauge.reading()
@@ -156,7 +156,9 @@ def _add_credit(
         gauges["perturbation_published"] = PublishedPerturbation(formed)
     x, y = first_samples(task, SAMPLES)
     batches = zip(torch.split(x, BATCH_READ), torch.split(y, BATCH_READ), strict=True)
-    measure(in_float32(StreamReader(trained.net))[0], batches, list(gauges.values()))
+    measure(
+        in_float32(StreamReader(trained.net, trained.blocks))[0], batches, list(gauges.values())
+    )
     return replace(report, **readings_of(gauges))
 
 

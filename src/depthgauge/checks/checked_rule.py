@@ -13,7 +13,8 @@ from torch import Tensor
 
 from depthgauge.checks.observed_batch import ObservedBatch, ObservedNeeds
 from depthgauge.config import NetConfig
-from depthgauge.nets.cross_entropy import cross_entropy_and_error
+from depthgauge.losses.cross_entropy import CrossEntropy
+from depthgauge.losses.of_runs import value_and_error_of_runs
 from depthgauge.nets.net_shape import NetShape
 from depthgauge.nets.registry import initial_net
 from depthgauge.nets.residual_mlp import ResidualMLP
@@ -107,7 +108,7 @@ class CheckedRule:
         chosen = torch.stack(list(rows))
         labels = self.task.train.y[chosen]
         trace = self.stack.forward(tuple(self.task.train.x[chosen].to(self.dtype)))
-        _, error = cross_entropy_and_error(trace.logits, labels)
+        _, error = value_and_error_of_runs(CrossEntropy(), trace.logits, labels)
         return Step(trace, error, labels, progress)
 
     def observe(

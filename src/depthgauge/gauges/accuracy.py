@@ -5,8 +5,8 @@ from __future__ import annotations
 from torch import Tensor
 
 from depthgauge.gauges.reading import Reading, SampleCount
+from depthgauge.losses.labels import IGNORED
 from depthgauge.nets.batch_view import BatchView
-from depthgauge.nets.sample_loss import IGNORED
 
 
 def count_correct(logits: Tensor, labels: Tensor) -> tuple[int, int]:

@@ -10,35 +10,29 @@ from torch import Tensor, nn
 from depthgauge.gauges.epoch_metrics import RunReadings
 from depthgauge.gauges.norms import BATCH_READ, BATCHES_READ, median_over_samples, stream_norms
 from depthgauge.gauges.reference import ReferenceGauge
+from depthgauge.losses.contract import Loss
 from depthgauge.nets.batch import call_network
 from depthgauge.nets.preserve_state import preserve_state
-from depthgauge.nets.sample_loss import IGNORED
 from depthgauge.nets.stream_reader import StreamReader
 from depthgauge.tasks.base import Split
 
 
-def right_answers_of_network(net: nn.Module, split: Split, chunk: int) -> Tensor:
-    """Return the share of a sample's labels that the network answers correctly, (samples,).
+def scores_of_network(net: nn.Module, split: Split, loss: Loss, chunk: int) -> Tensor:
+    """Return the network's score on each sample, (samples,).
 
-    With one label per sample, the share is a flag. The network runs in eval mode.
+    With one class number for each sample, that is whether the network answers the sample
+    correctly, as a flag. The network runs in eval mode.
     """
+    score = loss.score(split.y)
     with preserve_state(net), torch.no_grad():
         return torch.cat(
             [
-                _right(call_network(net, x), y)
+                score(call_network(net, x), y)
                 for x, y in zip(
                     torch.split(split.x, chunk), torch.split(split.y, chunk), strict=True
                 )
             ]
         )
-
-
-def _right(logits: Tensor, labels: Tensor) -> Tensor:
-    right = logits.argmax(-1) == labels
-    if labels.dim() == 1:
-        return right
-    counted = (labels != IGNORED).flatten(1).sum(1)
-    return right.flatten(1).sum(1) / counted.clamp(min=1)
 
 
 def norms_of_network(

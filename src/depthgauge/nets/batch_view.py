@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from depthgauge.nets.sample_loss import IGNORED, class_axis, has_label
+from depthgauge.losses.labels import IGNORED, class_axis, has_label
 
 if TYPE_CHECKING:
     from depthgauge.nets.stream_reader import StreamReader

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from depthgauge.config import NetConfig
+from depthgauge.losses.registry import find_loss
 from depthgauge.nets.cut.passage import Passage
 from depthgauge.nets.cut.probe import Probe, Returns, probe
 from depthgauge.nets.layout import layout_of
@@ -13,7 +14,6 @@ from depthgauge.nets.measured_size import NetworkSize, measure_size
 from depthgauge.nets.net_shape import NetShape, without
 from depthgauge.nets.registry import boundary_blocks, initial_net
 from depthgauge.nets.residual_mlp import ResidualMLP
-from depthgauge.nets.sample_loss import cross_entropy
 from depthgauge.tasks.base import Task
 from depthgauge.tasks.inputs import as_inputs
 
@@ -35,7 +35,8 @@ def probe_of(config: NetConfig, task: Task) -> Probe:
         inputs, labels = first_samples(task)
         returns: Returns = "auto" if config.blocks else "stream"
         blocks = boundary_blocks(net, config)
-        _PROBES[key] = probe(net, blocks, inputs, labels, cross_entropy, returns=returns)
+        losses = find_loss(task.loss).value
+        _PROBES[key] = probe(net, blocks, inputs, labels, losses, returns=returns)
     return _PROBES[key]
 
 

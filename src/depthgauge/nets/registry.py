@@ -60,6 +60,12 @@ def build_net(config: NetConfig, task: Task) -> nn.Module:
     )
 
 
+def check_net(config: NetConfig, task: Task) -> None:
+    """Refuse a network of the package that does not fit a task; this allocates no weights."""
+    with torch.device("meta"):
+        build_net(config, task)
+
+
 def initial_net(config: NetConfig, task: Task, seed: int) -> nn.Module:
     """Build the network that this seed gives, and restore torch's global random state."""
     with torch.random.fork_rng(devices=[]):

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from depthgauge.errors import UserError
+from depthgauge.losses.function_loss import AnyLoss, as_loss
 from depthgauge.nets.batch import call_network, copy_inputs
 from depthgauge.nets.batch_view import BatchView, along_axis, size_of_samples
 from depthgauge.nets.block_output import do_blocks_return_branch, is_last_output_added
@@ -18,7 +19,6 @@ from depthgauge.nets.find_blocks import Blocks, find_blocks
 from depthgauge.nets.layout import Layout
 from depthgauge.nets.preserve_state import device_of, dtype_of, preserve_state
 from depthgauge.nets.residual_mlp import ResidualMLP
-from depthgauge.nets.sample_loss import Loss, cross_entropy, losses_and_error, make_sample_loss
 
 Returns = Literal["auto", "stream", "branch"]
 
@@ -33,7 +33,7 @@ class StreamReader:
     Args:
         model: any module; it is measured in eval mode and left as it was.
         blocks: the dotted path to the blocks, or the modules; by default `model.blocks`.
-        loss: computes each sample's own loss from logits and labels.
+        loss: the name of a loss, or what computes each sample's own loss from logits and labels.
         layout: the axes of samples and features in the stream.
         returns: "stream" if a block returns the whole stream, "branch" if it returns a branch that
             the network adds; "auto" detects it in the first forward pass.
@@ -44,12 +44,12 @@ class StreamReader:
         model: nn.Module,
         blocks: Blocks = None,
         *,
-        loss: Loss = cross_entropy,
+        loss: AnyLoss = "cross_entropy",
         layout: Layout | None = None,
         returns: Returns = "auto",
     ) -> None:
         self.model, self.blocks = model, find_blocks(model, blocks)
-        self.loss, self.layout = make_sample_loss(loss), layout or Layout()
+        self.loss, self.layout = as_loss(loss), layout or Layout()
         if returns == "auto" and isinstance(model, ResidualMLP):
             returns = "branch" if model.residual_add else "stream"
         self.adds = None if returns == "auto" else returns == "branch"
@@ -91,7 +91,7 @@ class StreamReader:
             with tape.recording():
                 logits = call_network(self.model, inputs)
             self._check_samples(tape.inputs[0], labels)
-            losses, error = losses_and_error(self.loss, logits, labels)
+            losses, error = self._losses_and_error(logits.detach().double(), labels)
             size = along_axis(size_of_samples(error), error, 0)
             unit = torch.where(size > 0, error / size, 0.0).to(logits.dtype)
             gradients = self._gradients(tape, logits, unit) if self.has_gradients else ()
@@ -107,6 +107,10 @@ class StreamReader:
             error,
             gradients,
         )
+
+    def _losses_and_error(self, logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+        self.loss.check(logits.shape, labels)
+        return self.loss.value(logits, labels), self.loss.error(logits, labels)
 
     def _gradients(self, tape: Tape, logits: Tensor, unit: Tensor) -> tuple[Tensor, ...]:
         """Return the gradients at every boundary, without touching any parameter's `.grad`."""
@@ -168,7 +172,7 @@ class StreamReader:
     ) -> Tensor:
         """Return each sample's own loss in float64; `shift` means the same as for `logits`."""
         logits = self.logits(inputs, shift=shift).double()
-        return self.loss(logits, labels.to(self.device))
+        return self.loss.value(logits, labels.to(self.device))
 
     def _copy_batch(self, inputs: Any, labels: Tensor) -> tuple[Any, Tensor]:
         labels = self.loss.mark_ignored(labels.detach().to(self.device, copy=True))

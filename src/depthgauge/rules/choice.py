@@ -17,6 +17,7 @@ from depthgauge.brackets import Bracketed, parse_brackets
 from depthgauge.config import NetConfig, Recipe, RuleConfig, TrainingOptions
 from depthgauge.controls import CONTROLS
 from depthgauge.errors import UserError
+from depthgauge.recipe import first_reason, text_of_option, unused_fields
 from depthgauge.registry import RULES
 from depthgauge.rules.contract import Rule, RuleOptions
 
@@ -47,7 +48,7 @@ class RuleChoice:
         given, default = dict(self.options), dict(self.rule_class.Options())
         usual = {name: option.default for name, option in TrainingOptions.model_fields.items()}
         varied = [
-            f"{name}={value}"
+            f"{name}={text_of_option(value)}"
             for name, value in [*given.items(), *self.training.items()]
             if value != (default | usual)[name]
         ]
@@ -77,7 +78,16 @@ class RuleChoice:
         changes = dict(self.training)
         if self.control:
             changes |= CONTROLS[self.control].training
-        return base.model_copy(update=changes)
+        unused = unused_fields(dict(base) | changes)
+        for name in self.training:
+            if name in unused:
+                raise UserError(
+                    f"{name} in {self.text} has no effect with {unused[name]}; leave it out"
+                )
+        try:
+            return base.model_copy(update=changes)
+        except ValidationError as error:
+            raise UserError(f"the rule {self.text}: {first_reason(error)}") from error
 
 
 def choose_rule(text: str) -> RuleChoice:

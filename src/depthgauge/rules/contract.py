@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Literal, Protocol
+from typing import ClassVar, Literal
 
 import torch
 from pydantic import (
@@ -17,29 +17,14 @@ from pydantic import (
     model_serializer,
 )
 from torch import Tensor
-from torch.nn.functional import cross_entropy
 
+from depthgauge.losses.contract import Loss
+from depthgauge.losses.cross_entropy import CrossEntropy
 from depthgauge.nets.layout import Layout
 from depthgauge.nets.net_shape import NetShape
 
 Need = Literal["error", "readout", "blocks", "gradient"]
 Normalise = Literal["sample", "batch", "none"]
-
-
-class Loss(Protocol):
-    """A loss that has one number for each sample."""
-
-    def value(self, output: Tensor, target: Tensor) -> Tensor:
-        """Return each sample's loss, (samples,)."""
-        ...
-
-
-class ClassLoss:
-    """The cross-entropy of one class number for each sample."""
-
-    def value(self, output: Tensor, target: Tensor) -> Tensor:
-        """Return each sample's cross-entropy, (samples,)."""
-        return cross_entropy(output, target, reduction="none")
 
 
 @dataclass(frozen=True)
@@ -105,7 +90,7 @@ class Context:
         self._noise = noise
         self.residual = residual
         self.layout = layout or Layout()
-        self.loss: Loss = loss or ClassLoss()
+        self.loss: Loss = loss or CrossEntropy()
         self._last_gradient = last_gradient
 
     def _declared(self, need: Need) -> object:

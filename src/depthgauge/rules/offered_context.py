@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from torch import Tensor
 
+from depthgauge.losses.contract import Loss
 from depthgauge.nets.layout import Layout
-from depthgauge.rules.contract import Context, Loss, Need, Rule
+from depthgauge.rules.contract import Context, Need, Rule
 
 Offers = Mapping[Need, Callable[[], object]]
 """For each need that a network can offer, a function that makes what the rule gets."""

@@ -25,7 +25,9 @@ from depthgauge.config import (
     identity_of,
 )
 from depthgauge.errors import OptionError, UserError
+from depthgauge.losses.registry import find_loss
 from depthgauge.nets.architectures.choice import choose_net
+from depthgauge.nets.registry import check_net
 from depthgauge.nets.user_net_config import count_user_blocks, user_net_config
 from depthgauge.rules.choice import RuleChoice, choose_rule
 from depthgauge.scheduling.variations import at_all_settings, with_controls, with_floor
@@ -142,16 +144,28 @@ class Grid:
         if len(set(labels)) < len(labels):
             raise UserError(f"--rules names a rule twice: {' '.join(labels)}; name each rule once")
         for choice in self.rules:
-            if self.net.source and choice.net(self.net) != self.net:
-                raise UserError(
-                    f"the rule {choice.label} needs a changed network, but {self.net.name} is "
-                    "built by its own function; leave the control out, or write a function for it"
-                )
+            self._check_control(choice)
             if not self.net.blocks and choice.control in ("shallow", "wide_block"):
                 raise UserError(
                     f"the rule {choice.label} needs a network with blocks, but --depth is 0; "
                     "choose a depth of at least 1"
                 )
+
+    def _check_control(self, choice: RuleChoice) -> None:
+        """Refuse a control whose change to the network the network does not know."""
+        net, changed = self.net, choice.net(self.net)
+        if net.is_residual_mlp or changed == net:
+            return
+        if net.source:
+            raise UserError(
+                f"the rule {choice.label} needs a changed network, but {net.name} is built by its "
+                "own function; leave the control out, or write a function for it"
+            )
+        if changed != net.model_copy(update={"blocks": changed.blocks}):
+            raise UserError(
+                f"the control {choice.control} changes what only the net residual_mlp has; leave "
+                f"it out for {net.name}"
+            )
 
     @property
     def base(self) -> SharedConfig:
@@ -205,7 +219,7 @@ def build_grid(config: StudyConfig, task: Task, rules: Sequence[RuleChoice] | No
     net = net_of(config, task)
     if config.floors and net.blocks and not net.source:
         controlled = with_floor(controlled)
-    return Grid(task, net, recipe_of(config), controlled, ks_of(config), config.seeds)
+    return Grid(task, net, recipe_of(config, task), controlled, ks_of(config), config.seeds)
 
 
 def given_rules(config: StudyConfig) -> list[RuleChoice]:
@@ -217,24 +231,42 @@ def given_rules(config: StudyConfig) -> list[RuleChoice]:
 
 
 def net_of(config: StudyConfig, task: Task | None = None) -> NetConfig:
-    """Return the configuration of the network; by default, the task decides the width.
+    """Return the configuration of the network.
 
-    A user's network is built and run on some samples of the task, to see what it is. Without
-    `task`, the task is loaded for that.
+    By default, the task decides the width of residual_mlp; other networks have their own. With
+    `task`, a network that does not fit the task is refused. A user's network is built and run on
+    some samples of the task, to see what it is. Without `task`, the task is loaded for that.
     """
     try:
         if config.own_net is not None:
             return user_net_config(config.own_net, config.blocks, task or load_task_of(config))
         choice = choose_net(config.net)
+        width = config.width or choice.usual_width or find_task(config.task).width
+        net = choice.config(width, config.depth)
+        if task is not None:
+            check_net(net, task)
     except UserError as error:
         raise OptionError("net", str(error)) from error
-    return choice.config(config.width or find_task(config.task).width, config.depth)
+    return net
 
 
-def recipe_of(config: StudyConfig) -> Recipe:
-    """Return the recipe of a study; by default, the task decides the number of epochs."""
-    epochs = config.epochs or find_task(config.task).epochs
-    return Recipe(epochs=epochs, batch_size=config.batch_size, dtype=config.dtype)
+def recipe_of(config: StudyConfig, task: Task) -> Recipe:
+    """Return the recipe of a study; by default, the task decides on the epochs and the loss."""
+    shared = Recipe.model_fields.keys() & StudyConfig.model_fields.keys() - {"epochs", "loss"}
+    name, targets = config.loss or task.loss, task.evaluation.y
+    try:
+        loss = find_loss(name)
+        loss.check(
+            targets.shape if task.is_regression else (*targets.shape, task.num_classes), targets
+        )
+    except UserError as error:
+        raise OptionError("loss", str(error)) from error
+    return Recipe(
+        **{option: getattr(config, option) for option in shared},
+        epochs=config.epochs or find_task(config.task).epochs,
+        loss=name,
+        score=loss.score(targets).name,
+    )
 
 
 def depth_of(config: StudyConfig) -> int:
@@ -278,7 +310,9 @@ def folder_of(config: StudyConfig, task: Task) -> Path:
     if config.out is not None:
         return Path(config.out)
     net = net_of(config, task)
-    text = json.dumps(base_of(task, net, recipe_of(config)).model_dump(mode="json"), sort_keys=True)
+    text = json.dumps(
+        base_of(task, net, recipe_of(config, task)).model_dump(mode="json"), sort_keys=True
+    )
     digest = hashlib.sha256(text.encode()).hexdigest()[:FOLDER_DIGITS]
     name = "" if net.is_residual_mlp else f"-{net.name}"
     return Path("runs") / f"{task.name}{name}-d{net.width}-L{net.blocks}-{digest}"

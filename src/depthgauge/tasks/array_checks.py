@@ -14,7 +14,8 @@ import torch
 from numpy.typing import NDArray
 
 from depthgauge.errors import UserError
-from depthgauge.tasks.base import IGNORED, Split, Task
+from depthgauge.losses.labels import IGNORED
+from depthgauge.tasks.base import Split, Task
 
 Array = NDArray[Any]
 

@@ -14,10 +14,8 @@ from torch import Tensor
 
 from depthgauge.config import TaskConfig
 from depthgauge.errors import UserError
+from depthgauge.losses.scores import usual_score
 from depthgauge.tasks.shape import TaskShape
-
-IGNORED = -100
-"""The label of a token that does not count."""
 
 
 @dataclass(frozen=True)
@@ -116,16 +114,12 @@ class Task:
 
     @property
     def chance(self) -> float:
-        """The accuracy of always answering the most frequent class of the evaluation split.
+        """The score of the best constant answer on the evaluation split.
 
-        With one class per token, tokens without a class do not count. The score of a regression
-        that always answers the mean is 0.
+        Of a classification, that is the share of the most frequent class. With one class per token,
+        tokens without a class do not count. Of a regression it is 0, the R² of the mean.
         """
-        if self.is_regression:
-            return 0.0
-        labels = self.evaluation.y[self.evaluation.y != IGNORED]
-        counts = torch.bincount(labels, minlength=self.num_classes)
-        return float(counts.max() / counts.sum())
+        return usual_score(self.evaluation.y).chance
 
     @property
     def config(self) -> TaskConfig:

@@ -14,9 +14,8 @@ from depthgauge.tasks.cifar_sets import (
     HEIGHT,
     WIDTH,
     CifarSet,
-    find_wrong_digest,
-    sha256_by_name,
 )
+from depthgauge.tasks.data_set import find_wrong_digest, sha256_by_name
 
 
 def load_cifar10(dataset: CifarSet = CIFAR10) -> Task:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from depthgauge.tasks.base import IGNORED, Split, Task
+from depthgauge.losses.labels import IGNORED
+from depthgauge.tasks.base import Split, Task
 
 PLACES, HOPS, QUERIES = 8, 4, 2
 TRAIN, EVALUATION = 12_000, 3_000

@@ -128,3 +128,8 @@ CIFAR100 = TaskEntry(
     epochs=100,
     width=256,
 )
+SHAKESPEARE = TaskEntry(
+    "the characters of Shakespeare's plays: predict the next one; for --net gpt",
+    partial(_load, "depthgauge.tasks.shakespeare:load_shakespeare"),
+    epochs=10,
+)

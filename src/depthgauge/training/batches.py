@@ -10,7 +10,8 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from depthgauge.tasks.base import IGNORED, Task
+from depthgauge.losses.labels import IGNORED
+from depthgauge.tasks.base import Task
 from depthgauge.tasks.inputs import as_inputs, targets_of
 from depthgauge.training.augmentation import CropAndFlip
 from depthgauge.training.random_streams import random_stream

@@ -38,6 +38,11 @@ class NetChoice:
         varied = [f"{n}={v}" for n, v in self.options.model_dump().items() if v != usual[n]]
         return self.name + (f"[{','.join(varied)}]" if varied else "")
 
+    @property
+    def usual_width(self) -> int | None:
+        """The width that the network has by default; None if the task decides."""
+        return self.net_class.usual_width if issubclass(self.net_class, Network) else None
+
     def config(self, width: int, blocks: int) -> NetConfig:
         """Return the network as a run's configuration holds it."""
         options = self.options.model_dump(mode="json")

@@ -36,6 +36,7 @@ class CNN(Network):
     name = "cnn"
     summary = "the published record's small CNN for images (there: depth 3, width 32); no skips"
     Options = CNNOptions
+    usual_width = 32
 
     def __init__(
         self,

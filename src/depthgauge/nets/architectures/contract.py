@@ -24,6 +24,7 @@ class Network(nn.Module, ABC):
     Attributes:
         name, summary: the network in lists and messages.
         Options: the options that users write in brackets.
+        usual_width: the width of the stream if the user gives none.
         embed: the part before the first block.
         blocks: the blocks, each of which returns the next state of the stream.
         readout: the part after the last block.
@@ -32,6 +33,7 @@ class Network(nn.Module, ABC):
     name: ClassVar[str]
     summary: ClassVar[str]
     Options: ClassVar[type[NetOptions]] = NetOptions
+    usual_width: ClassVar[int] = 64
 
     embed: nn.Module
     blocks: nn.ModuleList

@@ -86,6 +86,7 @@ class ResNet(Network):
     name = "resnet"
     summary = "a residual network for images: pre-activation blocks in stages, convolutions"
     Options = ResNetOptions
+    usual_width = 16
 
     def __init__(
         self,
@@ -100,13 +101,13 @@ class ResNet(Network):
         options = options or ResNetOptions()
         self.embed = nn.Conv2d(channels, width, 3, padding=1, bias=False)
         self.blocks = nn.ModuleList()
+        before = width
         for stage in stages_of_blocks(depth, options.stages):
             out = width * 2**stage
-            before = self.blocks[-1].conv2.out_channels if len(self.blocks) else width
             stride = 2 if out != before else 1
             self.blocks.append(PreActivationBlock(before, out, stride, options.norm))
-        last = self.blocks[-1].conv2.out_channels if depth else width
-        self.readout = ConvReadout(last, outputs, options.norm)
+            before = out
+        self.readout = ConvReadout(before, outputs, options.norm)
 
     @classmethod
     def build(cls, shape: TaskShape, width: int, depth: int, options: ResNetOptions) -> Self:

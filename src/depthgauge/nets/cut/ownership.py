@@ -45,7 +45,8 @@ def find_owners(trial: Trial, cut: Cut, passage: Passage) -> dict[str, frozenset
                 found[name] += power * BASE**digit
     single = {name: frozenset({code + LOSS}) for name, code in found.items() if name not in several}
     none: dict[str, frozenset[int]] = dict.fromkeys(plain.keys() - found.keys(), frozenset())
-    return none | single | _owners_one_by_one(trial, cut, passage, several, owners)
+    every = none | single | _owners_one_by_one(trial, cut, passage, several, owners)
+    return {name: every[name] for name in plain}
 
 
 def _owners_one_by_one(

@@ -17,6 +17,7 @@ from depthgauge.nets.cut.ownership import find_owners
 from depthgauge.nets.cut.parts import Parts
 from depthgauge.nets.cut.passage import Passage
 from depthgauge.nets.cut.recording import OverwrittenError, Recording
+from depthgauge.nets.cut.replay import Replay, find_refusals
 from depthgauge.nets.cut.stream_argument import find_stream_argument
 from depthgauge.nets.cut.trial import SampleLosses, Trial
 from depthgauge.nets.preserve_state import rehearse_training
@@ -37,6 +38,7 @@ class Probe:
         shapes: the shapes of h_0 … h_L, with the samples.
         output: the shape of the network's output.
         owners: for each parameter the names of the credits that it follows.
+        refusals: for the needs "readout" and "blocks" of rules why the network cannot offer them.
         notes: sentences on what is allowed but should be known.
         training: why the network cannot be trained with credit; None if it can.
         ladder: why its blocks cannot be frozen one by one; None if they can.
@@ -48,6 +50,7 @@ class Probe:
     shapes: tuple[tuple[int, ...], ...] = ()
     output: tuple[int, ...] = ()
     owners: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    refusals: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     training: str | None = None
     ladder: str | None = None
@@ -119,6 +122,7 @@ class _Probing:
             self._see(recording, passage)
             self._check_gradients(cut, passage)
             self._find_owners(cut, passage)
+            self._replay(cut, passage)
 
     def _see(self, recording: Recording, passage: Passage) -> None:
         self.result = replace(
@@ -197,6 +201,12 @@ class _Probing:
             )
         parts.check_locality()
         self.result = replace(self.result, ladder=parts.find_shared())
+
+    def _replay(self, cut: Cut, passage: Passage) -> None:
+        """Find out whether the readout and the blocks can be run alone."""
+        recording = cut.record(self.trial.run, passes=passage)
+        replay = Replay(self.model, self.blocks, self.trial.rerun, recording, passage)
+        self.result = replace(self.result, refusals=find_refusals(replay, recording))
 
 
 def _check_whole(model: nn.Module) -> None:

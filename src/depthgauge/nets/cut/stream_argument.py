@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.utils._pytree import tree_leaves
+from torch.utils._pytree import tree_leaves, tree_map
 
 from depthgauge.errors import UserError
 from depthgauge.nets.cut.passage import first_tensor, replace_tensor
@@ -20,14 +20,14 @@ Arguments = dict[int | str, Any]
 def find_stream_argument(trial: Trial, blocks: Sequence[nn.Module]) -> int | str | None:
     """Return the position or the name of the stream among the arguments of a block.
 
-    The first call's output is shifted. Exactly one argument of the second call must move. If there
-    is one call alone, the first argument with floating-point numbers is the stream.
+    The first tensor that the first call returns is shifted. Exactly one argument of the second call
+    must move, and no other one if everything that the first call returns is shifted. If there is
+    one call alone, the first argument with floating-point numbers is the stream.
     """
-    first, second = _arguments(trial, blocks, shifts=False)
+    first, second = _arguments(trial, blocks)
     if not second:
         return next((k for k, v in first.items() if _is_float(v)), None)
-    _, moved = _arguments(trial, blocks, shifts=True)
-    changed = [key for key in second if _differ(second[key], moved.get(key))]
+    changed = _changed(second, _arguments(trial, blocks, _shift_first)[1])
     streams = [key for key in changed if isinstance(second[key], Tensor)]
     if not changed:
         raise UserError(
@@ -40,8 +40,9 @@ def find_stream_argument(trial: Trial, blocks: Sequence[nn.Module]) -> int | str
             f"the stream is inside the {type(second[changed[0]]).__name__} that blocks get as "
             "argument; give the stream to blocks as an argument of its own"
         )
+    changed = _changed(second, _arguments(trial, blocks, _shift_all)[1])
     if len(changed) > 1:
-        names = " and ".join(_name(key) for key in changed[:2])
+        names = " and ".join(map(_name, changed[:2]))
         raise UserError(
             f"two arguments of a block follow the block before ({names}), so there are two "
             "streams; join them into one tensor"
@@ -50,9 +51,9 @@ def find_stream_argument(trial: Trial, blocks: Sequence[nn.Module]) -> int | str
 
 
 def _arguments(
-    trial: Trial, blocks: Sequence[nn.Module], shifts: bool
+    trial: Trial, blocks: Sequence[nn.Module], shift: Callable[[Any], Any] | None = None
 ) -> tuple[Arguments, Arguments]:
-    """Return copies of the arguments of the first two calls; the first output may be shifted."""
+    """Return copies of the arguments of the first two calls; `shift` changes the first output."""
     seen: list[Arguments] = [{}, {}]
 
     def before(call: int, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
@@ -62,14 +63,24 @@ def _arguments(
             seen[call] = {key: _copy(value) for key, value in named.items()}
 
     def after(call: int, output: Any) -> Any:
-        if call or not shifts:
-            return None
-        stream = first_tensor(call, output)
-        return replace_tensor(output, stream, stream + noise_like(stream))
+        return None if call or shift is None else shift(output)
 
     with watch_calls(blocks, before, after):
         trial.run()
     return seen[0], seen[1]
+
+
+def _shift_first(output: Any) -> Any:
+    stream = first_tensor(0, output)
+    return replace_tensor(output, stream, stream + noise_like(stream))
+
+
+def _shift_all(output: Any) -> Any:
+    return tree_map(lambda value: value + noise_like(value) if _is_float(value) else value, output)
+
+
+def _changed(before: Arguments, after: Arguments) -> list[int | str]:
+    return [key for key, value in before.items() if _differ(value, after.get(key))]
 
 
 def noise_like(stream: Tensor) -> Tensor:

@@ -42,6 +42,10 @@ class Trial:
         """Run the forward pass from the trial's state, and return the output."""
         self._restore_buffers()
         self.model.zero_grad(set_to_none=True)
+        return self.rerun()
+
+    def rerun(self) -> Tensor:
+        """Run the forward pass with the trial's random numbers, and return the output."""
         torch.manual_seed(self.seed)
         np.random.seed(self.seed)  # the network's own calls use this state
         random.seed(self.seed)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor, nn
 
-from depthgauge.nets.cross_entropy import cross_entropy_and_error
+from depthgauge.losses.contract import Loss
 from depthgauge.nets.cut.recording import Recording
 from depthgauge.nets.cut.replay import Replay
 from depthgauge.nets.layout import Layout, layout_of
@@ -23,14 +24,16 @@ class Pass:
     Attributes:
         net: the network.
         recording: the pass.
-        loss: the mean loss of the batch, with its graph.
-        labels: the labels of the batch.
+        loss_of_samples: the loss of the run.
+        loss: the mean loss over the labels of the batch, with its graph.
+        labels: the labels, or other targets, of the batch.
         blocks: the number L of blocks.
         replay: the readout and the blocks as functions, for networks that do not have them.
     """
 
     net: nn.Module
     recording: Recording
+    loss_of_samples: Loss
     loss: Tensor
     labels: Tensor
     blocks: int
@@ -51,6 +54,11 @@ class Pass:
         """The number of samples in the batch."""
         return len(self.labels)
 
+    @cached_property
+    def divisor(self) -> Tensor:
+        """What the sum of the samples' losses is divided by: the number of labels that count."""
+        return self.loss_of_samples.labels(self.labels).sum().clamp(min=1)
+
     @property
     def states(self) -> Sequence[Tensor]:
         """The states h_0 … h_L."""
@@ -60,7 +68,7 @@ class Pass:
         """Return for each need a function that makes what a rule gets."""
         return {
             "error": self._error,
-            "gradient": lambda: [self.samples * g for g in self.gradients(self.loss)],
+            "gradient": lambda: [self.divisor * g for g in self.gradients(self.loss)],
             "readout": self._readout,
             "blocks": self._blocks,
         }
@@ -73,16 +81,20 @@ class Pass:
             for gradient, state in zip(found, self.states, strict=False)
         ]
 
+    @property
+    def reaches_last(self) -> bool:
+        """Whether the pass has a gradient at h_L; it has none if the last block is frozen."""
+        return not self.blocks or self.blocks - 1 in self.recording.trained
+
     def last_gradient(self) -> Tensor:
         """Return g_L of each sample's own loss."""
         if not self.blocks:
-            return self.samples * self.gradients(self.loss)[0]
-        return self.samples * self.recording.last_gradient(self.loss)
+            return self.divisor * self.gradients(self.loss)[0]
+        return self.divisor * self.recording.last_gradient(self.loss)
 
     @torch.no_grad()
     def _error(self) -> Tensor:
-        output, labels = self.recording.output.detach(), self.labels
-        return cross_entropy_and_error(output.unsqueeze(0), labels.unsqueeze(0))[1][0]
+        return self.loss_of_samples.error(self.recording.output.detach(), self.labels)
 
     def _readout(self) -> Callable[[Tensor], Tensor]:
         if isinstance(self.net, ResidualMLP):

@@ -6,11 +6,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from depthgauge.config import RunConfig
+from depthgauge.losses.registry import find_loss
 from depthgauge.nets.batch import call_network
 from depthgauge.nets.cut.cut import Cut
+from depthgauge.nets.cut.passage import first_tensor
 from depthgauge.nets.cut.replay import Replay
 from depthgauge.nets.probed import passage_of
 from depthgauge.nets.registry import boundary_blocks
@@ -20,8 +22,8 @@ from depthgauge.rules.offered_context import offer_context
 from depthgauge.tasks.base import Task
 from depthgauge.tasks.inputs import as_inputs
 from depthgauge.training.initial_run import initialise
-from depthgauge.training.local.adamw import RunAdamW
 from depthgauge.training.local.offers import Pass
+from depthgauge.training.local.optimizer import RunOptimizer
 from depthgauge.training.local.penalty import Penalty
 from depthgauge.training.local.statistics import FrozenBuffers
 from depthgauge.training.precision import DTYPES
@@ -49,6 +51,7 @@ class LocalRun:
     ) -> None:
         self.config, self.rule, self.recipe = config, rule, config.recipe
         self.dtype, self.device = DTYPES[config.recipe.dtype], device
+        self.loss = find_loss(config.recipe.loss)
         net, feedback = initialise(config, task, rule)
         self.net = net.to(device, self.dtype)
         self.feedback = {name: self._convert(tensor) for name, tensor in feedback.items()}
@@ -58,13 +61,16 @@ class LocalRun:
         self.passage = passage_of(self.net, config.net, task)
         through = rule.end_to_end or "gradient" in rule.needs
         self.cut = Cut(self.net, self.blocks, frozen=frozen, end_to_end=through)
+        if "readout" in rule.needs and not through and len(self.blocks) - 1 in frozen:
+            self.blocks[-1].register_forward_hook(_ask_for_gradient)
         self.residual = getattr(self.net, "residual_add", True)
         strength = self.recipe.penalty if config.net.blocks else 0.0
         self.penalty = Penalty(strength, self.passage.returns == "branch", self.residual)
         self.swapped = SwappedCredit([config])
-        self.optimizer = RunAdamW(self.net, self.recipe)
+        self.optimizer = RunOptimizer(self.net, self.blocks, self.recipe)
         self._noise, self._drawn = random_stream("noise", config.seed, 0), False
         self._epoch = self._step = 0
+        self._checked = False
         self.buffers.train()
 
     def _convert(self, tensor: Tensor) -> Tensor:
@@ -103,9 +109,13 @@ class LocalRun:
         self.optimizer.zero_grad()
         with torch.enable_grad():
             recording = self.cut.record(forward, passes=self.passage)
-            loss = torch.nn.functional.cross_entropy(recording.output, labels)
+            if not self._checked:
+                self.loss.check(recording.output.shape, labels)
+                self._checked = True
+            loss = self.loss.mean(recording.output, labels)
             replay = Replay(self.net, self.blocks, forward, recording, self.passage)
-            seen = Pass(self.net, recording, loss, labels, self.config.net.blocks, replay)
+            blocks = self.config.net.blocks
+            seen = Pass(self.net, recording, self.loss, loss, labels, blocks, replay)
             if self.rule.end_to_end:
                 self._backpropagate(seen)
             else:
@@ -143,7 +153,7 @@ class LocalRun:
         with torch.no_grad():
             given = compute_credit(self.rule, context)
             learned = dict(self.rule.learn(context))
-        credit = [part / seen.samples for part in (given.embed, *given.blocks)]
+        credit = [part / seen.divisor for part in (given.embed, *given.blocks)]
         own = self.penalty.gradients(seen.recording, seen.samples)
         credit = self._swap_and_penalise(credit, own)
         if not seen.blocks:  # the network is cut at its readout, which follows the loss
@@ -167,7 +177,8 @@ class LocalRun:
             noise=noise,
             residual=seen.residual,
             layout=seen.layout,
-            last_gradient=seen.last_gradient,
+            loss=self.loss,
+            last_gradient=seen.last_gradient if seen.reaches_last else None,
         )
 
     def _swap_and_penalise(
@@ -195,6 +206,14 @@ class LocalRun:
         if state.epoch < self.recipe.epochs:
             self.optimizer.restore(state.moments, steps)
         self.buffers.keep()
+
+
+def _ask_for_gradient(block: nn.Module, _: object, output: object) -> None:
+    """Let the loss reach the output of a last block that is frozen, so that g_L is known."""
+    if block.training and torch.is_grad_enabled():
+        stream = first_tensor(0, output)
+        if not stream.requires_grad:
+            stream.requires_grad_()
 
 
 def frozen_blocks(config: RunConfig) -> list[int]:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from depthgauge.config import RunConfig
 from depthgauge.gauges.epoch_metrics import RunReadings
-from depthgauge.gauges.network_metrics import norms_of_network, right_answers_of_network
+from depthgauge.gauges.network_metrics import norms_of_network, scores_of_network
 from depthgauge.nets.stream_reader import StreamReader
 from depthgauge.rules.contract import Rule
 from depthgauge.tasks.base import Split, Task
@@ -76,13 +76,15 @@ class LocalRuns:
 
     def right_answers(self, split: Split, chunk: int) -> Tensor:
         """Return the share of right answers of each run on each sample, as (runs, samples)."""
-        return torch.stack([right_answers_of_network(run.net, split, chunk) for run in self.runs])
+        return torch.stack(
+            [scores_of_network(run.net, split, run.loss, chunk) for run in self.runs]
+        )
 
     def norms(self, split: Split, batches: int, batch_size: int) -> list[RunReadings]:
         """Return each run's norms of the stream and its gradients on the first batches."""
         return [
             norms_of_network(
-                StreamReader(run.net, run.blocks, returns=run.passage.returns),
+                StreamReader(run.net, run.blocks, loss=run.loss, returns=run.passage.returns),
                 split,
                 run.config.net.blocks,
                 batches=batches,

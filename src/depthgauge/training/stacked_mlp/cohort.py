@@ -12,9 +12,10 @@ import torch
 from torch import Tensor
 
 from depthgauge.config import RunConfig
-from depthgauge.gauges.cohort_readings import norms_of_runs, right_answers
+from depthgauge.gauges.cohort_readings import norms_of_runs, scores_of_runs
 from depthgauge.gauges.epoch_metrics import RunReadings
-from depthgauge.nets.cross_entropy import cross_entropy_and_error
+from depthgauge.losses.of_runs import value_and_error_of_runs
+from depthgauge.losses.registry import find_loss
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.stacked.network import StackedResidualMLP, StackedTrace
 from depthgauge.nets.stacked.products import products_for
@@ -22,9 +23,9 @@ from depthgauge.rules.contract import Rule
 from depthgauge.tasks.base import Split, Task
 from depthgauge.training.batches import Batch
 from depthgauge.training.initial_run import initialise
-from depthgauge.training.optimizer import CohortAdamW
 from depthgauge.training.precision import DTYPES
 from depthgauge.training.stacked_mlp.lifted_rule import LiftedRule, Step
+from depthgauge.training.stacked_mlp.optimizer import CohortOptimizer
 from depthgauge.training.swapped_credit import SwappedCredit
 from depthgauge.training.trainee import RunState, RunTensors
 
@@ -51,6 +52,9 @@ class Cohort:
         self.recipe = configs[0].recipe
         self.seeds: Sequence[int] = sorted({config.seed for config in configs})
         self.dtype, self.device = DTYPES[self.recipe.dtype], device
+        self.loss = find_loss(self.recipe.loss)
+        shape = (len(task.train), task.num_classes)
+        self.loss.check(shape, task.train.y)
         drawn = [initialise(c, task, rule) for c, rule in zip(configs, rules, strict=True)]
         groups = [self.seeds.index(config.seed) for config in configs]
         self._group_of_run = torch.tensor(groups, device=device)
@@ -66,7 +70,7 @@ class Cohort:
         self.end_to_end = rules[0].end_to_end
         self.swapped = SwappedCredit(configs)
         self._lifted = self._lift(rules, [feedback for _, feedback in drawn])
-        self.optimizer = CohortAdamW(self.net, self.recipe)
+        self.optimizer = CohortOptimizer(self.net, self.recipe)
 
     def _lift(
         self, rules: Sequence[Rule], feedback: Sequence[dict[str, Tensor]]
@@ -82,6 +86,7 @@ class Cohort:
                 [{name: self._convert(t) for name, t in feedback[run].items()} for run in runs],
                 runs,
                 [self.configs[run].seed for run in runs],
+                loss=self.loss,
             )
             for runs in by_options.values()
         ]
@@ -129,15 +134,15 @@ class Cohort:
             for name, tensor in own.feedback.items():
                 tensor.copy_(state.feedback[name])
         if states[0].epoch < self.recipe.epochs:
-            self.optimizer.restore([state.moments for state in states], steps)
+            self.optimizer.restore_runs([state.moments for state in states], steps)
 
     def right_answers(self, split: Split, chunk: int) -> Tensor:
         """Return whether each run answers each sample correctly, as (runs, samples)."""
-        return right_answers(self.net, split, chunk)
+        return scores_of_runs(self.net, split, self.loss, chunk)
 
     def norms(self, split: Split, batches: int, batch_size: int) -> list[RunReadings]:
         """Return each run's norms of the stream and its gradients on the first batches."""
-        return norms_of_runs(self.net, split, batches=batches, batch_size=batch_size)
+        return norms_of_runs(self.net, split, self.loss, batches=batches, batch_size=batch_size)
 
     def start_epoch(self, epoch: int, step: int = 0) -> None:
         """Set the learning rate and the random streams of this epoch.
@@ -151,10 +156,10 @@ class Cohort:
 
     @torch.no_grad()
     def step(self, batch: Batch, progress: float) -> Tensor:
-        """Train every run on one batch; return each run's mean cross-entropy before the update."""
+        """Train every run on one batch; return each run's mean loss before the update."""
         trace = self.net.forward(batch.inputs)
         labels = batch.labels.index_select(0, self._group_of_run)
-        loss, error = cross_entropy_and_error(trace.logits, labels)
+        loss, error = value_and_error_of_runs(self.loss, trace.logits, labels)
         if self.end_to_end:
             self._backpropagate(trace, batch, error)
         else:

@@ -11,6 +11,8 @@ from torch.func import functional_call
 from torch.utils._pytree import tree_map
 from typing_extensions import TypedDict
 
+from depthgauge.losses.contract import Loss
+from depthgauge.losses.cross_entropy import CrossEntropy
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.stacked.network import StackedResidualMLP, StackedTrace
 from depthgauge.rules.contract import Context, Rule
@@ -69,6 +71,7 @@ class LiftedRule:
         runs: the numbers of these runs in the stack, in the order of `feedback`; `members` holds
             the same numbers as a tensor on the device.
         seeds: the seeds of these runs, in the same order.
+        loss: the loss of these runs; by default cross-entropy.
     """
 
     def __init__(
@@ -78,8 +81,11 @@ class LiftedRule:
         feedback: Sequence[dict[str, Tensor]],
         runs: Sequence[int],
         seeds: Sequence[int],
+        *,
+        loss: Loss | None = None,
     ) -> None:
         self.rule, self.net, self.runs, self.seeds = rule, net, list(runs), list(seeds)
+        self.loss = loss or CrossEntropy()
         self.feedback = {name: torch.stack([own[name] for own in feedback]) for name in feedback[0]}
         self.members = torch.tensor(self.runs, device=net.device)
         self.start_epoch(0)
@@ -184,6 +190,7 @@ class LiftedRule:
             offers=offers,
             noise=run.get("noise"),
             residual=self.net.residual_add,
+            loss=self.loss,
         )
 
     def _one_by_one(self, ask: Callable[[RuleInput], RuleOutput], seen: RuleInput) -> RuleOutput:
