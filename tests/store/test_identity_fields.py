@@ -61,9 +61,8 @@ def other_value(value: Any, annotation: Any) -> Any:
     if isinstance(value, float):
         return value * (1 + 1e-12) if value else 1e-12
     assert value is None or isinstance(value, int | str)
-    if value is None:
-        return "other" if str in get_args(annotation) else 7
-    return value + type(value)(1)
+    kind = (str if str in get_args(annotation) else int) if value is None else type(value)
+    return (kind() if value is None else value) + kind(1)
 
 
 def changed(config: Any, place: Place) -> Any:

@@ -10,8 +10,7 @@ import torch
 from depthgauge.config import NetConfig
 from depthgauge.errors import UserError
 from depthgauge.nets.find_blocks import find_blocks
-from depthgauge.nets.layout import Layout
-from depthgauge.nets.probed import probe_of
+from depthgauge.nets.probed import probe_of, probed_shape
 from depthgauge.nets.user_sources import build_from_source, remember_source
 from depthgauge.tasks.base import Task
 
@@ -38,11 +37,9 @@ def user_net_config(reference: str, block_path: str | None, task: Task) -> NetCo
     name = _name_of(reference)
     draft = NetConfig(name=name, blocks=blocks, source=source, block_path=block_path)
     seen = probe_of(draft, task)
-    if seen.training is not None:
+    if not seen.shapes:
         raise UserError(f"--net {reference} cannot be trained on {task.name}: {seen.training}")
-    last = seen.shapes[-1]
-    width = last[Layout().feature_axis_of(len(last))]
-    return draft.model_copy(update={"width": width})
+    return draft.model_copy(update={"width": probed_shape(draft, task).width})
 
 
 def _name_of(reference: str) -> str:

@@ -12,7 +12,6 @@ from torch import Tensor, nn
 from depthgauge.losses.contract import Loss
 from depthgauge.nets.cut.recording import Recording
 from depthgauge.nets.cut.replay import Replay
-from depthgauge.nets.layout import Layout, layout_of
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.rules.offered_context import Offers
 
@@ -28,7 +27,7 @@ class Pass:
         loss: the mean loss over the labels of the batch, with its graph.
         labels: the labels, or other targets, of the batch.
         blocks: the number L of blocks.
-        replay: the readout and the blocks as functions, for networks that do not have them.
+        replay: returns the network's parts as functions, for any network but ResidualMLP.
     """
 
     net: nn.Module
@@ -37,17 +36,7 @@ class Pass:
     loss: Tensor
     labels: Tensor
     blocks: int
-    replay: Replay
-
-    @property
-    def layout(self) -> Layout:
-        """Which axes of the states are samples and features."""
-        return layout_of([state.shape for state in self.states], self.samples)
-
-    @property
-    def residual(self) -> bool:
-        """Whether the blocks' functions give branches; if not, they give the next state."""
-        return isinstance(self.net, ResidualMLP) and self.net.residual_add
+    replay: Callable[[], Replay]
 
     @property
     def samples(self) -> int:
@@ -100,10 +89,10 @@ class Pass:
         if isinstance(self.net, ResidualMLP):
             return self.net.readout
         if not self.blocks:  # the network is cut at its readout, as if that were a block
-            return self.replay.blocks()[0]
-        return self.replay.readout
+            return self.replay().blocks()[0]
+        return self.replay().readout
 
     def _blocks(self) -> list[Callable[[Tensor], Tensor]]:
         if isinstance(self.net, ResidualMLP):
             return list(self.net.blocks)
-        return self.replay.blocks()[: self.blocks]
+        return self.replay().blocks()[: self.blocks]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -13,8 +14,9 @@ from depthgauge.losses.registry import find_loss
 from depthgauge.nets.batch import call_network
 from depthgauge.nets.cut.cut import Cut
 from depthgauge.nets.cut.passage import first_tensor
+from depthgauge.nets.cut.recording import Recording
 from depthgauge.nets.cut.replay import Replay
-from depthgauge.nets.probed import passage_of
+from depthgauge.nets.probed import layout_of, passage_of
 from depthgauge.nets.registry import boundary_blocks
 from depthgauge.rules.contract import Context, Rule
 from depthgauge.rules.normalisation import compute_credit
@@ -63,9 +65,10 @@ class LocalRun:
         self.cut = Cut(self.net, self.blocks, frozen=frozen, end_to_end=through)
         if "readout" in rule.needs and not through and len(self.blocks) - 1 in frozen:
             self.blocks[-1].register_forward_hook(_ask_for_gradient)
-        self.residual = getattr(self.net, "residual_add", True)
         strength = self.recipe.penalty if config.net.blocks else 0.0
-        self.penalty = Penalty(strength, self.passage.returns == "branch", self.residual)
+        residual = getattr(self.net, "residual_add", True)
+        self.penalty = Penalty(strength, self.passage.returns == "branch", residual)
+        self.layout = layout_of(config.net, task)
         self.swapped = SwappedCredit([config])
         self.optimizer = RunOptimizer(self.net, self.blocks, self.recipe)
         self._noise, self._drawn = random_stream("noise", config.seed, 0), False
@@ -101,21 +104,25 @@ class LocalRun:
 
     def step(self, inputs: Tensor, labels: Tensor, progress: float) -> Tensor:
         """Train on one batch; return the mean loss before the update."""
-
-        def forward() -> Tensor:
-            with self._random_numbers_of_step():
-                return call_network(self.net, inputs)
-
         self.optimizer.zero_grad()
         with torch.enable_grad():
-            recording = self.cut.record(forward, passes=self.passage)
+            with self._random_numbers_of_step():
+                recording = self.cut.record(
+                    lambda: call_network(self.net, inputs), passes=self.passage
+                )
             if not self._checked:
                 self.loss.check(recording.output.shape, labels)
                 self._checked = True
             loss = self.loss.mean(recording.output, labels)
-            replay = Replay(self.net, self.blocks, forward, recording, self.passage)
-            blocks = self.config.net.blocks
-            seen = Pass(self.net, recording, self.loss, loss, labels, blocks, replay)
+            seen = Pass(
+                self.net,
+                recording,
+                self.loss,
+                loss,
+                labels,
+                self.config.net.blocks,
+                partial(self._replay, recording, inputs),
+            )
             if self.rule.end_to_end:
                 self._backpropagate(seen)
             else:
@@ -125,6 +132,15 @@ class LocalRun:
         self.swapped.next_step()
         self._step += 1
         return loss.detach()
+
+    def _replay(self, recording: Recording, inputs: Tensor) -> Replay:
+        """Return the parts of the network as functions, at this batch."""
+
+        def run() -> Tensor:
+            with self._random_numbers_of_step():
+                return call_network(self.net, inputs)
+
+        return Replay(self.net, self.blocks, run, recording, self.passage)
 
     @contextmanager
     def _random_numbers_of_step(self) -> Iterator[None]:
@@ -163,7 +179,7 @@ class LocalRun:
             self.feedback[name].copy_(tensor)
 
     def _context(self, seen: Pass, progress: float) -> Context:
-        shape, noise = self.rule.noise_shape(seen.states), None
+        config, shape, noise = self.config.net, self.rule.noise_shape(seen.states), None
         if shape is not None:
             self._drawn = True
             noise = draw_noise(shape, self._noise, seen.states[0])
@@ -175,8 +191,8 @@ class LocalRun:
             progress=progress,
             offers=seen.offers(),
             noise=noise,
-            residual=seen.residual,
-            layout=seen.layout,
+            residual=config.residual_add and config.is_residual_mlp,
+            layout=self.layout,
             loss=self.loss,
             last_gradient=seen.last_gradient if seen.reaches_last else None,
         )
@@ -187,7 +203,7 @@ class LocalRun:
         """Replace the credit of swapped blocks by noise; add the gradients of the penalty."""
         changed = list(credit)
         for block in self.config.intervention.swapped:
-            changed[block + 1] = self.swapped.of_run(0, block, credit[block + 1])
+            changed[block + 1] = self.swapped.of_run(0, block, credit[block + 1], self.layout)
         for block, gradient in penalty.items():
             changed[block + 1] = changed[block + 1] + gradient
         return changed

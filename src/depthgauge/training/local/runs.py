@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -10,7 +11,7 @@ from torch import Tensor
 from depthgauge.config import RunConfig
 from depthgauge.gauges.epoch_metrics import RunReadings
 from depthgauge.gauges.network_metrics import norms_of_network, scores_of_network
-from depthgauge.nets.stream_reader import StreamReader
+from depthgauge.nets.stream_reader import NotFiniteError, StreamReader
 from depthgauge.rules.contract import Rule
 from depthgauge.tasks.base import Split, Task
 from depthgauge.training.batches import Batch
@@ -82,13 +83,15 @@ class LocalRuns:
 
     def norms(self, split: Split, batches: int, batch_size: int) -> list[RunReadings]:
         """Return each run's norms of the stream and its gradients on the first batches."""
-        return [
-            norms_of_network(
-                StreamReader(run.net, run.blocks, loss=run.loss, returns=run.passage.returns),
-                split,
-                run.config.net.blocks,
-                batches=batches,
-                batch_size=batch_size,
-            )
-            for run in self.runs
-        ]
+        return [_norms(run, split, batches, batch_size) for run in self.runs]
+
+
+def _norms(run: LocalRun, split: Split, batches: int, batch_size: int) -> RunReadings:
+    """Return the norms of a run; numbers that are not finite if its weights are not."""
+    blocks, returns = run.config.net.blocks, run.passage.returns
+    try:
+        net = StreamReader(run.net, run.blocks, loss=run.loss, returns=returns, layout=run.layout)
+    except NotFiniteError:
+        lost: list[float | None] = [math.nan] * (blocks + 1)
+        return {"h_norm": lost, "g_norm": lost, "g_over_e": math.nan}
+    return norms_of_network(net, split, blocks, batches=batches, batch_size=batch_size)
