@@ -22,8 +22,8 @@ class FA(Rule):
     gets the mean over the positions above that it overlaps.
 
     Credit is normalised after the whole chain is computed. The loss is the mean over the labels of
-    the batch, as in the published study. The gradient of this loss falls below the ε of the normalisation as the stream
-    grows, and FA's accuracy depends on that.
+    the batch, as in the published study. The gradient of this loss falls below the ε of the
+    normalisation as the stream grows, and FA's accuracy depends on that.
     """
 
     name = "fa"
