@@ -40,13 +40,10 @@ class Design:
 
 DESIGNS = (
     Design(8, 4, 2),
-    Design(10, 2, 4),
-    Design(10, 3, 2),
-    Design(10, 4, 1),
     Design(10, 4, 2),
-    Design(10, 6, 1),
-    Design(12, 4, 1),
     Design(12, 4, 2),
+    Design(10, 2, 4),
+    Design(10, 4, 1),
     Design(16, 4, 1),
 )
 

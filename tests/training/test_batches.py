@@ -7,7 +7,7 @@ import torch
 from oracles.plain_crops import all_crops
 from training.small_images import PIXELS, random_images
 
-from depthgauge.tasks.base import Split, Task
+from depthgauge.tasks.base import IGNORED, Split, Task
 from depthgauge.tasks.inputs import as_inputs, evaluation_inputs, normalise_pixels
 from depthgauge.training.batches import Batch, Batches
 
@@ -129,3 +129,51 @@ def test_the_evaluation_split_is_normalised_but_not_augmented(images):
     held = evaluation_inputs(images, torch.float64)
     assert torch.equal(held.x, normalise_pixels(images.evaluation.x, PIXELS, torch.float64))
     assert torch.equal(held.y, images.evaluation.y)
+
+
+@pytest.fixture
+def tokens() -> Task:
+    """The label of a token is the token itself, except for the first token, which has none."""
+    x = torch.arange(SAMPLES * 3).view(SAMPLES, 3) % 7
+    y = x.clone()
+    y[:, 0] = IGNORED
+    return Task("tokens", Split(x, y), Split(x, y), 7)
+
+
+@pytest.fixture
+def targets() -> Task:
+    x = torch.arange(SAMPLES, dtype=torch.float32)[:, None]
+    return Task("targets", Split(x, x.repeat(1, 2)), Split(x, x.repeat(1, 2)), 2)
+
+
+def test_tokens_and_their_labels_stay_together(tokens):
+    for batch in epoch_of(tokens, [42, 7], 0):
+        assert batch.labels.shape == (2, len(batch.inputs[0]), 3)
+        for seed in range(2):
+            assert batch.inputs[seed].dtype == torch.int64
+            assert torch.equal(batch.inputs[seed][:, 1:], batch.labels[seed][:, 1:])
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_real_targets_have_the_type_of_the_inputs(targets, dtype):
+    for batch in Batches(targets, [42, 7], 16, dtype).epoch(0):
+        assert batch.labels.dtype == dtype
+        for seed in range(2):
+            assert torch.equal(batch.labels[seed], batch.inputs[seed].repeat(1, 2))
+    assert evaluation_inputs(targets, dtype).y.dtype == dtype
+
+
+def test_random_classes_of_tokens_keep_the_labels_that_do_not_count(tokens):
+    batches = Batches(tokens, [42, 7], SAMPLES, targets="random")
+    (one,), (other,) = batches.epoch(0), batches.epoch(1)
+    for batch in (one, other):
+        assert bool((batch.labels[..., 0] == IGNORED).all())
+        assert set(batch.labels[..., 1:].flatten().tolist()) == set(range(7))
+    assert not torch.equal(one.labels, other.labels)
+
+
+def test_random_targets_are_those_of_other_samples(targets):
+    (batch,) = Batches(targets, [42, 7], SAMPLES, targets="random").epoch(0)
+    assert batch.labels.shape == (2, SAMPLES, 2)
+    assert set(batch.labels.flatten().tolist()) <= set(range(SAMPLES))
+    assert float((batch.labels[0] == batch.inputs[0]).double().mean()) < 0.2

@@ -27,7 +27,7 @@ class Pass:
         loss: the mean loss over the labels of the batch, with its graph.
         labels: the labels, or other targets, of the batch.
         blocks: the number L of blocks.
-        replay: returns the network's parts as functions, for any network but ResidualMLP.
+        replay: the readout and the blocks as functions, for networks that do not have them.
     """
 
     net: nn.Module
@@ -36,7 +36,12 @@ class Pass:
     loss: Tensor
     labels: Tensor
     blocks: int
-    replay: Callable[[], Replay]
+    replay: Replay
+
+    @property
+    def residual(self) -> bool:
+        """Whether the blocks' functions give branches; if not, they give the next state."""
+        return isinstance(self.net, ResidualMLP) and self.net.residual_add
 
     @property
     def samples(self) -> int:
@@ -89,10 +94,10 @@ class Pass:
         if isinstance(self.net, ResidualMLP):
             return self.net.readout
         if not self.blocks:  # the network is cut at its readout, as if that were a block
-            return self.replay().blocks()[0]
-        return self.replay().readout
+            return self.replay.blocks()[0]
+        return self.replay.readout
 
     def _blocks(self) -> list[Callable[[Tensor], Tensor]]:
         if isinstance(self.net, ResidualMLP):
             return list(self.net.blocks)
-        return self.replay().blocks()[: self.blocks]
+        return self.replay.blocks()[: self.blocks]
