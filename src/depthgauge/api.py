@@ -250,8 +250,8 @@ def check_net(
         batch: instead, samples of your own: a pair (inputs, labels), or a mapping with `labels`.
         shape: instead, the shape of one sample, which is drawn at random.
         words: with `shape`: samples are tokens, whole numbers below this one.
-        loss: the loss that trains the network; by default the cross-entropy, or the squared error
-            if the labels are not class numbers.
+        loss: the loss that trains the network; by default that of the task, or the cross-entropy,
+            or the squared error if the labels are not class numbers.
         returns: what the last block returns, if this cannot be told: "stream", or "branch" for a
             branch that the network adds to the stream.
     """
@@ -263,6 +263,7 @@ def check_net(
     model = build_model(net, own)
     if own is not None:
         samples = batch_of_task(model, own)
+        loss = own.loss if loss is None else loss
     elif batch is not None:
         samples = own_batch(batch)
     elif shape is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from torch import nn
+from torch import Tensor, nn
 
 from depthgauge.checks.network.answer import BlockList, NetCheck
 from depthgauge.checks.network.batch import Batch
@@ -62,6 +62,10 @@ class _Check:
         usual = "squared_error" if batch.labels.is_floating_point() else "cross_entropy"
         self.loss = as_loss(usual if loss is None else loss)
 
+    def _losses(self, output: Tensor, labels: Tensor) -> Tensor:
+        self.loss.check(output.shape, labels)
+        return self.loss.value(output, labels)
+
     def run(self, blocks: Blocks) -> NetCheck:
         """Check the network with these blocks, or with the best list of modules in it."""
         if blocks is not None or hasattr(self.model, "blocks"):
@@ -100,7 +104,7 @@ class _Check:
 
     def _probe(self, blocks: Sequence[nn.Module]) -> Probe:
         inputs, labels = self.batch.inputs, self.batch.labels
-        return probe(self.model, blocks, inputs, labels, self.loss.value, returns=self.returns)
+        return probe(self.model, blocks, inputs, labels, self._losses, returns=self.returns)
 
     def _without_blocks(self, candidates: tuple[BlockList, ...]) -> NetCheck:
         """Answer for a network in which no list of blocks was found."""
