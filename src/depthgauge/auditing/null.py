@@ -65,7 +65,7 @@ def calibrate_null(
     rule, feedback, net = trained.rule, trained.feedback, cast(ResidualMLP, trained.net)
     if rule is None or not feedback:
         raise ValueError(reason_missing(trained))
-    seen = in_float32(StreamReader(net, trained.blocks))[0].see(*batch)
+    seen = in_float32(StreamReader(net, trained.blocks, loss=trained.loss))[0].see(*batch)
     alignment = _alignment(rule, net, seen, feedback, convention)
     parts = [alignment([feedback])]
     for start in range(0, draws, alignment.together):

@@ -53,6 +53,7 @@ class TrainedNetwork:
         blocks: the dotted path to its blocks; None if they are its attribute `blocks`.
         in_bf16: whether it was trained with matrix products in bfloat16.
         drawn: the configuration and the seed from which its initial weights were drawn, if known.
+        loss: the name of the loss on which it was trained.
         shape: the network's shape, from which its rule drew the feedback; None if the rule is not
             known.
     """
@@ -66,6 +67,7 @@ class TrainedNetwork:
     blocks: str | None = None
     drawn: tuple[NetConfig, int] | None = None
     shape: NetShape | None = None
+    loss: str = "cross_entropy"
 
     def initial(self, task: Task) -> nn.Module | None:
         """Return the network before training; None if its initial weights are not known."""
@@ -109,7 +111,11 @@ def load_run(
     in_bf16 = config.recipe.dtype == "bf16"
     drawn, shape = (config.net, config.seed), shape_of(net, config.net, task)
     own = (net, rule, state.feedback, str(folder.path), name, in_bf16)
-    return _check(TrainedNetwork(*own, blocks=config.net.block_path, drawn=drawn, shape=shape))
+    return _check(
+        TrainedNetwork(
+            *own, blocks=config.net.block_path, drawn=drawn, shape=shape, loss=config.recipe.loss
+        )
+    )
 
 
 def _newest_state(folder: RunFolder) -> RunState:

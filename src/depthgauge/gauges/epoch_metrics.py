@@ -12,7 +12,7 @@ class RunReadings(TypedDict, total=False):
     """
 
     accuracy: float | None
-    """Accuracy on the whole evaluation split."""
+    """The score on the whole evaluation split: accuracy, or R² where the recipe's `score` says so."""
     h_norm: list[float | None]
     """Medians of ‖h_l‖, l = 0 … L."""
     g_norm: list[float | None]

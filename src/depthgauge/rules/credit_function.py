@@ -42,6 +42,7 @@ def make_context(
         offers=offers,
         noise=draw_noise(rule, batch) if noise is None else noise,
         residual=net.residual_add,
+        loss=batch.net.loss,
     )
 
 
