@@ -157,11 +157,8 @@ def _add_credit(
         gauges["perturbation_published"] = PublishedPerturbation(formed)
     x, y = first_samples(task, SAMPLES)
     batches = zip(torch.split(x, BATCH_READ), torch.split(y, BATCH_READ), strict=True)
-    measure(
-        in_float32(StreamReader(trained.net, trained.blocks, loss=trained.loss))[0],
-        batches,
-        list(gauges.values()),
-    )
+    net = StreamReader(trained.net, trained.blocks, loss=trained.loss)
+    measure(in_float32(net)[0], batches, list(gauges.values()))
     return replace(report, **readings_of(gauges))
 
 

@@ -110,12 +110,8 @@ def load_run(
     name = f"{config.rule.label}, k = {config.k}, seed {config.seed}"
     in_bf16 = config.recipe.dtype == "bf16"
     drawn, shape = (config.net, config.seed), shape_of(net, config.net, task)
-    own = (net, rule, state.feedback, str(folder.path), name, in_bf16)
-    return _check(
-        TrainedNetwork(
-            *own, blocks=config.net.block_path, drawn=drawn, shape=shape, loss=config.recipe.loss
-        )
-    )
+    own = (net, rule, state.feedback, str(folder.path), name, in_bf16, config.net.block_path)
+    return _check(TrainedNetwork(*own, drawn, shape, config.recipe.loss))
 
 
 def _newest_state(folder: RunFolder) -> RunState:

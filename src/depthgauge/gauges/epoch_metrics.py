@@ -12,7 +12,7 @@ class RunReadings(TypedDict, total=False):
     """
 
     accuracy: float | None
-    """The score on the whole evaluation split: accuracy, or R² where the recipe's `score` says so."""
+    """Accuracy on the whole evaluation split, or what the recipe's `score` names: R²."""
     h_norm: list[float | None]
     """Medians of ‖h_l‖, l = 0 … L."""
     g_norm: list[float | None]
