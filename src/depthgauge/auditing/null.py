@@ -21,7 +21,6 @@ from depthgauge.gauges.null import NullReading, calibrate
 from depthgauge.gauges.projection import ProjectedAlignment
 from depthgauge.nets.batch_view import BatchView
 from depthgauge.nets.preserve_state import preserve_state
-from depthgauge.nets.stream_reader import StreamReader
 from depthgauge.rules.contract import Rule
 from depthgauge.rules.credit_function import draw_noise, make_context
 from depthgauge.rules.feedback import draw_feedback
@@ -66,8 +65,7 @@ def calibrate_null(
     rule, feedback, shape = trained.rule, trained.feedback, trained.shape
     if rule is None or shape is None or not feedback:
         raise ValueError(reason_missing(trained))
-    reader = StreamReader(trained.net, trained.blocks, layout=shape.layout)
-    seen = in_float32(reader)[0].see(*batch)
+    seen = in_float32(trained.reader())[0].see(*batch)
     alignment = _alignment(rule, seen, feedback, convention)
     draw = partial(draw_feedback, rule, trained.net, shape)
     parts = [alignment([feedback])]
