@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from torch import Tensor, nn
 from training.small_runs import make_task
 
 from depthgauge.config import NetConfig, Recipe, RunConfig
@@ -105,3 +106,20 @@ def make_run(
         seed=seed,
     )
     return LocalRuns([config], [chosen.build()], task)
+
+
+class Strips(nn.Module):
+    """Digits as four strips, for functions that are passed in Python."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embed = nn.Linear(16, 8)
+        self.layers = nn.Sequential(*(nn.Sequential(nn.Linear(8, 8), nn.Tanh()) for _ in range(2)))
+        self.head = nn.Linear(8, 10)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.head(self.layers(self.embed(x.reshape(len(x), 4, 16))).mean(1))
+
+
+def make_in_python() -> nn.Module:
+    return Strips()
