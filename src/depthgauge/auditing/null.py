@@ -7,7 +7,8 @@ feedback at random, in the same way as the feedback that it trains with.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol, cast
+from functools import partial
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -19,10 +20,7 @@ from depthgauge.gauges.norms import unit_vectors
 from depthgauge.gauges.null import NullReading, calibrate
 from depthgauge.gauges.projection import ProjectedAlignment
 from depthgauge.nets.batch_view import BatchView
-from depthgauge.nets.net_shape import NetShape
 from depthgauge.nets.preserve_state import preserve_state
-from depthgauge.nets.residual_mlp import ResidualMLP
-from depthgauge.nets.stream_reader import StreamReader
 from depthgauge.rules.contract import Rule
 from depthgauge.rules.credit_function import draw_noise, make_context
 from depthgauge.rules.feedback import draw_feedback
@@ -64,16 +62,17 @@ def calibrate_null(
     `torch.manual_seed(first_seed + i)`. After each group of draws, `on_draws` is called with the
     number of draws in the group.
     """
-    rule, feedback, net = trained.rule, trained.feedback, cast(ResidualMLP, trained.net)
-    if rule is None or not feedback:
+    rule, feedback, shape = trained.rule, trained.feedback, trained.shape
+    if rule is None or shape is None or not feedback:
         raise ValueError(reason_missing(trained))
-    seen = in_float32(StreamReader(net, trained.blocks))[0].see(*batch)
-    alignment = _alignment(rule, net, seen, feedback, convention)
+    seen = in_float32(trained.reader())[0].see(*batch)
+    alignment = _alignment(rule, seen, feedback, convention)
+    draw = partial(draw_feedback, rule, trained.net, shape)
     parts = [alignment([feedback])]
     for start in range(0, draws, alignment.together):
         size = min(alignment.together, draws - start)
         seeds = range(first_seed + start, first_seed + start + size)
-        parts.append(alignment(_fresh_feedback(rule, net, feedback, seeds)))
+        parts.append(alignment(_fresh_feedback(draw, feedback, seeds)))
         on_draws(size)
     values = torch.cat(parts)
     measured_on = f"{len(seen):,} samples, {draws:,} fresh feedbacks"
@@ -81,7 +80,7 @@ def calibrate_null(
 
 
 def _fresh_feedback(
-    rule: Rule, net: ResidualMLP, like: Feedback, seeds: Sequence[int]
+    draw: Callable[[torch.Generator], Feedback], like: Feedback, seeds: Sequence[int]
 ) -> list[Feedback]:
     """Draw feedback with each seed, in the precision of the training feedback `like`.
 
@@ -92,7 +91,7 @@ def _fresh_feedback(
     with torch.random.fork_rng(devices=[]):
         for seed in seeds:
             torch.default_generator.manual_seed(seed)
-            own = draw_feedback(rule, net, NetShape.of(net), torch.default_generator)
+            own = draw(torch.default_generator)
             drawn.append({name: tensor.to(like[name].dtype) for name, tensor in own.items()})
     return drawn
 
@@ -107,7 +106,7 @@ class _Alignment(Protocol):
 
 
 def _alignment(
-    rule: Rule, net: ResidualMLP, seen: BatchView, feedback: Feedback, convention: Convention
+    rule: Rule, seen: BatchView, feedback: Feedback, convention: Convention
 ) -> _Alignment:
     """Return the fast computation of Γ if it is right for the rule, else the general computation.
 
@@ -118,7 +117,7 @@ def _alignment(
     source = rule.projected(make_context(rule, seen, feedback))
     if source is None:
         return formed
-    projected = _Projected(source, net, seen, convention)
+    projected = _Projected(source, seen, convention)
     apart = (projected([feedback]) - formed([feedback])).abs().nan_to_num().max()
     return projected if float(apart) < SAME else formed
 
@@ -131,10 +130,8 @@ class _Projected:
 
     together = 100
 
-    def __init__(
-        self, source: Tensor, net: ResidualMLP, seen: BatchView, convention: Convention
-    ) -> None:
-        self._blocks, self._convention = net.num_blocks, convention
+    def __init__(self, source: Tensor, seen: BatchView, convention: Convention) -> None:
+        self._blocks, self._convention = len(seen.states) - 1, convention
         self._alignment = ProjectedAlignment(source, seen.unit_gradients)
 
     def __call__(self, feedback: Sequence[Feedback]) -> Tensor:

@@ -75,6 +75,11 @@ class Pass:
             for gradient, state in zip(found, self.states, strict=False)
         ]
 
+    @property
+    def reaches_last(self) -> bool:
+        """Whether the pass has a gradient at h_L; it has none if the last block is frozen."""
+        return not self.blocks or self.blocks - 1 in self.recording.trained
+
     def last_gradient(self) -> Tensor:
         """Return g_L of each sample's own loss."""
         if not self.blocks:

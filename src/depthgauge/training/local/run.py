@@ -179,7 +179,7 @@ class LocalRun:
             residual=seen.residual,
             layout=self.layout,
             loss=self.loss,
-            last_gradient=seen.last_gradient,
+            last_gradient=seen.last_gradient if seen.reaches_last else None,
         )
 
     def _swap_and_penalise(
