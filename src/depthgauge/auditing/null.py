@@ -22,7 +22,6 @@ from depthgauge.nets.batch_view import BatchView
 from depthgauge.nets.net_shape import NetShape
 from depthgauge.nets.preserve_state import preserve_state
 from depthgauge.nets.residual_mlp import ResidualMLP
-from depthgauge.nets.stream_reader import StreamReader
 from depthgauge.rules.contract import Rule
 from depthgauge.rules.credit_function import draw_noise, make_context
 from depthgauge.rules.feedback import draw_feedback
@@ -64,16 +63,16 @@ def calibrate_null(
     `torch.manual_seed(first_seed + i)`. After each group of draws, `on_draws` is called with the
     number of draws in the group.
     """
-    rule, feedback, net = trained.rule, trained.feedback, cast(ResidualMLP, trained.net)
+    rule, feedback = trained.rule, trained.feedback
     if rule is None or not feedback:
         raise ValueError(reason_missing(trained))
-    seen = in_float32(StreamReader(net, trained.blocks))[0].see(*batch)
-    alignment = _alignment(rule, net, seen, feedback, convention)
+    seen = in_float32(trained.reader())[0].see(*batch)
+    alignment = _alignment(rule, seen, feedback, convention)
     parts = [alignment([feedback])]
     for start in range(0, draws, alignment.together):
         size = min(alignment.together, draws - start)
         seeds = range(first_seed + start, first_seed + start + size)
-        parts.append(alignment(_fresh_feedback(rule, net, feedback, seeds)))
+        parts.append(alignment(_fresh_feedback(rule, trained, feedback, seeds)))
         on_draws(size)
     values = torch.cat(parts)
     measured_on = f"{len(seen):,} samples, {draws:,} fresh feedbacks"
@@ -81,18 +80,19 @@ def calibrate_null(
 
 
 def _fresh_feedback(
-    rule: Rule, net: ResidualMLP, like: Feedback, seeds: Sequence[int]
+    rule: Rule, trained: TrainedNetwork, like: Feedback, seeds: Sequence[int]
 ) -> list[Feedback]:
     """Draw feedback with each seed, in the precision of the training feedback `like`.
 
     The default generator is seeded directly. `torch.manual_seed` gives the same draw, but also
     prepares every GPU, which takes longer than the draw.
     """
-    drawn = []
+    net, drawn = trained.net, []
+    shape = trained.shape or NetShape.of(cast(ResidualMLP, net))
     with torch.random.fork_rng(devices=[]):
         for seed in seeds:
             torch.default_generator.manual_seed(seed)
-            own = draw_feedback(rule, net, NetShape.of(net), torch.default_generator)
+            own = draw_feedback(rule, net, shape, torch.default_generator)
             drawn.append({name: tensor.to(like[name].dtype) for name, tensor in own.items()})
     return drawn
 
@@ -107,7 +107,7 @@ class _Alignment(Protocol):
 
 
 def _alignment(
-    rule: Rule, net: ResidualMLP, seen: BatchView, feedback: Feedback, convention: Convention
+    rule: Rule, seen: BatchView, feedback: Feedback, convention: Convention
 ) -> _Alignment:
     """Return the fast computation of Γ if it is right for the rule, else the general computation.
 
@@ -118,7 +118,7 @@ def _alignment(
     source = rule.projected(make_context(rule, seen, feedback))
     if source is None:
         return formed
-    projected = _Projected(source, net, seen, convention)
+    projected = _Projected(source, seen, convention)
     apart = (projected([feedback]) - formed([feedback])).abs().nan_to_num().max()
     return projected if float(apart) < SAME else formed
 
@@ -131,10 +131,8 @@ class _Projected:
 
     together = 100
 
-    def __init__(
-        self, source: Tensor, net: ResidualMLP, seen: BatchView, convention: Convention
-    ) -> None:
-        self._blocks, self._convention = net.num_blocks, convention
+    def __init__(self, source: Tensor, seen: BatchView, convention: Convention) -> None:
+        self._blocks, self._convention = seen.net.num_blocks, convention
         self._alignment = ProjectedAlignment(source, seen.unit_gradients)
 
     def __call__(self, feedback: Sequence[Feedback]) -> Tensor:
@@ -156,6 +154,9 @@ class _Formed:
         self._rule, self._seen, self._convention = rule, seen, convention
         self._noise = draw_noise(rule, seen)
         dtype = seen.states[0].dtype
+        runs_network = not self._rule.needs.isdisjoint({"readout", "blocks"})
+        is_general = not isinstance(seen.net.model, ResidualMLP)
+        self._is_lifted = rule.batched and not (runs_network and is_general)
         self._arrange = seen.net.layout.arrange
         self._directions = [
             unit_vectors(self._flat(gradient)).to(dtype) for gradient in seen.unit_gradients
@@ -163,7 +164,7 @@ class _Formed:
 
     def __call__(self, feedback: Sequence[Feedback]) -> Tensor:
         with preserve_state(self._seen.net.model), torch.no_grad():
-            if not self._rule.batched:
+            if not self._is_lifted:
                 return torch.stack([self._one(drawn) for drawn in feedback])
             names = feedback[0].keys()
             stacked = {name: torch.stack([drawn[name] for drawn in feedback]) for name in names}
@@ -186,6 +187,8 @@ def _mean_cosine(credit: Tensor, directions: Tensor) -> Tensor:
 
     A sample does not count if its credit or its direction is zero.
     """
+    if credit.shape != directions.shape:  # published: the gradient at the input of a stage
+        return directions.new_tensor(torch.nan, dtype=torch.float64)
     largest = credit.abs().amax(-1, keepdim=True)
     scaled = credit / torch.where(largest > 0, largest, 1.0)
     counted = (largest.squeeze(-1) > 0) & directions.any(-1)

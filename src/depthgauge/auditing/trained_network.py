@@ -20,6 +20,7 @@ from depthgauge.nets.net_shape import NetShape
 from depthgauge.nets.probed import shape_of
 from depthgauge.nets.registry import initial_net
 from depthgauge.nets.residual_mlp import ResidualMLP
+from depthgauge.nets.stream_reader import StreamReader
 from depthgauge.nets.user_network import build_network, load_weights
 from depthgauge.registry import RULES
 from depthgauge.rules.choice import choose_rule
@@ -55,6 +56,7 @@ class TrainedNetwork:
         drawn: the configuration and the seed from which its initial weights were drawn, if known.
         shape: the network's shape, from which its rule drew the feedback; None if the rule is not
             known.
+        loss: the name of the loss that it was trained with.
     """
 
     net: nn.Module
@@ -66,6 +68,12 @@ class TrainedNetwork:
     blocks: str | None = None
     drawn: tuple[NetConfig, int] | None = None
     shape: NetShape | None = None
+    loss: str = "cross_entropy"
+
+    def reader(self) -> StreamReader:
+        """Return a reader of the network's stream, with the loss of its training."""
+        layout = None if self.shape is None else self.shape.layout
+        return StreamReader(self.net, self.blocks, loss=self.loss, layout=layout)
 
     def initial(self, task: Task) -> nn.Module | None:
         """Return the network before training; None if its initial weights are not known."""
@@ -109,7 +117,15 @@ def load_run(
     in_bf16 = config.recipe.dtype == "bf16"
     drawn, shape = (config.net, config.seed), shape_of(net, config.net, task)
     own = (net, rule, state.feedback, str(folder.path), name, in_bf16)
-    return _check(TrainedNetwork(*own, blocks=config.net.block_path, drawn=drawn, shape=shape))
+    return _check(
+        TrainedNetwork(
+            *own,
+            blocks=config.net.block_path,
+            drawn=drawn,
+            shape=shape,
+            loss=config.recipe.loss,
+        )
+    )
 
 
 def _newest_state(folder: RunFolder) -> RunState:
