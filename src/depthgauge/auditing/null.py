@@ -7,7 +7,8 @@ feedback at random, in the same way as the feedback that it trains with.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol, cast
+from functools import partial
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -19,7 +20,6 @@ from depthgauge.gauges.norms import unit_vectors
 from depthgauge.gauges.null import NullReading, calibrate
 from depthgauge.gauges.projection import ProjectedAlignment
 from depthgauge.nets.batch_view import BatchView
-from depthgauge.nets.net_shape import NetShape
 from depthgauge.nets.preserve_state import preserve_state
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.rules.contract import Rule
@@ -63,16 +63,17 @@ def calibrate_null(
     `torch.manual_seed(first_seed + i)`. After each group of draws, `on_draws` is called with the
     number of draws in the group.
     """
-    rule, feedback = trained.rule, trained.feedback
-    if rule is None or not feedback:
+    rule, feedback, shape = trained.rule, trained.feedback, trained.shape
+    if rule is None or shape is None or not feedback:
         raise ValueError(reason_missing(trained))
     seen = in_float32(trained.reader())[0].see(*batch)
     alignment = _alignment(rule, seen, feedback, convention)
+    draw = partial(draw_feedback, rule, trained.net, shape)
     parts = [alignment([feedback])]
     for start in range(0, draws, alignment.together):
         size = min(alignment.together, draws - start)
         seeds = range(first_seed + start, first_seed + start + size)
-        parts.append(alignment(_fresh_feedback(rule, trained, feedback, seeds)))
+        parts.append(alignment(_fresh_feedback(draw, feedback, seeds)))
         on_draws(size)
     values = torch.cat(parts)
     measured_on = f"{len(seen):,} samples, {draws:,} fresh feedbacks"
@@ -80,19 +81,18 @@ def calibrate_null(
 
 
 def _fresh_feedback(
-    rule: Rule, trained: TrainedNetwork, like: Feedback, seeds: Sequence[int]
+    draw: Callable[[torch.Generator], Feedback], like: Feedback, seeds: Sequence[int]
 ) -> list[Feedback]:
     """Draw feedback with each seed, in the precision of the training feedback `like`.
 
     The default generator is seeded directly. `torch.manual_seed` gives the same draw, but also
     prepares every GPU, which takes longer than the draw.
     """
-    net, drawn = trained.net, []
-    shape = trained.shape or NetShape.of(cast(ResidualMLP, net))
+    drawn = []
     with torch.random.fork_rng(devices=[]):
         for seed in seeds:
             torch.default_generator.manual_seed(seed)
-            own = draw_feedback(rule, net, shape, torch.default_generator)
+            own = draw(torch.default_generator)
             drawn.append({name: tensor.to(like[name].dtype) for name, tensor in own.items()})
     return drawn
 
@@ -132,7 +132,7 @@ class _Projected:
     together = 100
 
     def __init__(self, source: Tensor, seen: BatchView, convention: Convention) -> None:
-        self._blocks, self._convention = seen.net.num_blocks, convention
+        self._blocks, self._convention = len(seen.states) - 1, convention
         self._alignment = ProjectedAlignment(source, seen.unit_gradients)
 
     def __call__(self, feedback: Sequence[Feedback]) -> Tensor:
@@ -144,7 +144,8 @@ class _Projected:
 class _Formed:
     """Computes the credit of any rule, and Γ from the credit.
 
-    If the rule is `batched`, several feedbacks are computed at once. The credit is not normalised,
+    If the rule is `batched`, several feedbacks are computed at once, unless the rule runs parts of
+    another network than ResidualMLP. The credit is not normalised,
     because normalisation does not change the direction of a vector.
     """
 
@@ -154,7 +155,7 @@ class _Formed:
         self._rule, self._seen, self._convention = rule, seen, convention
         self._noise = draw_noise(rule, seen)
         dtype = seen.states[0].dtype
-        runs_network = not self._rule.needs.isdisjoint({"readout", "blocks"})
+        runs_network = not rule.needs.isdisjoint({"readout", "blocks"})
         is_general = not isinstance(seen.net.model, ResidualMLP)
         self._is_lifted = rule.batched and not (runs_network and is_general)
         self._arrange = seen.net.layout.arrange

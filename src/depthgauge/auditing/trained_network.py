@@ -16,6 +16,7 @@ from depthgauge.config import NetConfig, RuleConfig
 from depthgauge.errors import UserError, one_line
 from depthgauge.gauges.norms import BATCH_READ, BATCHES_READ
 from depthgauge.nets.from_state_dict import build_residual_mlp
+from depthgauge.nets.layout import Layout
 from depthgauge.nets.net_shape import NetShape
 from depthgauge.nets.probed import shape_of
 from depthgauge.nets.registry import initial_net
@@ -54,9 +55,9 @@ class TrainedNetwork:
         blocks: the dotted path to its blocks; None if they are its attribute `blocks`.
         in_bf16: whether it was trained with matrix products in bfloat16.
         drawn: the configuration and the seed from which its initial weights were drawn, if known.
+        loss: the name of the loss on which it was trained.
         shape: the network's shape, from which its rule drew the feedback; None if the rule is not
             known.
-        loss: the name of the loss that it was trained with.
     """
 
     net: nn.Module
@@ -70,10 +71,14 @@ class TrainedNetwork:
     shape: NetShape | None = None
     loss: str = "cross_entropy"
 
+    @property
+    def layout(self) -> Layout | None:
+        """The axes of the network's stream; None if they are not known."""
+        return None if self.shape is None else self.shape.layout
+
     def reader(self) -> StreamReader:
-        """Return a reader of the network's stream, with the loss of its training."""
-        layout = None if self.shape is None else self.shape.layout
-        return StreamReader(self.net, self.blocks, loss=self.loss, layout=layout)
+        """Return a reader of the network's stream."""
+        return StreamReader(self.net, self.blocks, loss=self.loss, layout=self.layout)
 
     def initial(self, task: Task) -> nn.Module | None:
         """Return the network before training; None if its initial weights are not known."""
@@ -116,16 +121,8 @@ def load_run(
     name = f"{config.rule.label}, k = {config.k}, seed {config.seed}"
     in_bf16 = config.recipe.dtype == "bf16"
     drawn, shape = (config.net, config.seed), shape_of(net, config.net, task)
-    own = (net, rule, state.feedback, str(folder.path), name, in_bf16)
-    return _check(
-        TrainedNetwork(
-            *own,
-            blocks=config.net.block_path,
-            drawn=drawn,
-            shape=shape,
-            loss=config.recipe.loss,
-        )
-    )
+    own = (net, rule, state.feedback, str(folder.path), name, in_bf16, config.net.block_path)
+    return _check(TrainedNetwork(*own, drawn, shape, config.recipe.loss))
 
 
 def _newest_state(folder: RunFolder) -> RunState:

@@ -8,11 +8,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from depthgauge.nets.batch import call_network, copy_inputs
 from depthgauge.nets.batch_view import BatchView
-from depthgauge.nets.cut.cut import Cut
-from depthgauge.nets.cut.passage import Passage
-from depthgauge.nets.cut.replay import Replay
 from depthgauge.nets.preserve_state import preserve_state
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.rules.contract import Context, Credit, Rule
@@ -58,19 +54,10 @@ def make_context(
 
 def _parts(batch: BatchView) -> Offers:
     """Return the readout and the blocks of the batch's network as functions."""
-    net, model = batch.net, batch.net.model
+    model = batch.net.model
     if isinstance(model, ResidualMLP):
         return {"readout": lambda: model.readout, "blocks": lambda: list(model.blocks)}
-    passage = Passage(returns="branch" if net.adds else "stream")
-
-    def run() -> Tensor:
-        return call_network(model, copy_inputs(batch.inputs, net.device, net.dtype))
-
-    def replay() -> Replay:
-        with preserve_state(model), Cut(model, net.blocks) as cut:
-            return Replay(model, net.blocks, run, cut.record(run, passes=passage), passage)
-
-    return {"readout": lambda: replay().readout, "blocks": lambda: replay().blocks()}
+    return {"readout": lambda: batch.replay.readout, "blocks": lambda: list(batch.replay.blocks())}
 
 
 def draw_noise(rule: Rule, batch: BatchView) -> Tensor | None:
