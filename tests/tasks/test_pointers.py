@@ -6,7 +6,7 @@ import time
 
 import torch
 
-from depthgauge.tasks.base import IGNORED
+from depthgauge.losses.labels import IGNORED
 from depthgauge.tasks.pointers import HOPS, PLACES, QUERIES, load_pointers, make_pointers
 
 CHECKSUM = "CHECKSUM_HERE"

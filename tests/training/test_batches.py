@@ -7,7 +7,8 @@ import torch
 from oracles.plain_crops import all_crops
 from training.small_images import PIXELS, random_images
 
-from depthgauge.tasks.base import IGNORED, Split, Task
+from depthgauge.losses.labels import IGNORED
+from depthgauge.tasks.base import Split, Task
 from depthgauge.tasks.inputs import as_inputs, evaluation_inputs, normalise_pixels
 from depthgauge.training.batches import Batch, Batches
 
