@@ -58,18 +58,18 @@ def config_from(options: Mapping[str, Any]) -> tuple[StudyConfig, Task | None]:
     The task is None unless the caller passed it as a `Task` or as arrays.
     """
     given = {name: value for name, value in options.items() if value is not None}
-    own_task = _own_task(given.get("task"))
+    passed = own_task(given.get("task"))
     rules = _listed(given.get("rules"))
     plain = {name: value for name, value in given.items() if name not in ("rules", "task")}
-    if own_task is None and "task" in given:
+    if passed is None and "task" in given:
         plain["task"] = str(given["task"])
     plain |= {name: str(plain[name]) for name in ("out", "checkpoints") if name in plain}
-    if own_task is not None and "checkpoints" in plain:
+    if passed is not None and "checkpoints" in plain:
         config = study_config(plain if rules is None else plain | {"rules": rules})
-        return config, _held_out(own_task, config)
-    if own_task is None and all(isinstance(rule, str) for rule in rules or ()):
+        return config, _held_out(passed, config)
+    if passed is None and all(isinstance(rule, str) for rule in rules or ()):
         return study_config(plain if rules is None else plain | {"rules": rules}), None
-    return _with_saved(plain, rules, own_task)
+    return _with_saved(plain, rules, passed)
 
 
 def _listed(rules: Any) -> list[Any] | None:
@@ -80,7 +80,7 @@ def _listed(rules: Any) -> list[Any] | None:
     return [rules] if is_one else list(rules)
 
 
-def _own_task(given: Any) -> Task | None:
+def own_task(given: Any) -> Task | None:
     """Return the task that was passed as a `Task` or as arrays; None for a name or no task."""
     if given is None or isinstance(given, str | Path):
         return None

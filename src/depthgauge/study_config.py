@@ -77,7 +77,7 @@ def _pair(text: Any, form: str) -> tuple[str, str]:
 def _refuse_repeats(values: list[Any], remedy: str = "") -> list[Any]:
     twice = [value for value, count in Counter(values).items() if count > 1]
     if twice:
-        raise ValueError(f"names {twice[0]} twice{remedy}")
+        raise ValueError(f"has {twice[0]} more than once{remedy}")
     return values
 
 

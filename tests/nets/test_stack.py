@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import torch
-from depthgauge.nets.sample_loss import cross_entropy
 from torch import nn
 
+from depthgauge.losses.cross_entropy import CrossEntropy
 from depthgauge.nets.cut.probe import probe
 from depthgauge.nets.find_blocks import find_blocks
 from depthgauge.nets.stack import Stack
@@ -21,7 +21,7 @@ def test_a_stack_runs_its_parts_and_can_be_trained():
         h = block(h)
     assert torch.equal(net(x), head(h))
     assert find_blocks(net) == blocks
-    seen = probe(net, find_blocks(net), x, torch.tensor([0, 1, 1, 0, 1]), cross_entropy)
+    seen = probe(net, find_blocks(net), x, torch.tensor([0, 1, 1, 0, 1]), CrossEntropy().value)
     assert seen.training is seen.ladder is seen.resume is None
     assert seen.passage is not None
     assert seen.passage.returns == "stream"

@@ -8,19 +8,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import adaptive_avg_pool2d
 
+from depthgauge.losses.cross_entropy import CrossEntropy
 from depthgauge.nets.net_shape import NetShape
-from depthgauge.nets.sample_loss import cross_entropy
 from depthgauge.rules.contract import Context, Rule
 from depthgauge.rules.offered_context import offer_context
 
 SAMPLES, CLASSES, WIDTH, TOKENS, SIDE, BLOCKS = 3, 4, 5, 6, 4, 3
-
-
-class SummedLoss:
-    """Cross-entropy, summed over a sample's tokens."""
-
-    def value(self, output: Tensor, target: Tensor) -> Tensor:
-        return cross_entropy(output, target)
 
 
 class TokenBlock(nn.Module):
@@ -120,7 +113,7 @@ def gradients_of(net: TokenNet | ImageNet) -> list[Tensor]:
     """g_0 … g_L of each sample's own loss by autograd."""
     x, y = net.batch()
     states = states_of(net, x)
-    loss = SummedLoss().value(net.readout(states[-1]), y).sum()
+    loss = CrossEntropy().value(net.readout(states[-1]), y).sum()
     return list(torch.autograd.grad(loss, states))
 
 
@@ -128,7 +121,7 @@ def error_of(net: TokenNet | ImageNet) -> Tensor:
     """e of each sample by autograd."""
     x, y = net.batch()
     output = net.readout(states_of(net, x)[-1]).detach().requires_grad_()
-    return torch.autograd.grad(SummedLoss().value(output, y).sum(), output)[0]
+    return torch.autograd.grad(CrossEntropy().value(output, y).sum(), output)[0]
 
 
 def drawn(rule: Rule, net: TokenNet | ImageNet) -> dict[str, Tensor]:
@@ -159,5 +152,5 @@ def context_on(
             "blocks": lambda: list(net.blocks),
         },
         noise=noise,
-        loss=SummedLoss(),
+        loss=CrossEntropy(),
     )

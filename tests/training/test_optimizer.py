@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from functools import partial
 from typing import Any
 
 import pytest
@@ -151,17 +152,14 @@ def test_every_step_is_that_of_torch(options, dtype):
         steps = (epoch + 1) * STEPS_OF_AN_EPOCH
         copy_into(fresh, cohort, list(range(len(runs))), steps)
         cohort = fresh
-    tolerance = (
-        {"rtol": 1e-12, "atol": 1e-15} if dtype == "float64" else {"rtol": 1e-5, "atol": 1e-7}
-    )
+    relative, absolute = (1e-12, 1e-15) if dtype == "float64" else (1e-5, 1e-7)
+    same = partial(torch.testing.assert_close, rtol=relative, atol=absolute)
     for run in range(len(runs)):
         moments = cohort.optimizer.moments_of_run(run)
         for name, parameter in cohort.net.state_of_run(run).items():
             if name in theirs and run < cohort.net.trained_runs[name]:
                 own = theirs[name]
-                torch.testing.assert_close(
-                    parameter, cohort.net.of_run(name, own, run), **tolerance
-                )
+                same(parameter, cohort.net.of_run(name, own, run))
                 for moment in moments_of(recipe):
                     expected = cohort.net.of_run(name, optimizer.state[own][moment], run)
                     found = moments[f"{moment}.{name}"]

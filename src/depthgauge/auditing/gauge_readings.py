@@ -105,6 +105,7 @@ def _report(
         bp_depth_gain=bp_gain,
         method_name=network.label,
         blocks=trained.blocks,
+        layout=trained.layout,
         thresholds=thresholds,
         initial=trained.initial(task),
     )
@@ -117,7 +118,7 @@ def _numerics_with_bf16(
     trained: TrainedNetwork, batches: Sequence[tuple[Tensor, Tensor]]
 ) -> NumericsReading:
     """Compare the gradients in float32 and in bfloat16 with the float64 gradient (D2n)."""
-    net = StreamReader(trained.net, trained.blocks)
+    net = StreamReader(trained.net, trained.blocks, layout=trained.layout)
     gauge = NumericsGauge(net.in_precision(torch.bfloat16))
     measure(net, batches[:1], [gauge])
     return gauge.reading()
@@ -157,7 +158,9 @@ def _add_credit(
     x, y = first_samples(task, SAMPLES)
     batches = zip(torch.split(x, BATCH_READ), torch.split(y, BATCH_READ), strict=True)
     measure(
-        in_float32(StreamReader(trained.net, trained.blocks))[0], batches, list(gauges.values())
+        in_float32(StreamReader(trained.net, trained.blocks, layout=trained.layout))[0],
+        batches,
+        list(gauges.values()),
     )
     return replace(report, **readings_of(gauges))
 

@@ -16,6 +16,7 @@ from depthgauge.config import NetConfig, RuleConfig
 from depthgauge.errors import UserError, one_line
 from depthgauge.gauges.norms import BATCH_READ, BATCHES_READ
 from depthgauge.nets.from_state_dict import build_residual_mlp
+from depthgauge.nets.layout import Layout
 from depthgauge.nets.net_shape import NetShape
 from depthgauge.nets.probed import shape_of
 from depthgauge.nets.registry import initial_net
@@ -66,6 +67,11 @@ class TrainedNetwork:
     blocks: str | None = None
     drawn: tuple[NetConfig, int] | None = None
     shape: NetShape | None = None
+
+    @property
+    def layout(self) -> Layout | None:
+        """The axes of the network's stream; None if they are not known."""
+        return None if self.shape is None else self.shape.layout
 
     def initial(self, task: Task) -> nn.Module | None:
         """Return the network before training; None if its initial weights are not known."""

@@ -80,7 +80,11 @@ def _with_penalty(figures: Mapping[str, Figure]) -> dict[str, Figure]:
 def _compare(
     study: StudyResult, figures: Mapping[str, Figure], value: Value, alike: bool
 ) -> list[FigureComparison]:
-    """Apply `value` to each rule's reports; compare the values with the rule's published figure."""
+    """Compare a reading of each rule's networks with the rule's published figure.
+
+    The function `value` takes the reading from the report on a network. `alike` says whether the
+    recipe is the published one.
+    """
     comparisons = []
     for label, figure in figures.items():
         networks = study.rules[label].networks if label in study.rules else ()

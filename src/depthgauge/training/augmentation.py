@@ -43,6 +43,9 @@ class CropAndFlip:
         return torch.randint(len(self.table), (samples,), generator=generator)
 
     def apply(self, images: Tensor, outcomes: Tensor) -> Tensor:
-        """Return the images, cropped and flipped by their outcomes, in the shape they had."""
+        """Return the images, cropped and flipped, in the shape they had.
+
+        `outcomes` has for each image the number of its crop and flip, a row of `table`.
+        """
         bordered = torch.nn.functional.pad(images.flatten(1), (0, 1))
         return bordered.gather(1, self.table.index_select(0, outcomes)).view(images.shape)

@@ -22,12 +22,12 @@ from oracles.detached_inputs import gradients_with_detached_inputs
 from oracles.local_losses import take_gradients
 from torch import Tensor, nn
 
+from depthgauge.losses.cross_entropy import CrossEntropy
 from depthgauge.nets.batch import call_network, split_batch
 from depthgauge.nets.cut.cut import Cut
 from depthgauge.nets.cut.passage import Passage
 from depthgauge.nets.cut.probe import Probe, probe
 from depthgauge.nets.find_blocks import find_blocks
-from depthgauge.nets.sample_loss import cross_entropy
 
 
 def stages() -> Row:
@@ -88,7 +88,7 @@ SILENT = {
 
 
 def try_out(row: Row) -> Probe:
-    return probe(row.model, row.blocks, row.inputs, row.labels, cross_entropy, **row.options)
+    return probe(row.model, row.blocks, row.inputs, row.labels, CrossEntropy().value, **row.options)
 
 
 def run(row: Row) -> Tensor:
@@ -97,7 +97,7 @@ def run(row: Row) -> Tensor:
 
 
 def loss_of(row: Row, output: Tensor) -> Tensor:
-    return cross_entropy(output, row.labels).mean()
+    return CrossEntropy().value(output, row.labels).mean()
 
 
 def distance(found: dict[str, Tensor | None], expected: dict[str, Tensor | None]) -> float:
@@ -265,7 +265,7 @@ def test_a_penalty_on_blocks_in_the_loss_is_refused() -> None:
     penalty = row.model.blocks[0].fc1.weight
 
     def losses(output: Tensor, labels: Tensor) -> Tensor:
-        return cross_entropy(output, labels) + penalty.square().sum()
+        return CrossEntropy().value(output, labels) + penalty.square().sum()
 
     seen = probe(row.model, row.blocks, row.inputs, row.labels, losses)
     assert seen.training is not None

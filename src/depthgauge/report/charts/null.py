@@ -68,7 +68,7 @@ class Observed:
 
 @dataclass(frozen=True)
 class NullData:
-    """The data of a rule's panel; the first seed has the highest row."""
+    """The data of a rule's panel. Each seed has a row; the first seed is at the top."""
 
     seeds: tuple[int, ...]
     span: Span
