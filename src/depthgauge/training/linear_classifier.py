@@ -71,7 +71,7 @@ def reason_not_fitted(task: Task, most_features: int = MOST_FEATURES) -> str:
     """Return why no linear classifier is fitted for a task; "" if one can be fitted."""
     if task.input_dim > most_features:
         return f"n/a: inputs have {task.input_dim:,} features, more than {most_features:,}"
-    if len(torch.unique(task.train.y)) < 2:  # noqa: PLR2004
+    if not task.is_regression and len(torch.unique(task.train.y)) < 2:  # noqa: PLR2004
         return "n/a: all training samples have one class"
     return ""
 
