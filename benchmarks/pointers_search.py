@@ -19,8 +19,9 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
+from depthgauge.losses.labels import IGNORED
 from depthgauge.nets.architectures.gpt import GPT
-from depthgauge.tasks.base import IGNORED, Task
+from depthgauge.tasks.base import Task
 from depthgauge.tasks.pointers import HOPS, load_pointers, make_pointers
 
 BLOCKS, WIDTH = 4, 64
