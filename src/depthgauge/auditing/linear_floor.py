@@ -8,11 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
+
 from depthgauge.results.floors import FLOORS, LinearFloor
 from depthgauge.results.study import StudyResult
 from depthgauge.store.files import write_text
 from depthgauge.store.result_file import pack_answers
 from depthgauge.tasks.base import Task
+from depthgauge.training.classifier_rows import Rows, count_features
 from depthgauge.training.linear_classifier import (
     EXACT,
     MOST_SAMPLES,
@@ -29,7 +32,7 @@ def add_linear_floor(study: StudyResult, task: Task, say: Callable[[str], None])
     """
     if study.linear_floor is not None and study.linear_floor.task == task.config:
         return study
-    samples, features = len(task.train), task.input_dim
+    samples, features = len(Rows.of(task.train, task)), count_features(task)
     if samples * features > EXACT:
         say(
             f"fitting a linear classifier to {min(samples, MOST_SAMPLES):,} samples of "
@@ -54,5 +57,5 @@ def fit_linear_floor(task: Task) -> LinearFloor:
         accuracy=float(right.mean()),
         penalty=classifier.penalty,
         samples=classifier.samples,
-        right=pack_answers(right),
+        right=pack_answers(right) if right.dtype == np.bool_ else None,
     )

@@ -21,7 +21,7 @@ from depthgauge.gauges.null import NullReading, calibrate
 from depthgauge.gauges.projection import ProjectedAlignment
 from depthgauge.nets.batch_view import BatchView
 from depthgauge.nets.preserve_state import preserve_state
-from depthgauge.nets.stream_reader import StreamReader
+from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.rules.contract import Rule
 from depthgauge.rules.credit_function import draw_noise, make_context
 from depthgauge.rules.feedback import draw_feedback
@@ -66,8 +66,7 @@ def calibrate_null(
     rule, feedback, shape = trained.rule, trained.feedback, trained.shape
     if rule is None or shape is None or not feedback:
         raise ValueError(reason_missing(trained))
-    reader = StreamReader(trained.net, trained.blocks, layout=shape.layout)
-    seen = in_float32(reader)[0].see(*batch)
+    seen = in_float32(trained.reader())[0].see(*batch)
     alignment = _alignment(rule, seen, feedback, convention)
     draw = partial(draw_feedback, rule, trained.net, shape)
     parts = [alignment([feedback])]
@@ -145,7 +144,8 @@ class _Projected:
 class _Formed:
     """Computes the credit of any rule, and Γ from the credit.
 
-    If the rule is `batched`, several feedbacks are computed at once. The credit is not normalised,
+    If the rule is `batched`, several feedbacks are computed at once, unless the rule runs parts of
+    another network than ResidualMLP. The credit is not normalised,
     because normalisation does not change the direction of a vector.
     """
 
@@ -155,6 +155,9 @@ class _Formed:
         self._rule, self._seen, self._convention = rule, seen, convention
         self._noise = draw_noise(rule, seen)
         dtype = seen.states[0].dtype
+        runs_network = not rule.needs.isdisjoint({"readout", "blocks"})
+        is_general = not isinstance(seen.net.model, ResidualMLP)
+        self._is_lifted = rule.batched and not (runs_network and is_general)
         self._arrange = seen.net.layout.arrange
         self._directions = [
             unit_vectors(self._flat(gradient)).to(dtype) for gradient in seen.unit_gradients
@@ -162,7 +165,7 @@ class _Formed:
 
     def __call__(self, feedback: Sequence[Feedback]) -> Tensor:
         with preserve_state(self._seen.net.model), torch.no_grad():
-            if not self._rule.batched:
+            if not self._is_lifted:
                 return torch.stack([self._one(drawn) for drawn in feedback])
             names = feedback[0].keys()
             stacked = {name: torch.stack([drawn[name] for drawn in feedback]) for name in names}
@@ -185,6 +188,8 @@ def _mean_cosine(credit: Tensor, directions: Tensor) -> Tensor:
 
     A sample does not count if its credit or its direction is zero.
     """
+    if credit.shape != directions.shape:  # published: the gradient at the input of a stage
+        return directions.new_tensor(torch.nan, dtype=torch.float64)
     largest = credit.abs().amax(-1, keepdim=True)
     scaled = credit / torch.where(largest > 0, largest, 1.0)
     counted = (largest.squeeze(-1) > 0) & directions.any(-1)

@@ -21,6 +21,7 @@ from depthgauge.nets.net_shape import NetShape
 from depthgauge.nets.probed import shape_of
 from depthgauge.nets.registry import initial_net
 from depthgauge.nets.residual_mlp import ResidualMLP
+from depthgauge.nets.stream_reader import StreamReader
 from depthgauge.nets.user_network import build_network, load_weights
 from depthgauge.registry import RULES
 from depthgauge.rules.choice import choose_rule
@@ -54,6 +55,7 @@ class TrainedNetwork:
         blocks: the dotted path to its blocks; None if they are its attribute `blocks`.
         in_bf16: whether it was trained with matrix products in bfloat16.
         drawn: the configuration and the seed from which its initial weights were drawn, if known.
+        loss: the name of the loss on which it was trained.
         shape: the network's shape, from which its rule drew the feedback; None if the rule is not
             known.
     """
@@ -67,11 +69,16 @@ class TrainedNetwork:
     blocks: str | None = None
     drawn: tuple[NetConfig, int] | None = None
     shape: NetShape | None = None
+    loss: str = "cross_entropy"
 
     @property
     def layout(self) -> Layout | None:
         """The axes of the network's stream; None if they are not known."""
         return None if self.shape is None else self.shape.layout
+
+    def reader(self) -> StreamReader:
+        """Return a reader of the network's stream."""
+        return StreamReader(self.net, self.blocks, loss=self.loss, layout=self.layout)
 
     def initial(self, task: Task) -> nn.Module | None:
         """Return the network before training; None if its initial weights are not known."""
@@ -114,8 +121,8 @@ def load_run(
     name = f"{config.rule.label}, k = {config.k}, seed {config.seed}"
     in_bf16 = config.recipe.dtype == "bf16"
     drawn, shape = (config.net, config.seed), shape_of(net, config.net, task)
-    own = (net, rule, state.feedback, str(folder.path), name, in_bf16)
-    return _check(TrainedNetwork(*own, blocks=config.net.block_path, drawn=drawn, shape=shape))
+    own = (net, rule, state.feedback, str(folder.path), name, in_bf16, config.net.block_path)
+    return _check(TrainedNetwork(*own, drawn, shape, config.recipe.loss))
 
 
 def _newest_state(folder: RunFolder) -> RunState:

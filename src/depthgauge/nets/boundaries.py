@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import cycle
 from typing import Any
 
 import torch
@@ -22,20 +23,27 @@ def hooked(
     """Call `before(index, input)` and `after(index, output)` around every block.
 
     A tensor that `before` returns replaces the input. A tensor that `after` returns replaces the
-    output.
+    output. A module that is listed several times has one index for each of its calls, in turn.
     """
     handles: list[Any] = []
     try:
-        for index, block in enumerate(blocks):
-            handles += _hook(index, block, before, after)
+        for block in dict.fromkeys(blocks):
+            numbers = [index for index, own in enumerate(blocks) if own is block]
+            handles += _hook(cycle(numbers), block, before, after)
         yield
     finally:
         for handle in handles:
             handle.remove()
 
 
-def _hook(index: int, block: nn.Module, before: Before | None, after: After | None) -> list[Any]:
+def _hook(
+    numbers: Iterator[int], block: nn.Module, before: Before | None, after: After | None
+) -> list[Any]:
+    index = -1
+
     def on_input(_: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        nonlocal index
+        index = next(numbers)
         if before is None:
             return None
         old = find_stream(index, args, kwargs)

@@ -39,7 +39,7 @@ def remember_source(reference: str, option: str = "--net") -> str:
     if path is None:
         raise UserError(f"there is no file {module}; give the file that builds the network")
     checksum = _checksum(path)
-    _MODULES.setdefault(checksum, str(path.resolve()) if module.endswith(".py") else module)
+    _MODULES[checksum] = str(path.resolve()) if module.endswith(".py") else module
     return f"{checksum}:{function}"
 
 

@@ -47,6 +47,7 @@ def make_context(
         noise=draw_noise(rule, batch) if noise is None else noise,
         residual=isinstance(model, ResidualMLP) and model.residual_add,
         layout=replace(batch.net.layout, token=None),
+        loss=batch.net.loss,
         last_gradient=lambda: batch.gradients[-1].to(dtype),
     )
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import torch
-
 from depthgauge.config import Engine
 from depthgauge.errors import UserError, storing
 from depthgauge.gauges.cohort_readings import CHUNK
@@ -107,9 +105,8 @@ def train_runs(
         **cost.measure(),
     }
     split = evaluation_inputs(task, networks.dtype, networks.device)
-    right = networks.right_answers(split, CHUNK).cpu()
-    is_flag = right.dtype == torch.bool
-    recorder.finish(provenance, [pack_answers(own) if is_flag else None for own in right])
+    scores = networks.sample_scores(split, CHUNK).cpu()
+    recorder.finish(provenance, [pack_answers(own) for own in scores])
 
 
 def check_rules(cohort: CohortPlan) -> list[RuleChoice]:

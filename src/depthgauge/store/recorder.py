@@ -35,11 +35,8 @@ class StoreRecorder:
                 self._check()
                 folder.save(state)
 
-    def finish(self, provenance: Provenance, right: Sequence[RightAnswers | None]) -> None:
-        """Write the result of each run, with the samples that its network classifies correctly.
-
-        With a label for each token, no sample is right or wrong as a whole; then there is None.
-        """
+    def finish(self, provenance: Provenance, right: Sequence[RightAnswers]) -> None:
+        """Write the result of each run, with the score of its network on each sample."""
         with storing():
             for folder, answers in zip(self.folders, right, strict=True):
                 self._check()

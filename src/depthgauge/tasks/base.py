@@ -113,6 +113,11 @@ class Task:
         )
 
     @property
+    def has_flags(self) -> bool:
+        """Whether an answer to a sample is right or wrong: one class for each sample."""
+        return self.evaluation.y.dim() == 1 and not self.is_regression
+
+    @property
     def chance(self) -> float:
         """The score of the best constant answer on the evaluation split.
 

@@ -17,9 +17,9 @@ Observer = Callable[[Trainee, Split], Sequence[RunReadings]]
 
 
 def read_accuracy(trainee: Trainee, split: Split, chunk: int = CHUNK) -> list[RunReadings]:
-    """Return each run's accuracy on the whole evaluation split."""
-    right = trainee.right_answers(split, chunk).sum(1, dtype=torch.float64)
-    return [{"accuracy": count / len(split)} for count in right.tolist()]
+    """Return each run's accuracy, or its R², on the whole evaluation split."""
+    total = trainee.sample_scores(split, chunk).sum(1, dtype=torch.float64)
+    return [{"accuracy": score / len(split)} for score in total.tolist()]
 
 
 def read_norms(

@@ -104,10 +104,11 @@ class Trainee(Protocol):
         """Continue the rule's noise of every run from a saved random state."""
         ...
 
-    def right_answers(self, split: Split, chunk: int) -> Tensor:
-        """Return the share of right answers of each run on each sample, as (runs, samples).
+    def sample_scores(self, split: Split, chunk: int) -> Tensor:
+        """Return each run's score on each sample, as (runs, samples).
 
-        The samples are read in chunks of this size.
+        With one class for each sample the scores are flags: whether the answer is right. The mean
+        over all samples is the score of the run. The samples are read in chunks of this size.
         """
         ...
 

@@ -75,8 +75,8 @@ class LocalRuns:
         for run, state in zip(self.runs, states, strict=True):
             run.continue_noise(state)
 
-    def right_answers(self, split: Split, chunk: int) -> Tensor:
-        """Return the share of right answers of each run on each sample, as (runs, samples)."""
+    def sample_scores(self, split: Split, chunk: int) -> Tensor:
+        """Return each run's score on each sample, as (runs, samples)."""
         return torch.stack(
             [scores_of_network(run.net, split, run.loss, chunk) for run in self.runs]
         )

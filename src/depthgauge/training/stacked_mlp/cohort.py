@@ -136,8 +136,8 @@ class Cohort:
         if states[0].epoch < self.recipe.epochs:
             self.optimizer.restore_runs([state.moments for state in states], steps)
 
-    def right_answers(self, split: Split, chunk: int) -> Tensor:
-        """Return whether each run answers each sample correctly, as (runs, samples)."""
+    def sample_scores(self, split: Split, chunk: int) -> Tensor:
+        """Return each run's score on each sample, as (runs, samples)."""
         return scores_of_runs(self.net, split, self.loss, chunk)
 
     def norms(self, split: Split, batches: int, batch_size: int) -> list[RunReadings]:
