@@ -35,8 +35,6 @@ def test_an_audit_ends_with_verdicts_used_depth_and_a_page(tmp_path):
     assert audit.document["verdicts"].keys() == {"bp", "dfa"}
     assert audit.document["config"]["net"]["name"] == "tiny.make"
     assert audit.document["config"]["net"]["blocks"] == 2
-    reports = audit.document["methods"]["dfa"] if "methods" in audit.document else None
-    assert reports is None or reports
     assert (study / "report.html").is_file()
     saved = list((study / "sources").glob("*.py"))
     assert [path.read_text() for path in saved] == [net.read_text()]
@@ -123,12 +121,20 @@ def test_python_takes_a_function(tmp_path):
         ("a_number", [], "tiny.py:a_number returns int, not a torch.nn.Module"),
         ("absent", [], "has no function absent"),
         ("make", ["--blocks", "nowhere.layers"], "the path 'nowhere.layers' matches no modules"),
-        ("make", ["--blocks", "unused"], "--net .*tiny.py:make cannot be trained on digits: .*ran"),
-        ("make", ["--blocks", "branches"], "tiny.make cannot be trained on digits: "),
+        (
+            "make",
+            ["--blocks", "unused"],
+            "tiny.py:make cannot be trained on digits: no block ran in the forward pass",
+        ),
+        (
+            "make",
+            ["--blocks", "branches"],
+            "let blocks return the stream, and give blocks that run one after the other",
+        ),
         ("make", ["--width", "8"], "--width is for networks of the package"),
         ("make", ["--depth", "2"], "--depth is for networks of the package"),
         ("make", ["--k", "3"], "--k 3 is not possible: the network has 2 blocks"),
-        ("make", ["--controls", "no_norm"], "no_norm.* needs a changed network"),
+        ("make", ["--controls", "no_norm"], "[no_norm] needs a changed network"),
     ],
 )
 def test_bad_input_gets_one_sentence(tmp_path, net, options, words):
