@@ -16,7 +16,7 @@ def test_the_example_writes_three_tasks(tmp_path: Path, monkeypatch: pytest.Monk
     code = re.search(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     assert code is not None
     monkeypatch.chdir(tmp_path)
-    exec(code[1], {})  # noqa: S102
+    exec(code[1], {})
     images, tokens, regression = (
         load_arrays(f"{name}.npz") for name in ("images", "tokens", "regression")
     )

@@ -32,7 +32,7 @@ _SIZES: dict[Key, NetworkSize] = {}
 
 def probe_of(config: NetConfig, task: Task) -> Probe:
     """Return the probe of a network on samples of a task (cached)."""
-    key = (config.as_text, task.checksum)
+    key = _key(config, task)
     if key not in _PROBES:
         net = initial_net(config, task, seed=0)
         inputs, labels = first_samples(task)
@@ -45,7 +45,7 @@ def probe_of(config: NetConfig, task: Task) -> Probe:
 
 def size_of(config: NetConfig, task: Task) -> NetworkSize:
     """Return the size of a network on the samples of a task (cached)."""
-    key = (config.as_text, task.checksum)
+    key = _key(config, task)
     if key not in _SIZES:
         _SIZES[key] = measure_size(initial_net(config, task, seed=0), first_samples(task)[0])
     return _SIZES[key]
@@ -78,3 +78,9 @@ def passage_of(net: nn.Module, config: NetConfig, task: Task) -> Passage:
 def first_samples(task: Task) -> tuple[Tensor, Tensor]:
     """Return a few training samples as inputs of a network, and their labels."""
     return as_inputs(task.train.x[:SAMPLES], task, torch.float32), task.train.y[:SAMPLES]
+
+
+def _key(config: NetConfig, task: Task) -> Key:
+    """Return the key of a network; the width of a user's network is known after its probe only."""
+    own = config.model_copy(update={"width": 1}) if config.source else config
+    return own.as_text, task.checksum

@@ -74,12 +74,10 @@ class LinearClassifier:
 
 def reason_not_fitted(task: Task, most_features: int = MOST_FEATURES) -> str:
     """Return why no linear classifier is fitted for a task; "" if one can be fitted."""
-    if task.is_regression:
-        return "n/a: the targets are real numbers, not classes"
-    features = count_features(task)
+    features = task.input_dim if task.is_regression else count_features(task)
     if features > most_features:
         return f"n/a: inputs have {features:,} features, more than {most_features:,}"
-    if len(torch.unique(Rows.of(task.train, task).labels)) < 2:  # noqa: PLR2004
+    if not task.is_regression and len(torch.unique(Rows.of(task.train, task).labels)) < 2:  # noqa: PLR2004
         return "n/a: all training samples have one class"
     return ""
 
