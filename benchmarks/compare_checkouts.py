@@ -24,7 +24,7 @@ from depthgauge.config import NetConfig, Recipe, RuleConfig, RunConfig, TaskConf
 from depthgauge.rules.choice import choose_rule
 from depthgauge.tasks.base import Split, Task
 from depthgauge.training.batches import Batches
-from depthgauge.training.cohort import Cohort
+from depthgauge.training.stacked_mlp.cohort import Cohort
 
 rule, runs, steps = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 generator = torch.Generator().manual_seed(0)

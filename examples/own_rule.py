@@ -19,8 +19,7 @@ class SignFeedback(dg.Rule):
 
     def feedback(self, net, generator):
         """Draw what the rule keeps for a run; everything random comes from `generator`."""
-        classes, width = net.out_head.weight.shape
-        return {"B": torch.randn(net.num_blocks, width, classes, generator=generator)}
+        return {"B": torch.randn(net.num_blocks, net.width, net.error_width, generator=generator)}
 
     def credit(self, context: dg.Context) -> dg.Credit:
         """Estimate the gradient at each block's output, and at the embedding's."""

@@ -36,7 +36,17 @@ BEFORE: dict[str, Any] = {
 """A run as it was written down before there were penalties, random targets and wide blocks."""
 
 LATER = {"net": {"hidden": None}, "recipe": {"penalty": 0.0, "targets": "true"}}
-OTHER = [("net", "hidden", 5), ("recipe", "penalty", 0.01), ("recipe", "targets", "random")]
+OTHER = [
+    ("net", "hidden", 5),
+    ("recipe", "penalty", 0.01),
+    ("recipe", "targets", "random"),
+    ("recipe", "optimizer", "sgd"),
+    ("recipe", "beta2", 0.99),
+    ("recipe", "schedule", "none"),
+    ("recipe", "embedding_rate", 0.5),
+    ("recipe", "loss", "squared_error"),
+    ("recipe", "score", "R²"),
+]
 MODELS = [TaskConfig, NetConfig, RuleConfig, TrainingOptions, Recipe, RunConfig]
 
 
@@ -76,6 +86,23 @@ def test_runs_that_differ_in_a_later_field_have_names_of_their_own():
     assert len(names) == len(OTHER)
 
 
+def test_options_that_the_optimizer_or_schedule_does_not_have_do_not_count():
+    usual = RunConfig.model_validate(BEFORE)
+    for name, value in [("momentum", 0.5), ("nesterov", True), ("milestones", [2]), ("beta1", 0.8)]:
+        config = RunConfig.model_validate(with_field("recipe", name, value))
+        assert (config.identity == usual.identity) == (name != "beta1")
+    sgd = Recipe(optimizer="sgd", momentum=0.5, beta1=0.8)
+    assert (sgd.momentum, sgd.beta1) == (0.5, 0.9)
+    assert sgd.model_copy(update={"optimizer": "adam"}).momentum == 0.9
+    assert not Recipe(optimizer="sgd", momentum=0, nesterov=True).nesterov
+
+
+def test_milestones_are_written_in_brackets_with_plus_signs():
+    recipe = Recipe(schedule="steps", milestones="3+5")
+    assert recipe.milestones == (3, 5)
+    assert recipe == Recipe.model_validate_json(recipe.model_dump_json())
+
+
 def test_every_later_field_exists_and_has_a_default():
     for model in MODELS:
         for name in model.added:
@@ -95,7 +122,10 @@ def test_what_cannot_be_is_refused():
         ("recipe", "penalty", "nan"),
         ("recipe", "targets", "shuffled"),
         ("recipe", "learning_rate", 0),
-        ("recipe", "momentum", 0.9),
+        ("recipe", "momentun", 0.9),
+        ("recipe", "optimizer", "lamb"),
+        ("recipe", "schedule", "steps"),
+        ("recipe", "readout_rate", 0),
     ]:
         with pytest.raises(ValidationError, match=name):
             RunConfig.model_validate(with_field(part, name, value))

@@ -21,7 +21,7 @@ from depthgauge.gauges.stability import StabilityGauge
 from depthgauge.nets.stream_reader import StreamReader
 from depthgauge.rules.choice import choose_rule
 from depthgauge.rules.credit_function import rule_credit
-from depthgauge.training.cohort import initialise
+from depthgauge.training.initial_run import initialise
 
 from .cases import Case
 from .engine import Engine

@@ -78,7 +78,8 @@ class Case:
         """Return a task of random bytes in the shape of CIFAR-10."""
         generator = torch.Generator().manual_seed(0)
         count = self.samples + self.evaluation
-        x = torch.randint(0, 256, (count, FEATURES), generator=generator, dtype=torch.uint8)
+        image = (count, 3, 32, 32)
+        x = torch.randint(0, 256, image, generator=generator, dtype=torch.uint8)
         y = torch.randint(0, CLASSES, (count,), generator=generator)
         pixels = Pixels(3, 32, 32, (0.5,) * 3, (0.25,) * 3)
         train = Split(x[: self.samples], y[: self.samples])

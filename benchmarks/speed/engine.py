@@ -6,13 +6,13 @@ from itertools import chain, count
 
 import torch
 
-from depthgauge.gauges.cohort_readings import read_accuracy
 from depthgauge.rules.choice import choose_rule
 from depthgauge.tasks.base import Split, Task
 from depthgauge.tasks.inputs import evaluation_inputs
 from depthgauge.training.batches import Batches
-from depthgauge.training.cohort import Cohort
 from depthgauge.training.memory import keep_freed_memory
+from depthgauge.training.readings import read_accuracy
+from depthgauge.training.stacked_mlp.cohort import Cohort
 
 from .cases import Case
 
@@ -40,5 +40,5 @@ class Engine:
         for _ in range(steps):
             self.cohort.step(next(self.batches), 0.0)
         share = self.case.share_of_evaluation(steps)
-        read_accuracy(self.cohort.net, Split(self.split.x[:share], self.split.y[:share]))
+        read_accuracy(self.cohort, Split(self.split.x[:share], self.split.y[:share]))
         return steps * len(self.cohort.configs)

@@ -17,13 +17,14 @@ from typing import Any
 import torch
 
 from depthgauge.rules.choice import choose_rule
-from depthgauge.scheduling.cohort_training import EVERY_EPOCH
 from depthgauge.scheduling.memory_estimate import process_bytes
 from depthgauge.store.checkpoint import write_checkpoint
 from depthgauge.store.peak_memory import peak_memory_bytes
-from depthgauge.training.engines import ENGINES
-from depthgauge.training.loop import RunState, train_cohort
+from depthgauge.training.engines import make_trainee
+from depthgauge.training.loop import train_cohort
 from depthgauge.training.memory import keep_freed_memory
+from depthgauge.training.readings import EVERY_EPOCH
+from depthgauge.training.trainee import RunState
 
 from .cases import Case
 
@@ -69,7 +70,7 @@ def _measured(case: Case, runs: int) -> int:
     rules = [choose_rule(case.rule).build() for _ in configs]
     with tempfile.TemporaryDirectory() as folder:
         train_cohort(
-            ENGINES["cohort"](configs, rules, task),
+            make_trainee(configs, rules, task),
             task,
             _Checkpoints(Path(folder)),
             observers=EVERY_EPOCH,

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import torch
+from depthgauge.nets.cross_entropy import cross_entropy_and_error
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from depthgauge.nets.net_shape import NetShape
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.rules.choice import choose_rule
 from depthgauge.rules.contract import Context
 from depthgauge.rules.normalisation import compute_credit
+from depthgauge.rules.offered_context import offer_context
 from depthgauge.tasks.base import Task
-from depthgauge.training.plain import collect_needs, detached_trace, local_loss
 
 from .cases import Case
 
@@ -25,7 +27,7 @@ class OneRun:
         torch.manual_seed(0)
         self.rule = choose_rule(case.rule).build()
         self.net = ResidualMLP(task.input_dim, case.width, task.num_classes, case.blocks)
-        self.feedback = self.rule.feedback(self.net, torch.default_generator)
+        self.feedback = self.rule.feedback(NetShape.of(self.net), torch.default_generator)
         for block in self.net.blocks[: case.blocks - k]:
             block.requires_grad_(False)
         self.optimizers = self._fused() if fused else self._one_for_each_part()
@@ -53,21 +55,35 @@ class OneRun:
             optimizer.step()
 
     def _local(self, x: Tensor, y: Tensor) -> Tensor:
-        trace = detached_trace(self.net, x)
-        states = [state.detach() for state in trace.states]
-        shape = self.rule.noise_shape(states)
-        context = Context(
-            states,
-            y,
-            self.feedback,
-            0.0,
-            collect_needs(self.rule, self.net, trace, y),
-            noise=None if shape is None else torch.randn(shape),
-        )
+        states, branches = [self.net.embed(x)], []
+        for block in self.net.blocks:
+            stream = states[-1].detach()
+            branches.append(block(stream))
+            states.append(stream + branches[-1])
+        logits = self.net.readout(states[-1].detach())
         with torch.no_grad():
+            context = self._context([state.detach() for state in states], logits.detach(), y)
             credit = compute_credit(self.rule, context)
             self.feedback = self.feedback | dict(self.rule.learn(context))
-        return cross_entropy(trace.logits, y) + local_loss(trace, credit)
+        given = zip((states[0], *branches), (credit.embed, *credit.blocks), strict=True)
+        local = torch.stack([(output * own).sum(-1).mean() for output, own in given]).sum()
+        return cross_entropy(logits, y) + local
+
+    def _context(self, states: Sequence[Tensor], logits: Tensor, y: Tensor) -> Context:
+        shape = self.rule.noise_shape(states)
+        return offer_context(
+            self.rule,
+            states,
+            target=y,
+            feedback=self.feedback,
+            progress=0.0,
+            offers={
+                "error": lambda: cross_entropy_and_error(logits[None], y[None])[1][0],
+                "readout": lambda: self.net.readout,
+                "blocks": lambda: list(self.net.blocks),
+            },
+            noise=None if shape is None else torch.randn(shape),
+        )
 
     @torch.no_grad()
     def correct(self, x: Tensor, y: Tensor) -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 from depthgauge.store.claims import Claims
 from depthgauge.store.recorder import StoreRecorder
 from depthgauge.store.run_folder import RunFolder
-from depthgauge.training.cohort import Cohort
+from depthgauge.training.stacked_mlp.cohort import Cohort
 
 
 class Storage:

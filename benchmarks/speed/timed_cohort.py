@@ -9,12 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
-from depthgauge.gauges.cohort_readings import read_accuracy, read_norms
 from depthgauge.gauges.norms import BATCH_READ, BATCHES_READ
 from depthgauge.store.claims import BEAT_EVERY
 from depthgauge.tasks.base import Split
 from depthgauge.training.batches import Batch, Batches
 from depthgauge.training.loop import StoppedEarlyError, train_cohort
+from depthgauge.training.readings import read_accuracy, read_norms
 
 from .cases import Case
 from .engine import cohort_of

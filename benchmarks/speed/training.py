@@ -6,9 +6,9 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from depthgauge.scheduling.cohort_training import EVERY_EPOCH
 from depthgauge.tasks.base import Split
 from depthgauge.training.loop import train_cohort
+from depthgauge.training.readings import EVERY_EPOCH
 
 from .cases import TRAINING_TO_EVALUATION, Case
 from .engine import cohort_of

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Literal
 
 from pydantic import (
     BaseModel,
@@ -16,7 +15,23 @@ from pydantic import (
     SerializerFunctionWrapHandler,
     model_serializer,
 )
-from typing_extensions import Self
+
+from depthgauge.config_part import ConfigPart
+from depthgauge.recipe import Precision, Recipe, TrainingOptions
+
+__all__ = [
+    "Engine",
+    "Intervention",
+    "NetConfig",
+    "Precision",
+    "Recipe",
+    "RuleConfig",
+    "RunConfig",
+    "SharedConfig",
+    "TaskConfig",
+    "TrainingOptions",
+    "identity_of",
+]
 
 SCHEMA_VERSION: Literal[1] = 1
 IDENTITY_DIGITS = 16
@@ -27,51 +42,8 @@ Engine = Literal["cohort", "plain"]
 The results agree.
 """
 
-Precision = Literal["float32", "float64", "bf16"]
-"""The precision of training. bf16: matrices are multiplied in bfloat16, the rest is float32."""
 
-_TEXTS: dict[tuple[type, str], str] = {}
-"""The cache of `as_text`, by class and values of the fields."""
-
-
-class _Config(BaseModel):
-    """A part of a run's configuration.
-
-    `added` lists the fields that later versions of the class added. An added field is written only
-    if its value is not the default, so that the hashes of earlier runs do not change.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-    added: ClassVar[frozenset[str]] = frozenset()
-
-    @model_serializer(mode="wrap")
-    def _without_added_defaults(
-        self, serialise: SerializerFunctionWrapHandler
-    ) -> dict[str, object]:
-        written: dict[str, object] = serialise(self)
-        fields = type(self).model_fields
-        unchanged = {name for name in self.added if getattr(self, name) == fields[name].default}
-        return {name: value for name, value in written.items() if name not in unchanged}
-
-    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """Return a validated copy with changes; cached values are not copied."""
-        own = {name: getattr(self, name) for name in type(self).model_fields}
-        return type(self)(**own | dict(update or {}))
-
-    @cached_property
-    def as_text(self) -> str:
-        """The configuration as JSON with sorted keys and no spaces.
-
-        Many runs share the same parts, so the text of each part is made once.
-        """
-        fields = (type(self), repr(self.__dict__))
-        if fields not in _TEXTS:
-            written = self.model_dump(mode="json")
-            _TEXTS[fields] = json.dumps(written, sort_keys=True, separators=(",", ":"))
-        return _TEXTS[fields]
-
-
-class TaskConfig(_Config):
+class TaskConfig(ConfigPart):
     """The task of a run, with the checksum of its data."""
 
     name: str
@@ -79,8 +51,15 @@ class TaskConfig(_Config):
     evaluated_on: Literal["test", "validation"] = "test"
 
 
-class NetConfig(_Config):
-    """The network of a run; its input size and number of classes come from the task."""
+class NetConfig(ConfigPart):
+    """The network of a run; its input size and number of classes come from the task.
+
+    `options` has all options of a network that is chosen with brackets, defaults included.
+
+    A user's network has a `source`: the hash of its file, and the function that builds it. Its
+    numbers of blocks and of features are what the network has. `block_path` is the dotted path to
+    its blocks; without one, the blocks are its attribute `blocks`.
+    """
 
     name: str = "residual_mlp"
     width: int = Field(default=64, ge=1)
@@ -89,10 +68,18 @@ class NetConfig(_Config):
     w2_std: float = Field(default=0.01, ge=0, allow_inf_nan=False)
     terminal_norm: bool = True
     hidden: int | None = Field(default=None, ge=1)
-    added = frozenset({"hidden"})
+    options: dict[str, JsonValue] = Field(default={})
+    source: str = ""
+    block_path: str | None = None
+    added = frozenset({"hidden", "options", "source", "block_path"})
+
+    @property
+    def is_residual_mlp(self) -> bool:
+        """Whether this is the package's residual multilayer perceptron."""
+        return self.name == type(self).model_fields["name"].default and not self.source
 
 
-class RuleConfig(_Config):
+class RuleConfig(ConfigPart):
     """The rule of a run with all its options, defaults included.
 
     `label` is the rule's name in tables. `source` is a hash or version of its code, to tell apart
@@ -101,40 +88,8 @@ class RuleConfig(_Config):
 
     name: str
     label: str
-    options: dict[str, JsonValue] = {}
+    options: dict[str, JsonValue] = Field(default={})
     source: str = ""
-
-
-class TrainingOptions(_Config):
-    """The part of a recipe that may differ between the rules of one study."""
-
-    learning_rate: float = Field(
-        default=1e-3, gt=0, allow_inf_nan=False, description="AdamW's learning rate at the start"
-    )
-    weight_decay: float = Field(
-        default=0.01, ge=0, allow_inf_nan=False, description="AdamW's weight decay"
-    )
-    penalty: float = Field(
-        default=0.0,
-        ge=0,
-        allow_inf_nan=False,
-        description="λ: adds λ times the mean over samples of Σ f_l² to each block's loss",
-    )
-    added = frozenset({"penalty"})
-
-
-class Recipe(TrainingOptions):
-    """How a run is trained: by AdamW, with a learning rate that falls to zero along a cosine.
-
-    The learning rate changes once per epoch.
-    With `targets="random"`, every batch gets new labels, drawn uniformly from the classes.
-    """
-
-    epochs: int = Field(default=100, ge=1)
-    batch_size: int = Field(default=128, ge=1)
-    dtype: Precision = "float32"
-    targets: Literal["true", "random"] = "true"
-    added = frozenset({"penalty", "targets"})
 
 
 class SharedConfig(BaseModel):
@@ -162,7 +117,7 @@ class SharedConfig(BaseModel):
         return {name: value for name, value in written.items() if value not in (None, {})}
 
 
-class Intervention(_Config):
+class Intervention(ConfigPart):
     """The exceptions among the last k blocks: blocks that the rule does not train.
 
     Blocks are counted from 0; block 0 is next to the embedding.
@@ -178,7 +133,7 @@ class Intervention(_Config):
 NO_INTERVENTION = Intervention()
 
 
-class RunConfig(_Config):
+class RunConfig(ConfigPart):
     """One run: one network, one rule, one seed, and the last k blocks trained.
 
     All runs of a rule that have no intervention form the rule's ladder. Among them, the runs with

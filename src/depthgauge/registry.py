@@ -1,4 +1,4 @@
-"""The registry: find rules, networks, tasks, gauges, diagnostics and loggers by name.
+"""The registry: find rules, networks, tasks, losses, gauges and so on by name.
 
 A name may be built in, an entry point of an installed package, or `path/to/file.py:Name`. Nothing
 is imported before it is needed, so that `depthgauge --help` does not wait for torch.
@@ -22,7 +22,8 @@ from depthgauge.user_code.standalone import standalone_source
 
 if TYPE_CHECKING:
     from depthgauge.gauges.reading import Gauge
-    from depthgauge.nets.residual_mlp import ResidualMLP
+    from depthgauge.losses.contract import Loss
+    from depthgauge.nets.architectures.choice import NetClass
     from depthgauge.rules.contract import Rule
     from depthgauge.tasks.registry import TaskEntry
 
@@ -49,7 +50,7 @@ class Kind(Generic[T]):
     @property
     def group(self) -> str:
         """The group of entry points, such as `depthgauge.rules`."""
-        return f"depthgauge.{self.noun}s"
+        return f"depthgauge.{self.noun}{'es' if self.noun.endswith('s') else 's'}"
 
     @cached_property
     def installed(self) -> dict[str, EntryPoint]:
@@ -182,9 +183,15 @@ RULES: Kind[type[Rule]] = Kind(
     check="depthgauge.rules.validation:validate_rule",
     own="written path/to/file.py:Class",
 )
-NETS: Kind[type[ResidualMLP]] = Kind(
+NETS: Kind[NetClass] = Kind(
     "net",
-    {"residual_mlp": "depthgauge.nets.residual_mlp:ResidualMLP"},
+    {
+        "residual_mlp": "depthgauge.nets.residual_mlp:ResidualMLP",
+        "vit": "depthgauge.nets.architectures.vit:ViT",
+        "resnet": "depthgauge.nets.architectures.resnet:ResNet",
+        "cnn": "depthgauge.nets.architectures.cnn:CNN",
+        "gpt": "depthgauge.nets.architectures.gpt:GPT",
+    },
     check="depthgauge.nets.registry:validate_net",
 )
 TASKS: Kind[TaskEntry] = Kind(
@@ -192,11 +199,22 @@ TASKS: Kind[TaskEntry] = Kind(
     {
         "teacher": "depthgauge.tasks.registry:TEACHER",
         "digits": "depthgauge.tasks.registry:DIGITS",
+        "pointers": "depthgauge.tasks.registry:POINTERS",
         "cifar10": "depthgauge.tasks.registry:CIFAR10",
         "cifar100": "depthgauge.tasks.registry:CIFAR100",
+        "shakespeare": "depthgauge.tasks.registry:SHAKESPEARE",
     },
     check="depthgauge.tasks.registry:validate_task",
     own="a path that ends in .npz, or path/to/file.py:function",
+)
+LOSSES: Kind[type[Loss]] = Kind(
+    "loss",
+    {
+        "cross_entropy": "depthgauge.losses.cross_entropy:CrossEntropy",
+        "squared_error": "depthgauge.losses.squared_error:SquaredError",
+    },
+    check="depthgauge.losses.registry:validate_loss",
+    own="written path/to/file.py:Class",
 )
 GAUGES: Kind[type[Gauge]] = Kind(
     "gauge",

@@ -20,10 +20,18 @@ from pydantic import (
     ValidationError,
     model_validator,
 )
+from pydantic.fields import FieldInfo
 from typing_extensions import Self
 
-from depthgauge.config import Engine, Precision
+from depthgauge.config import Engine
 from depthgauge.errors import OptionError
+from depthgauge.recipe import (
+    OptimizerName,
+    Precision,
+    Schedule,
+    TrainingOptions,
+    unused_fields,
+)
 
 LARGEST_SEED = 2**63 - 1
 
@@ -95,6 +103,24 @@ Value = str | int | float
 Values = Annotated[list[Value], Several]
 
 
+def of_training(name: str, **changes: Any) -> Any:
+    """Return the field of this name as `TrainingOptions` defines it: limits, default, words."""
+    field = TrainingOptions.model_fields[name]
+    known = {"default": field.default, "description": field.description} | changes
+    return Field(**known, **_limits_of(field))
+
+
+def _limits_of(field: FieldInfo) -> dict[str, Any]:
+    """Return the limits of a number, as arguments for `Field`."""
+    names = ("gt", "ge", "lt", "le", "allow_inf_nan")
+    return {
+        name: limit
+        for part in field.metadata
+        for name in names
+        if (limit := getattr(part, name, None)) is not None
+    }
+
+
 class StudyConfig(BaseModel):
     """A study: what to train, how and where to train it, and how to judge it."""
 
@@ -105,7 +131,7 @@ class StudyConfig(BaseModel):
     )
     net: str = Field(
         default="residual_mlp",
-        description="the network; with checkpoints also file.py:function, which builds your own",
+        description="the network: a name, or file.py:function, which builds your own",
     )
     width: Whole | None = Field(default=None, description="width of the stream (the task's own)")
     depth: NotNegative = Field(default=4, description="number of blocks L")
@@ -145,6 +171,23 @@ class StudyConfig(BaseModel):
     )
     epochs: Whole | None = Field(default=None, description="epochs of training (the task's own)")
     batch_size: Whole = Field(default=128, description="samples in a batch")
+    loss: str | None = Field(
+        default=None,
+        description="cross_entropy, squared_error, or path/to/file.py:Class (the task's own)",
+    )
+    optimizer: OptimizerName = of_training("optimizer")
+    learning_rate: float = of_training("learning_rate")
+    weight_decay: float = of_training("weight_decay")
+    beta1: float = of_training("beta1")
+    beta2: float = of_training("beta2")
+    momentum: float = of_training("momentum")
+    nesterov: bool = of_training("nesterov")
+    schedule: Schedule = of_training("schedule")
+    milestones: Annotated[list[Whole], Once] = of_training("milestones", default=[])
+    step_factor: float = of_training("step_factor")
+    embedding_rate: float = of_training("embedding_rate")
+    blocks_rate: float = of_training("blocks_rate")
+    readout_rate: float = of_training("readout_rate")
     dtype: Precision = Field(
         default="float32",
         description="precision of training; with bf16 only matrix products are in bfloat16",
@@ -173,7 +216,7 @@ class StudyConfig(BaseModel):
     )
     blocks: str | None = Field(
         default=None,
-        description="with checkpoints and your own net: dotted path to the net's blocks (blocks)",
+        description="with your own net: dotted path to the net's blocks (blocks)",
     )
     frozen_acc: Annotated[dict[str, Share], BeforeValidator(_every_number)] = Field(
         default={},
@@ -221,11 +264,17 @@ class StudyConfig(BaseModel):
             raise OptionError(
                 "address", "--address needs --executor ray; add it, or leave out --address"
             )
-        if self.blocks is not None and (self.checkpoints is None or self.own_net is None):
+        if self.blocks is not None and self.own_net is None:
             raise OptionError(
                 "blocks",
-                "--blocks needs --checkpoints and --net file.py:function, since networks of your "
-                "own are read, not trained; for the number of blocks use --depth",
+                "--blocks needs --net file.py:function, since the package's networks know their "
+                "blocks; for the number of blocks use --depth",
+            )
+        if self.own_net is not None and (given := self._given_size) is not None:
+            raise OptionError(
+                given,
+                f"--{given} is for networks of the package; {self.net} decides its own size, so "
+                f"leave out --{given}",
             )
         if self.frozen_acc and self.checkpoints is None:
             raise OptionError(
@@ -238,12 +287,13 @@ class StudyConfig(BaseModel):
                 "dtype",
                 "--engine plain has no bf16; use --engine cohort, or --dtype float32",
             )
+        self._check_recipe()
         if self.select and not self.vary:
             raise OptionError(
                 "select", "--select needs settings to choose from; add --vary NAME=V1,V2,…"
             )
         highest = max((k for k in self.k if isinstance(k, int)), default=0)
-        if highest > self.depth:
+        if highest > self.depth and self.own_net is None:
             raise OptionError(
                 "k",
                 f"--k {highest} is not possible: the network has {self.depth} blocks; choose k "
@@ -251,10 +301,35 @@ class StudyConfig(BaseModel):
             )
         return self
 
+    def _check_recipe(self) -> None:
+        """Refuse an option that the optimizer or schedule does not have, unless they are varied."""
+        names = TrainingOptions.model_fields.keys() & type(self).model_fields.keys()
+        own = {name: getattr(self, name) for name in names}
+        varied = [name for name in ("optimizer", "schedule", "momentum") if name in self.vary]
+        for name, choice in unused_fields(own).items():
+            if name in self.model_fields_set and not varied:
+                raise OptionError(
+                    name,
+                    f"--{name.replace('_', '-')} has no effect with {choice}; leave it out, or "
+                    f"choose another {choice.split()[1]}",
+                )
+        if self.schedule == "steps" and not self.milestones and "milestones" not in self.vary:
+            raise OptionError(
+                "milestones",
+                "--schedule steps needs the epochs after which the rate falls; add --milestones "
+                "30 60",
+            )
+
     @property
     def own_net(self) -> str | None:
-        """The text that names the user's function for the network; None for the usual network."""
-        return None if self.net == type(self).model_fields["net"].default else self.net
+        """The function that builds the user's network; None for a network of the package."""
+        return self.net if ":" in self.net else None
+
+    @property
+    def _given_size(self) -> str | None:
+        """The first option that gives the size of a network of the package, if any is given."""
+        given = (name for name in ("width", "depth") if name in self.model_fields_set)
+        return next(given, None)
 
     @property
     def variations(self) -> dict[str, list[str]]:
@@ -267,7 +342,7 @@ class StudyConfig(BaseModel):
         return study_config(own | changes)
 
 
-AUDIT_ONLY = frozenset({"select", "thresholds", "strict", "checkpoints", "blocks", "frozen_acc"})
+AUDIT_ONLY = frozenset({"select", "thresholds", "strict", "checkpoints", "frozen_acc"})
 """Options that `audit` has and `ladder` does not."""
 
 
@@ -316,6 +391,9 @@ REASONS = {
     **dict.fromkeys(("float_parsing", "float_type"), "must be a number"),
     "greater_than_equal": "must be at least {ge}",
     "less_than_equal": "must be at most {le}",
+    "greater_than": "must be greater than {gt}",
+    "less_than": "must be less than {lt}",
+    "finite_number": "must be finite",
     "too_short": "is empty; give at least one",
     "literal_error": "choose {expected}",
     "list_type": "must be a list",

@@ -24,6 +24,7 @@ from depthgauge.scheduling.execution import Execution, Prepared, train
 from depthgauge.scheduling.grid import (
     Grid,
     build_grid,
+    depth_of,
     folder_of,
     given_rules,
     load_task_of,
@@ -188,13 +189,14 @@ def with_both_ends(config: StudyConfig) -> StudyConfig:
     k is the number of trained blocks. An audit always trains with these two values.
     """
     need_blocks(config, "audit")
-    rungs = config.k or usual_rungs(config.depth)
-    return config.changed(k=list(dict.fromkeys([0, config.depth, *rungs])))
+    depth = depth_of(config)
+    rungs = config.k or usual_rungs(depth)
+    return config.changed(k=list(dict.fromkeys([0, depth, *rungs])))
 
 
 def need_blocks(config: StudyConfig, command: str) -> None:
     """Refuse a network without blocks."""
-    if not config.depth:
+    if not depth_of(config):
         raise OptionError("depth", f"--depth 0: {command} needs at least one block; choose a depth")
 
 

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from depthgauge.auditing.trained_network import TrainedNetwork
+from depthgauge.nets.net_shape import NetShape
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.rules.contract import Context, Rule
 from depthgauge.rules.dfa import DFA
@@ -38,7 +39,7 @@ def make_trained(
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         net = ResidualMLP(FEATURES, width, CLASSES, BLOCKS, w2_std=w2_std)
-        feedback = rule.feedback(net, torch.default_generator) if rule else None
+        feedback = rule.feedback(NetShape.of(net), torch.default_generator) if rule else None
     return TrainedNetwork(net, rule, feedback, "made for a test")
 
 

@@ -13,6 +13,7 @@ from torch import Tensor
 from depthgauge.auditing.null import calibrate_null
 from depthgauge.auditing.trained_network import TrainedNetwork
 from depthgauge.gauges.null import NullReading
+from depthgauge.nets.net_shape import NetShape
 from depthgauge.rules.contract import Rule
 from depthgauge.rules.dfa import DFA
 from depthgauge.rules.fa import FA
@@ -32,7 +33,7 @@ def with_feedback(
     trained: TrainedNetwork, seed: int, shift: Tensor | float = 0.0
 ) -> TrainedNetwork:
     generator = torch.Generator().manual_seed(seed)
-    drawn = trained.rule.feedback(trained.net, generator)
+    drawn = trained.rule.feedback(NetShape.of(trained.net), generator)
     return replace(trained, feedback={"B": drawn["B"] + shift})
 
 

@@ -17,8 +17,8 @@ class Direct(Rule):
     needs = frozenset({"error"})
 
     def feedback(self, net, generator):
-        classes, width = net.out_head.weight.shape
-        return {"B": torch.randn(max(net.num_blocks, 1), width, classes, generator=generator)}
+        shape = (max(net.num_blocks, 1), net.width, net.error_width)
+        return {"B": torch.randn(shape, generator=generator)}
 
     def matrices(self, context):
         return context.feedback["B"]
@@ -75,15 +75,9 @@ class ReseededFeedback(Direct):
         return {"B": torch.randn(3, 8, 4)}
 
 
-class ChangesNetwork(Direct):
-    def feedback(self, net, generator):
-        net.out_head.weight.data.zero_()
-        return super().feedback(net, generator)
-
-
 class MirrorsTheReadout(Direct):
     def feedback(self, net, generator):
-        return {"B": net.out_head.weight.detach().T.repeat(max(net.num_blocks, 1), 1, 1)}
+        return {"B": net.weights["out_head.weight"].T.repeat(max(net.num_blocks, 1), 1, 1)}
 
 
 class SaysThatItMirrors(Direct):

@@ -22,7 +22,7 @@ class SparseDFA(Rule):
 
     def feedback(self, net, generator):
         """The matrices, one for each block; without blocks one for the embedding."""
-        classes, width = net.out_head.weight.shape
+        width, classes = net.width, net.error_width
         shape = (max(net.num_blocks, 1), width, classes)
         kept = torch.rand(shape, generator=generator) < self.options.density
         return {"B": torch.randn(shape, generator=generator) * kept}

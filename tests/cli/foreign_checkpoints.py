@@ -35,7 +35,8 @@ class Stack(nn.Module):
 
 def mlp(width=8, classes=10):
     layers = [nn.Sequential(nn.LayerNorm(width), nn.Linear(width, width)) for _ in range(3)]
-    return Stack(nn.Linear(64, width), layers, nn.Linear(width, classes))
+    inputs = nn.Sequential(nn.Flatten(), nn.Linear(64, width))
+    return Stack(inputs, layers, nn.Linear(width, classes))
 
 
 class SignFeedback(torch.autograd.Function):
@@ -59,7 +60,8 @@ class SignLinear(nn.Linear):
 
 def with_sign_feedback(width=8):
     layers = [nn.Sequential(nn.LayerNorm(width), SignLinear(width, width)) for _ in range(3)]
-    return Stack(nn.Linear(64, width), layers, nn.Linear(width, 10))
+    inputs = nn.Sequential(nn.Flatten(), nn.Linear(64, width))
+    return Stack(inputs, layers, nn.Linear(width, 10))
 
 
 def few_classes():
@@ -79,7 +81,7 @@ def cnn():
 def funnel():
     net = nn.Module()
     net.blocks = nn.Sequential(nn.Linear(64, 32), nn.Linear(32, 10))
-    net.forward = net.blocks.forward
+    net.forward = lambda x: net.blocks(x.flatten(1))
     return net
 
 

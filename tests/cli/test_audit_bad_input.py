@@ -70,11 +70,6 @@ def test_a_network_that_cannot_take_the_tasks_samples(factories, made, task):
     assert_bad_input(run("diagnose", path, *options), task)
 
 
-def test_images_of_a_task_that_has_none(networks):
-    done = run("diagnose", networks / "bp_s1.pt", "--task", "digits", "--images")
-    assert_bad_input(done, "--images", "digits")
-
-
 # Checkpoints
 
 

@@ -109,7 +109,7 @@ def test_what_does_not_fit_is_one_sentence(factories, folder, net, blocks, words
 def test_a_network_for_another_task_is_refused_by_its_file(factories, folder):
     options = ("--net", f"{factories}:transformer", "--blocks", LAYERS, "--task", "teacher")
     refused = run("audit", "--checkpoints", folder, *options)
-    assert_bad_input(refused, "bp_s1.pt", "a row of 3 numbers")
+    assert_bad_input(refused, "bp_s1.pt", "of the shape (3,)")
     few = save_weights(factories, "few_classes").rename(factories.parent / "few_s1.pt").parent
     options = ("--net", f"{factories}:few_classes", "--blocks", "body.layers", "--task", "digits")
     refused = run("audit", "--checkpoints", few, *options)

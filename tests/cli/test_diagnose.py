@@ -129,11 +129,11 @@ def test_images_for_a_convolutional_network(factories, monkeypatch):
     monkeypatch.setattr(loading, "load_task", lambda name, validation: task)
     path = save_weights(factories, "cnn")
     options = ("--net", f"{factories}:cnn", "--blocks", "body.layers", "--task", "images")
-    report = diagnose(path, *options, "--images")
+    report = diagnose(path, *options)
     net = load_factories(factories).cnn()
     net.load_state_dict(torch.load(path, weights_only=True))
     mean, std = (torch.tensor(v).view(3, 1, 1) for v in (PIXELS.mean, PIXELS.std))
-    x = (images.view(60, 3, 6, 5).float() / 255 - mean) / std
+    x = (images.float() / 255 - mean) / std
     h_0 = net.inputs(x).detach().square().sum(1).sqrt().mean((1, 2))
     assert report["residual_norms"][0] == pytest.approx(float(h_0.median()), rel=1e-5)
     assert len(report["residual_norms"]) == 3

@@ -19,8 +19,8 @@ EVERY_RULE = ["bp", "fa", "dfa", "state_bridge", "credit_bridge", "ep", "sdfa", 
     ("command", "names"),
     [
         ("rules", EVERY_RULE),
-        ("nets", ["residual_mlp"]),
-        ("tasks", ["teacher", "digits", "cifar10", "cifar100"]),
+        ("nets", ["residual_mlp", "vit", "resnet", "cnn", "gpt"]),
+        ("tasks", ["teacher", "digits", "pointers", "cifar10", "cifar100", "shakespeare"]),
     ],
 )
 def test_a_list_as_text_and_as_json(command, names):
@@ -108,7 +108,7 @@ from depthgauge.rules.dfa import DFA
 class M(DFA):
     name, summary, copies_weights = "mirror", "DFA through the readout's own weights", True
     def feedback(self, net, generator):
-        return {"B": net.out_head.weight.detach().T.expand(net.num_blocks, -1, -1).clone()}
+        return {"B": net.weights["out_head.weight"].T.expand(net.num_blocks, -1, -1).clone()}
 """
 
 

@@ -29,7 +29,7 @@ from depthgauge.gauges.perturbation import PerturbationGauge
 from depthgauge.gauges.reference import ReferenceGauge
 from depthgauge.gauges.scale import ScaleGauge
 from depthgauge.gauges.stability import StabilityGauge
-from depthgauge.nets.sample_loss import cross_entropy
+from depthgauge.losses.cross_entropy import CrossEntropy
 from depthgauge.nets.stream_reader import StreamReader
 
 GAUGES = {
@@ -78,7 +78,7 @@ def test_everything_can_be_given_by_position():
         "mine",
         "a note",
         "blocks",
-        cross_entropy,
+        CrossEntropy(),
         thresholds,
     )
     assert (report.headline_acc, report.frozen_baseline_acc) == (0.6, 0.5)

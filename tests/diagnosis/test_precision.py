@@ -13,6 +13,7 @@ from nets.module_fields import fields
 from depthgauge import diagnose
 from depthgauge.diagnosis.precision import in_float32
 from depthgauge.gauges.reference import ReferenceGauge
+from depthgauge.nets.net_shape import NetShape
 from depthgauge.nets.stream_reader import StreamReader
 from depthgauge.rules.bp import BP
 from depthgauge.rules.credit_function import rule_credit
@@ -119,7 +120,7 @@ def test_the_half_precise_network_itself_is_left_as_it_was(name):
 @pytest.mark.parametrize("rule", [BP(), DFA(), FA()], ids=lambda rule: rule.name)
 def test_a_rules_credit_is_examined_on_the_float32_copy(name, rule):
     net = make_net(dtype=HALF[name])
-    feedback = rule.feedback(net, torch.Generator().manual_seed(0))
+    feedback = rule.feedback(NetShape.of(net), torch.Generator().manual_seed(0))
     report = diagnose(net, shown(1, 3), credit=rule_credit(rule, feedback))
     whole = copy.deepcopy(net).float()
     expected = diagnose(whole, shown(1, 3), credit=rule_credit(rule, feedback))

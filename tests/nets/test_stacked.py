@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from depthgauge.nets.cross_entropy import cross_entropy_and_error
+from depthgauge.losses.cross_entropy import CrossEntropy
+from depthgauge.losses.of_runs import value_and_error_of_runs
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.stacked.embedding import StackedEmbedding
 from depthgauge.nets.stacked.network import StackedResidualMLP
@@ -105,7 +106,7 @@ def test_parameters_of_a_run_are_those_of_its_net(example):
 
 def test_the_gradient_along_the_stream_is_that_of_autograd(example):
     trace = example.stacked.forward(example.inputs)
-    _, error = cross_entropy_and_error(trace.logits, example.labels)
+    _, error = value_and_error_of_runs(CrossEntropy(), trace.logits, example.labels)
     found = example.stacked.stream_backward(trace, error)
     for run, net in enumerate(example.nets):
         single = net.trace(example.input_of(run))
@@ -119,7 +120,7 @@ def test_all_trained_gradients_are_those_of_autograd(example, seen):
     stacked, slope = example.stacked, 0.3 if seen == "logits and branches" else 0.0
     out = {name: torch.full_like(g, 77.0) for name, g in stacked.new_gradients().items()}
     trace = stacked.forward(example.inputs)
-    _, error = cross_entropy_and_error(trace.logits, example.labels)
+    _, error = value_and_error_of_runs(CrossEntropy(), trace.logits, example.labels)
     at_branches = [slope * branch for branch in trace.branches] if slope else None
     at_embed = stacked.stream_backward(trace, error / SAMPLES, out, at_branches)[0]
     stacked.embedding.backward(example.inputs, at_embed, out["embed.weight"], out["embed.bias"])
@@ -154,7 +155,7 @@ def test_local_gradients_of_a_block_are_those_of_autograd(hidden):
 def test_readout_gradients_are_those_of_autograd(example):
     out = example.stacked.new_gradients()
     trace = example.stacked.forward(example.inputs)
-    _, error = cross_entropy_and_error(trace.logits, example.labels)
+    _, error = value_and_error_of_runs(CrossEntropy(), trace.logits, example.labels)
     example.stacked.readout_local_backward(trace, error / SAMPLES, out)
     for run, net in enumerate(example.nets):
         cross_entropy(net.readout(trace.states[-1][run]), example.labels[run]).backward()
@@ -165,7 +166,7 @@ def test_readout_gradients_are_those_of_autograd(example):
 
 def losses(example: Example) -> Tensor:
     logits = example.stacked.forward(example.inputs).logits
-    return cross_entropy_and_error(logits, example.labels)[0]
+    return value_and_error_of_runs(CrossEntropy(), logits, example.labels)[0]
 
 
 def test_weight_gradients_are_finite_differences():
@@ -173,7 +174,7 @@ def test_weight_gradients_are_finite_differences():
     stacked = example.stacked
     out = stacked.new_gradients()
     trace = stacked.forward(example.inputs)
-    _, error = cross_entropy_and_error(trace.logits, example.labels)
+    _, error = value_and_error_of_runs(CrossEntropy(), trace.logits, example.labels)
     at_embed = stacked.stream_backward(trace, error, out)[0]
     stacked.embedding.backward(example.inputs, at_embed, out["embed.weight"], out["embed.bias"])
     for run in (0, 2):
@@ -199,7 +200,7 @@ def test_gradients_along_the_stream_are_finite_differences():
     example, step, run = make_example(), 1e-6, 1
     net = example.nets[run]
     trace = example.stacked.forward(example.inputs)
-    _, error = cross_entropy_and_error(trace.logits, example.labels)
+    _, error = value_and_error_of_runs(CrossEntropy(), trace.logits, example.labels)
     gradients = example.stacked.stream_backward(trace, error)
 
     def loss_from(layer: int, stream: Tensor) -> Tensor:

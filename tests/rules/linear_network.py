@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
+from depthgauge.nets.net_shape import NetShape
 from depthgauge.rules.contract import Context, Rule
 
 Feedback = dict[str, Tensor]
@@ -16,7 +15,7 @@ Feedback = dict[str, Tensor]
 class LinearNetwork:
     """h_{l+1} = h_l + A_l·h_l, logits = W·h_L: the costate is g_l = (1 + A_l)ᵀ·g_{l+1}.
 
-    It is what a rule's `feedback` asks a network for, and no more. Logits are small, as those of an
+    Logits are small, as those of an
     untrained network: a sample's error then says almost all there is to say about its loss.
     """
 
@@ -24,13 +23,14 @@ class LinearNetwork:
         self.random = torch.Generator().manual_seed(0)
         self.width, self.classes, self.num_blocks = width, classes, blocks
         self.branches = [self.normal(width, width) * 0.1 / width**0.5 for _ in range(blocks)]
-        self.out_head = SimpleNamespace(weight=self.normal(classes, width) * 0.1 / width**0.5)
+        self.head = self.normal(classes, width) * 0.1 / width**0.5
+        self.shape = NetShape(((width,),) * (blocks + 1), (classes,), classes)
 
     def normal(self, *shape: int) -> Tensor:
         return torch.randn(*shape, generator=self.random)
 
     def readout(self, stream: Tensor) -> Tensor:
-        return stream @ self.out_head.weight.T
+        return stream @ self.head.T
 
     def fresh_batch(
         self, rule: Rule, feedback: Feedback, samples: int
@@ -41,7 +41,7 @@ class LinearNetwork:
             states.append(states[-1] + states[-1] @ branch.T)
         target = torch.randint(self.classes, (samples,), generator=self.random)
         error = self.readout(states[-1]).softmax(1) - one_hot(target, self.classes)
-        gradients = [error @ self.out_head.weight]
+        gradients = [error @ self.head]
         for branch in reversed(self.branches):
             gradients.insert(0, gradients[0] + gradients[0] @ branch)
         shape = rule.noise_shape(states)
@@ -52,7 +52,7 @@ class LinearNetwork:
 
     def trained_feedback(self, rule: Rule, batches: int, samples: int = 32) -> Feedback:
         """The rule's feedback after learning from so many fresh batches."""
-        feedback = dict(rule.feedback(self, torch.Generator().manual_seed(5)))
+        feedback = dict(rule.feedback(self.shape, torch.Generator().manual_seed(5)))
         for _ in range(batches):
             feedback |= rule.learn(self.fresh_batch(rule, feedback, samples)[0])
         return feedback

@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy, one_hot
 from training.small_runs import relative_difference
 
+from depthgauge.nets.net_shape import NetShape
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.rules.contract import Context, Credit, Rule
 
@@ -31,7 +32,7 @@ def double_net(**shape: int | bool) -> ResidualMLP:
 
 def drawn(rule: Rule, net: ResidualMLP) -> dict[str, Tensor]:
     """Draw the rule's feedback, in the precision of the network."""
-    feedback = rule.feedback(net, torch.Generator().manual_seed(3))
+    feedback = rule.feedback(NetShape.of(net), torch.Generator().manual_seed(3))
     return {name: tensor.to(net.embed.weight.dtype) for name, tensor in feedback.items()}
 
 

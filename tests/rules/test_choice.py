@@ -84,7 +84,7 @@ def test_more_can_be_put_into_a_rules_brackets():
 def test_every_option_that_can_be_chosen_can_be_typed_at_its_default():
     for name in RULES.built_in:
         usual = choose_rule(name)
-        defaults = usual.options.model_dump()
+        defaults = dict(usual.options)
         typed = [f"{option}={defaults[option]}" for option in option_names(usual.rule_class)]
         again = choose_rule(with_options(name, *typed))
         assert again.options == usual.options

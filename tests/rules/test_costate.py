@@ -44,7 +44,7 @@ def test_direct_feedback_knows_nothing_of_it():
     net, rule = LinearNetwork(), DFA()
     found = []
     for seed in range(40):
-        feedback = rule.feedback(net, torch.Generator().manual_seed(seed))
+        feedback = rule.feedback(net.shape, torch.Generator().manual_seed(seed))
         context, gradients = net.fresh_batch(rule, feedback, 64)
         found.append(cosines(list(rule.credit(context).blocks), gradients[1:]))
     assert torch.tensor(found).mean(0).abs().max() < 0.05

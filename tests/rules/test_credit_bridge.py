@@ -19,6 +19,7 @@ from rules.rule_contexts import (
     states_of,
 )
 
+from depthgauge.nets.net_shape import NetShape
 from depthgauge.rules.credit_bridge import CreditBridge, CreditBridgeOptions
 from depthgauge.rules.dfa import DFA
 
@@ -91,8 +92,8 @@ def test_v_learns_during_the_warm_up_too():
 
 def test_the_average_starts_at_v_and_the_matrices_are_those_of_dfa():
     net, rule = make_net(), make_rule()
-    feedback = rule.feedback(net, torch.Generator().manual_seed(3))
-    direct = DFA().feedback(net, torch.Generator().manual_seed(3))
+    feedback = rule.feedback(NetShape.of(net), torch.Generator().manual_seed(3))
+    direct = DFA().feedback(NetShape.of(net), torch.Generator().manual_seed(3))
     assert torch.equal(feedback["B"], direct["B"])
     for name in ("0.weight", "0.bias", "2.weight"):
         assert torch.equal(feedback[f"A.{name}"], feedback[f"V.{name}"])

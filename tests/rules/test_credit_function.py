@@ -9,8 +9,10 @@ from rules.example_rules import GradientByHand, Peeking, Recording
 from rules.rule_contexts import drawn, gradients_of
 from torch import Tensor
 
+from depthgauge.losses.cross_entropy import CrossEntropy
+from depthgauge.losses.of_runs import value_and_error_of_runs
 from depthgauge.nets.batch_view import BatchView
-from depthgauge.nets.cross_entropy import cross_entropy_and_error
+from depthgauge.nets.net_shape import NetShape
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.stacked.network import StackedResidualMLP
 from depthgauge.nets.stream_reader import StreamReader
@@ -20,7 +22,7 @@ from depthgauge.rules.credit_function import formed_credit, make_context, rule_c
 from depthgauge.rules.dfa import DFA
 from depthgauge.rules.fa import FA
 from depthgauge.rules.normalisation import compute_credit, normalise
-from depthgauge.training.lifted_rule import LiftedRule, Step
+from depthgauge.training.stacked_mlp.lifted_rule import LiftedRule, Step
 
 NETS = {
     "plain": lambda: make_net(dtype=torch.float64),
@@ -40,7 +42,7 @@ def in_training(rule: Rule, net: ResidualMLP, feedback: dict[str, Tensor]) -> li
     x, y = make_batches(7, dtype=torch.float64)[0]
     stacked = StackedResidualMLP([net], [0], [net.num_blocks], torch.float64)
     trace = stacked.forward(x.unsqueeze(0))
-    _, error = cross_entropy_and_error(trace.logits, y.unsqueeze(0))
+    _, error = value_and_error_of_runs(CrossEntropy(), trace.logits, y.unsqueeze(0))
     lifted = LiftedRule(rule, stacked, [feedback], runs=[0], seeds=[0])
     blocks, embed = lifted(Step(trace, error, y.unsqueeze(0), 1.0))
     return [credit[0] for credit in (embed, *blocks)]
@@ -95,7 +97,7 @@ def test_in_float32_too(rule):
 @pytest.mark.parametrize("rule", [FA(), DFA()], ids=["fa", "dfa"])
 def test_feedback_as_it_was_drawn_serves_a_network_in_float64(rule):
     net = NETS["plain"]()
-    as_drawn = rule.feedback(net, torch.Generator().manual_seed(3))
+    as_drawn = rule.feedback(NetShape.of(net), torch.Generator().manual_seed(3))
     credit = rule_credit(rule, as_drawn)(seen(net))
     torch.testing.assert_close(credit, in_training(rule, net, drawn(rule, net)))
 

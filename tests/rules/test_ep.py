@@ -19,6 +19,7 @@ from rules.rule_contexts import (
 )
 from torch import Tensor
 
+from depthgauge.nets.net_shape import NetShape
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.rules.ep import EP, EPOptions
 
@@ -104,7 +105,7 @@ def test_the_nudge_reaches_the_embedding_in_one_sweep():
 
 def test_it_keeps_nothing_and_learns_nothing():
     rule, net, (batch,) = EP(), strong_net(), double_batches(4)
-    assert rule.feedback(net, torch.Generator()) == {}
+    assert rule.feedback(NetShape.of(net), torch.Generator()) == {}
     assert rule.learn(context_on(rule, net, batch, {})) == {}
     assert rule.options.normalise == "none"
 

@@ -10,11 +10,12 @@ from oracles.plain_loop import PlainNet
 from training.small_runs import BLOCKS, CLASSES, FEATURES, WIDTH, Run, Setting, run_config
 
 from depthgauge.config import NetConfig
+from depthgauge.nets.net_shape import NetShape
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.rules.bp import BP
 from depthgauge.rules.dfa import DFA
 from depthgauge.rules.fa import FA
-from depthgauge.training.cohort import initialise
+from depthgauge.training.initial_run import initialise
 
 
 def started(rule, setting: Setting | None = None, seed: int = 42):
@@ -42,7 +43,7 @@ def test_feedback_is_drawn_right_after_the_net_from_the_same_stream(rule, shape,
 def test_feedback_has_the_published_scale(rule):
     with torch.random.fork_rng(devices=[]):
         net = ResidualMLP(4, 200, 50, 5)
-    matrices = rule.feedback(net, torch.Generator().manual_seed(1))["B"]
+    matrices = rule.feedback(NetShape.of(net), torch.Generator().manual_seed(1))["B"]
     columns = 50 if isinstance(rule, DFA) else 200
     assert matrices.shape == (5, 200, columns)
     assert float(matrices.std()) * math.sqrt(columns) == pytest.approx(1, abs=0.02)
@@ -57,9 +58,9 @@ def test_feedback_comes_from_the_generator_it_is_given(rule):
     with torch.random.fork_rng(devices=[]):
         net = ResidualMLP(4, 16, 5, 2)
     state = torch.get_rng_state()
-    first = rule.feedback(net, torch.Generator().manual_seed(10000))["B"]
-    again = rule.feedback(net, torch.Generator().manual_seed(10000))["B"]
-    other = rule.feedback(net, torch.Generator().manual_seed(10001))["B"]
+    first = rule.feedback(NetShape.of(net), torch.Generator().manual_seed(10000))["B"]
+    again = rule.feedback(NetShape.of(net), torch.Generator().manual_seed(10000))["B"]
+    other = rule.feedback(NetShape.of(net), torch.Generator().manual_seed(10001))["B"]
     assert torch.equal(first, again)
     assert not torch.equal(first, other)
     assert torch.equal(torch.get_rng_state(), state)

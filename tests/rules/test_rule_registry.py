@@ -139,11 +139,11 @@ CONTROLS = "controls: shallow, wide_block, random_targets, no_norm, no_skip"
 
 def test_an_unknown_option_is_answered_with_the_known_ones():
     for text, own in [
-        ("dfa[speed=3]", "its options are: normalise, epsilon;"),
+        ("dfa[speed=3]", "its options are: normalise, epsilon, projection;"),
         ("fa[normalise=batch,speed=3]", "its options are: normalise, epsilon;"),
         ("bp[speed=3]", "its options are: none;"),
         ("ep[speed=3]", "normalise, epsilon, credit, nudge, steps, step_size;"),
-        ("dfa[shallow,speed=3]", "its options are: normalise, epsilon;"),
+        ("dfa[shallow,speed=3]", "its options are: normalise, epsilon, projection;"),
     ]:
         told = sentence(text)
         assert "has no option 'speed'" in told

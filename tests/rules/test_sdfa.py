@@ -7,6 +7,7 @@ from gauges.small_networks import make_net
 from rules.projecting_rules import assert_null_is_the_same_the_quick_way
 from rules.rule_contexts import context_on, double_batches, drawn
 
+from depthgauge.nets.net_shape import NetShape
 from depthgauge.rules.contract import Context
 from depthgauge.rules.dfa import DFA
 from depthgauge.rules.sdfa import SignDFA
@@ -37,7 +38,8 @@ def test_all_samples_of_a_class_are_given_the_same():
 def test_its_matrices_are_those_of_dfa():
     net = make_net()
     ours, theirs = (
-        rule.feedback(net, torch.Generator().manual_seed(3))["B"] for rule in (SignDFA(), DFA())
+        rule.feedback(NetShape.of(net), torch.Generator().manual_seed(3))["B"]
+        for rule in (SignDFA(), DFA())
     )
     assert torch.equal(ours, theirs)
 

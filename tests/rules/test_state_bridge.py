@@ -22,6 +22,7 @@ from rules.rule_contexts import (
     states_of,
 )
 
+from depthgauge.nets.net_shape import NetShape
 from depthgauge.rules.state_bridge import StateBridge, StateBridgeOptions
 
 SETTINGS = {
@@ -83,8 +84,10 @@ def test_without_blocks_the_credit_is_the_true_gradient_and_nothing_is_learned()
 def test_the_bridge_starts_like_a_pytorch_network_and_comes_from_the_generator():
     net, rule = make_net(width=50, classes=4), make_rule(hidden=40, frequencies=2)
     state = torch.get_rng_state()
-    first, again = (rule.feedback(net, torch.Generator().manual_seed(7)) for _ in range(2))
-    other = rule.feedback(net, torch.Generator().manual_seed(8))
+    first, again = (
+        rule.feedback(NetShape.of(net), torch.Generator().manual_seed(7)) for _ in range(2)
+    )
+    other = rule.feedback(NetShape.of(net), torch.Generator().manual_seed(8))
     assert torch.equal(torch.get_rng_state(), state)
     shapes = {name: tuple(t.shape) for name, t in first.items() if name.startswith("G.")}
     inputs = 50 + 1 + 2 * 2 + 4

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from depthgauge.config import NetConfig, Recipe, RuleConfig, RunConfig, SharedConfig, TaskConfig
 from depthgauge.store.run_folder import RunFolder
-from depthgauge.training.loop import Position, RunState
+from depthgauge.training.trainee import Position, RunState
 
 TASK = TaskConfig(name="tiny", checksum="0" * 64)
 NET = NetConfig(width=3, blocks=2)

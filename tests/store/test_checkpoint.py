@@ -15,7 +15,7 @@ from store.small_runs_on_disk import state, state_bits
 
 from depthgauge.store.checkpoint import position_of, read_checkpoint, write_checkpoint
 from depthgauge.store.quarantine import DamagedError
-from depthgauge.training.loop import RunState
+from depthgauge.training.trainee import RunState
 
 STATE = state(3, seed=1, step=2)
 

@@ -12,7 +12,7 @@ from store.small_runs_on_disk import contents, done_with_network, run_config, st
 from depthgauge.store.checkpoint import write_checkpoint
 from depthgauge.store.done_runs import read_done_run
 from depthgauge.store.run_folder import RunFolder, load_newest
-from depthgauge.training.loop import Position
+from depthgauge.training.trainee import Position
 
 CONFIG = run_config()
 EPOCHS = CONFIG.recipe.epochs

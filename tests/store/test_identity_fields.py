@@ -22,6 +22,7 @@ from depthgauge.config import (
     identity_of,
 )
 from depthgauge.errors import UserError
+from depthgauge.recipe import text_of_option
 from depthgauge.registry import RULES
 from depthgauge.rules.choice import choose_rule, option_names
 from depthgauge.store.run_folder import RunFolder
@@ -44,6 +45,21 @@ def fields_of(model: BaseModel, above: Place = ()) -> Iterator[Place]:
             yield (*above, name)
 
 
+NEEDED: dict[str, dict[str, Any]] = {
+    "momentum": {"optimizer": "sgd"},
+    "nesterov": {"optimizer": "sgd"},
+    "milestones": {"schedule": "steps", "milestones": (7,)},
+    "step_factor": {"schedule": "steps", "milestones": (7,)},
+}
+"""The recipe without which a field of the recipe has no effect, by the field's name."""
+
+
+def config_with(field: str) -> RunConfig:
+    """The configuration in which this field has an effect."""
+    recipe = CONFIG.recipe.model_copy(update=NEEDED.get(field))
+    return CONFIG.model_copy(update={"recipe": recipe})
+
+
 PLACES = [".".join(place) for place in fields_of(CONFIG)]
 
 
@@ -54,14 +70,13 @@ def other_value(value: Any, annotation: Any) -> Any:
         return next(choice for choice in choices if choice != value)
     if isinstance(value, bool):
         return not value
-    if isinstance(value, dict):
-        return value | {"another": 1}
-    if isinstance(value, tuple):
-        return (*value, len(value))
+    if isinstance(value, dict | tuple):
+        return value | {"another": 1} if isinstance(value, dict) else (*value, len(value))
     if isinstance(value, float):
         return value * (1 + 1e-12) if value else 1e-12
     assert value is None or isinstance(value, int | str)
-    return 7 if value is None else value + type(value)(1)
+    kind = (str if str in get_args(annotation) else int) if value is None else type(value)
+    return (kind() if value is None else value) + kind(1)
 
 
 def changed(config: Any, place: Place) -> Any:
@@ -83,24 +98,28 @@ def again(config: RunConfig) -> RunConfig:
 
 
 def test_all_parts_are_walked():
-    assert len(PLACES) == len(set(PLACES)) == 26
+    assert len(PLACES) == len(set(PLACES)) == 42
     some = {"schema_version", "task.checksum", "net.hidden", "recipe.penalty", "k", "seed"}
     assert some | {"intervention.swapped", "intervention.frozen"} < set(PLACES)
 
 
 @pytest.mark.parametrize("place", PLACES)
 def test_every_field_is_part_of_the_identity(tmp_path, place):
-    other = changed(CONFIG, tuple(place.split(".")))
-    assert other != CONFIG
-    assert other.identity != CONFIG.identity
-    done = finished(tmp_path, CONFIG, accuracy=0.5)
+    config = config_with(place.rpartition(".")[2])
+    other = changed(config, tuple(place.split(".")))
+    assert other != config
+    assert other.identity != config.identity
+    done = finished(tmp_path, config, accuracy=0.5)
     assert not RunFolder(tmp_path, other).has_ended
     assert RunFolder(tmp_path, other).result is None
-    assert RunFolder(tmp_path, again(CONFIG)).result == done.result
+    assert RunFolder(tmp_path, again(config)).result == done.result
 
 
 def test_no_two_changes_give_the_same_identity():
-    identities = {changed(CONFIG, tuple(place.split("."))).identity for place in PLACES}
+    identities = {
+        changed(config_with(place.rpartition(".")[2]), tuple(place.split("."))).identity
+        for place in PLACES
+    }
     assert len(identities | {CONFIG.identity}) == len(PLACES) + 1
 
 
@@ -112,7 +131,9 @@ def hash_of_json(config: RunConfig) -> str:
 
 ODD = RuleConfig(name="odd", label='λ["a, b"]', options={"z": [1e-07, None], "a": {"y": 1, "b": 2}})
 VARIANTS = {
-    place: changed(CONFIG, tuple(place.split("."))) for place in PLACES if place != "schema_version"
+    place: changed(config_with(place.rpartition(".")[2]), tuple(place.split(".")))
+    for place in PLACES
+    if place != "schema_version"
 } | {"odd": CONFIG.model_copy(update={"rule": ODD, "seed": 2**63 - 1})}
 
 
@@ -195,10 +216,18 @@ def _valid_other(options: Any, name: str, default: Any, annotation: Any) -> str:
     raise AssertionError(f"no other value for {name} is known")
 
 
-OPTIONS = rule_options() + [
-    ("bp", name, str(other_value(field.default, field.annotation)))
-    for name, field in TrainingOptions.model_fields.items()
-]
+OPTIONS = (
+    rule_options()
+    + [
+        ("bp", name, text_of_option(other_value(field.default, field.annotation)))
+        for name, field in TrainingOptions.model_fields.items()
+        if name not in ("milestones", "schedule")
+    ]
+    + [
+        ("bp", "milestones", "7+9"),
+        ("bp", "schedule", "none"),
+    ]
+)
 
 
 def only(text: str) -> RunConfig:
@@ -208,13 +237,18 @@ def only(text: str) -> RunConfig:
 
 def test_every_option_of_every_rule_is_part_of_the_identity():
     for rule, name, value in OPTIONS:
-        usual, other = only(rule), only(f"{rule}[{name}={value}]")
-        assert usual.identity != other.identity
-        assert only(rule).identity == usual.identity
+        needed = {n: text_of_option(v) for n, v in NEEDED.get(name, {}).items() if n != name}
+        if name == "milestones":
+            needed["milestones"] = "7"
+        inside = ",".join(f"{n}={v}" for n, v in needed.items())
+        usual = only(f"{rule}[{inside}]" if inside else rule)
+        changes = ",".join(f"{n}={v}" for n, v in (needed | {name: value}).items())
+        assert usual.identity != only(f"{rule}[{changes}]").identity
         default = (
             usual.rule.options[name] if name in usual.rule.options else getattr(usual.recipe, name)
         )
-        assert only(f"{rule}[{name}={default}]").identity == usual.identity
+        said = ",".join(f"{n}={text_of_option(v)}" for n, v in ({name: default} | needed).items())
+        assert only(f"{rule}[{said}]").identity == usual.identity
 
 
 def test_options_that_are_in_no_run_are_not_forgotten():

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from store.small_runs_on_disk import contents, metrics_line, run_config, started, state, state_bits
 
 from depthgauge.store.run_folder import RunFolder, load_newest, newest_common_position
-from depthgauge.training.loop import Position
+from depthgauge.training.trainee import Position
 
 CONFIGS = [run_config(seed=seed) for seed in (1, 2, 3)]
 SAVED: tuple[Position, Position] = ((1, 1), (2, 0))

@@ -9,11 +9,11 @@ from store.small_runs_on_disk import state_bits
 from training.small_runs import make_cohort, run_config
 from training.stopped_runs import CASES, STEPS, Case, undisturbed
 
-from depthgauge.scheduling.cohort_training import EVERY_EPOCH
 from depthgauge.store.files import finite
 from depthgauge.store.recorder import StoreRecorder
 from depthgauge.store.run_folder import RunFolder, load_newest
 from depthgauge.training.loop import StoppedEarlyError, train_cohort
+from depthgauge.training.readings import EVERY_EPOCH
 
 NAME = "several options that draw noise"
 

@@ -19,10 +19,9 @@ from depthgauge.tasks.cifar_sets import (
     CIFAR10,
     CIFAR100,
     IMAGE_BYTES,
-    Arrays,
     CifarSet,
-    sha256_by_name,
 )
+from depthgauge.tasks.data_set import Arrays, sha256_by_name
 
 
 def small_cifar10(num_train: int = 10, num_test: int = 3) -> tuple[CifarSet, Arrays]:

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from depthgauge.errors import UserError
-from depthgauge.tasks.arrays import load_arrays
+from depthgauge.tasks.arrays import load_arrays, save_task, task_from_arrays
 
 
 def good() -> dict[str, Any]:
@@ -53,14 +53,105 @@ def test_labels_of_any_integer_type(tmp_path: Path):
         assert task.train.y.tolist() == [0, 1, 2, 0, 1, 2]
 
 
-def test_further_axes_become_features(tmp_path: Path) -> None:
-    x_train, x_test = np.arange(24.0).reshape(6, 2, 2), np.zeros((3, 2, 2))
+def test_samples_keep_their_shape(tmp_path: Path) -> None:
+    x_train, x_test = np.arange(24.0).reshape(6, 1, 2, 2), np.zeros((3, 1, 2, 2))
     task = load_arrays(write(tmp_path, x_train=x_train, x_test=x_test))
-    np.testing.assert_array_equal(task.train.x, x_train.reshape(6, 4))
+    np.testing.assert_array_equal(task.train.x, x_train)
+    assert (task.input_dim, task.shape.sample) == (4, (1, 2, 2))
+
+
+def test_the_checksum_does_not_depend_on_the_shape_of_samples(tmp_path: Path) -> None:
+    """Studies of images from before samples kept their shape keep their run ids."""
+    x_train, x_test = np.arange(24.0).reshape(6, 2, 2), np.zeros((3, 2, 2))
+    shaped = load_arrays(write(tmp_path, x_train=x_train, x_test=x_test)).checksum
+    flat = write(tmp_path, x_train=x_train.reshape(6, 4), x_test=x_test.reshape(3, 4))
+    assert load_arrays(flat).checksum == shaped
 
 
 def test_a_class_may_be_absent(tmp_path: Path) -> None:
     assert load_arrays(write(tmp_path, y_train=np.array([0, 3, 3, 0, 3, 0]))).num_classes == 4
+
+
+def write_tokens(folder: Path, **changes: Any) -> Path:
+    tokens = np.array([[0, 1, 2], [2, 1, 0], [1, 1, 2], [0, 0, 3]])
+    arrays = {
+        "tokens_train": tokens,
+        "y_train": np.array([0, 1, 0, 1]),
+        "tokens_test": tokens[:2],
+        "y_test": np.array([1, 0]),
+    }
+    path = folder / "tokens.npz"
+    np.savez(path, **{**arrays, **changes})
+    return path
+
+
+def test_tokens_stay_whole_numbers(tmp_path: Path) -> None:
+    task = load_arrays(write_tokens(tmp_path))
+    assert task.train.x.dtype == torch.int64
+    assert (task.shape.sample, task.shape.symbols, task.shape.per_position) == ((3,), 4, False)
+
+
+def test_every_token_may_have_a_label(tmp_path: Path) -> None:
+    labels = np.array([[-100, 0, 1], [-100, 2, 0], [-100, -100, 1], [0, 0, 0]])
+    task = load_arrays(write_tokens(tmp_path, y_train=labels, y_test=labels[:2]))
+    np.testing.assert_array_equal(task.train.y, labels)
+    assert (task.num_classes, task.loss, task.shape.per_position) == (3, "cross_entropy", True)
+    assert task.chance == 0.5  # of 0, 1, 2, 0
+
+
+def test_real_targets(tmp_path: Path) -> None:
+    y_train, y_test = np.arange(12.0).reshape(6, 2), np.zeros((3, 2))
+    task = load_arrays(write(tmp_path, y_train=y_train, y_test=y_test))
+    assert (task.num_classes, task.loss, task.is_regression) == (2, "squared_error", True)
+    assert task.train.y.dtype == torch.float32
+    np.testing.assert_array_equal(task.train.y, y_train)
+
+
+def test_four_arrays_are_tokens_if_every_one_has_a_label() -> None:
+    tokens = np.array([[0, 1], [1, 2], [2, 0]])
+    assert task_from_arrays((tokens, tokens, tokens, tokens)).symbols == 3
+    assert task_from_arrays((tokens, np.array([0, 1, 0]), tokens, np.array([0, 1, 0]))).symbols is (
+        None
+    )
+
+
+@pytest.mark.parametrize("kind", ["images", "tokens", "labels of tokens", "real targets"])
+def test_a_saved_task_is_the_same_task(tmp_path: Path, kind: str) -> None:
+    labels = np.array([[0, -100, 1], [-100, 2, 0], [-100, -100, 1], [0, 0, 0]])
+    path = {
+        "images": lambda: write(
+            tmp_path, x_train=np.ones((6, 1, 2, 2)), x_test=np.ones((3, 1, 2, 2))
+        ),
+        "tokens": lambda: write_tokens(tmp_path),
+        "labels of tokens": lambda: write_tokens(tmp_path, y_train=labels, y_test=labels[:2]),
+        "real targets": lambda: write(tmp_path, y_train=np.ones((6, 1)), y_test=np.ones((3, 1))),
+    }[kind]()
+    task = load_arrays(path)
+    again = load_arrays(save_task(task, tmp_path / "saved"))
+    assert (again.checksum, again.shape, again.loss) == (task.checksum, task.shape, task.loss)
+
+
+TOKENS = np.array([[0, 1, 2], [2, 1, 0], [1, 1, 2], [0, 0, 3]])
+WRONG_TOKENS = {
+    "tokens float": ({"tokens_train": TOKENS / 2}, "tokens_train has dtype float64; give integers"),
+    "tokens flat": ({"tokens_test": np.zeros(2, int)}, "tokens_test has shape (2,)"),
+    "tokens negative": ({"tokens_train": TOKENS - 1}, "tokens_train has the token -1"),
+    "tokens not numbered": ({"tokens_train": TOKENS * 100}, "tokens_train has the token 300"),
+    "lengths differ": ({"tokens_test": TOKENS[:2, :2]}, "3 positions but tokens_test has 2 posit"),
+    "labels of other shape": ({"y_train": TOKENS[:, :2]}, "y_train has shape (4, 2)"),
+    "no label counts": ({"y_train": np.full((4, 3), -100)}, "all labels in y_train are −100"),
+    "one split has labels of tokens": ({"y_train": TOKENS}, "y_train has the shape (4, 3) but y_"),
+    "y negative": ({"y_train": np.array([0, -100, 1, 0])}, "y_train has the label -100"),
+}
+
+
+def test_wrong_tokens(tmp_path: Path):
+    for changes, sentence in WRONG_TOKENS.values():
+        path = write_tokens(tmp_path, **changes)
+        with pytest.raises(UserError) as caught:
+            load_arrays(path)
+        assert str(caught.value).startswith(str(path))
+        assert sentence in str(caught.value)
 
 
 X, Y = good()["x_train"], good()["y_train"]
@@ -78,6 +169,13 @@ WRONG = {
     "y of objects": ({"y_test": np.array([{}, 1, 2])}, "y_test cannot be read"),
     "y float": ({"y_train": Y.astype(float)}, "y_train has dtype float64"),
     "y one-hot": ({"y_train": np.eye(6, 3, dtype=int)}, "y_train has shape (6, 3)"),
+    "targets infinite": ({"y_train": np.full((6, 1), np.inf)}, "y_train has values that are not"),
+    "targets of one kind": ({"y_train": np.ones((6, 1))}, "y_test has dtype int64 and shape (3,)"),
+    "targets differ": (
+        {"y_train": np.ones((6, 1)), "y_test": np.ones((3, 2))},
+        "y_train has the shape (6, 1) but y_test has (3, 2)",
+    ),
+    "shapes differ": ({"x_train": np.ones((6, 2, 2))}, "x_train has the shape (2, 2) but x_test"),
     "y negative": ({"y_train": Y - 1}, "y_train has the label -1"),
     "y empty": ({"y_test": np.zeros(0, int)}, "y_test is empty"),
     "y one class": ({"y_train": np.ones(6, int)}, "y_train has a single class, 1"),

@@ -267,7 +267,7 @@ def run_command(*words):
 def small_in_place_of_cifar10(tmp_path, monkeypatch):
     """The command sees a small CIFAR-10; the folder it can be fetched from."""
     dataset, arrays = small_cifar10()
-    monkeypatch.setitem(fetch.CIFAR_SETS, "cifar10", dataset)
+    monkeypatch.setitem(fetch.SETS, "cifar10", dataset)
     return write_binary10(tmp_path, arrays)
 
 

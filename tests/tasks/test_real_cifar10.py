@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from depthgauge.tasks import cache
-from depthgauge.tasks.cifar_sets import CIFAR10, sha256_by_name
+from depthgauge.tasks.cifar_sets import CIFAR10
+from depthgauge.tasks.data_set import sha256_by_name
 
 
 @pytest.mark.cifar

@@ -14,13 +14,20 @@ from depthgauge.tasks.registry import find_task, load_task
 
 
 def test_every_task_has_a_one_line_summary() -> None:
-    assert list(TASKS.built_in) == ["teacher", "digits", "cifar10", "cifar100"]
+    assert list(TASKS.built_in) == [
+        "teacher",
+        "digits",
+        "pointers",
+        "cifar10",
+        "cifar100",
+        "shakespeare",
+    ]
     for name in TASKS.built_in:
         assert find_task(name).summary == TASKS.summary(name)
         assert "\n" not in TASKS.summary(name)
 
 
-@pytest.mark.parametrize("name", ["teacher", "digits"])
+@pytest.mark.parametrize("name", ["teacher", "digits", "pointers"])
 def test_bundled_tasks_load_under_their_name(name: str) -> None:
     task = load_task(name)
     assert (task.name, task.evaluated_on) == (name, "test")
@@ -48,7 +55,10 @@ def test_validation_replaces_the_test_set() -> None:
 
 
 def test_an_unknown_name_lists_the_known_ones() -> None:
-    sentence = "no task called 'mnist'; there are: cifar10, cifar100, digits, teacher; your own"
+    sentence = (
+        "no task called 'mnist'; there are: cifar10, cifar100, digits, pointers, shakespeare, "
+    )
+    sentence += "teacher; your own"
     with pytest.raises(UserError, match=sentence):
         load_task("mnist")
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import torch
 
-from depthgauge.training.cohort import Cohort
+from depthgauge.training.trainee import Trainee
 
 
-def assert_alike(one: Cohort, other: Cohort, tolerance: float) -> None:
+def assert_alike(one: Trainee, other: Trainee, tolerance: float) -> None:
     """Compare parameters and feedback of every run, on whatever devices they are."""
-    for run in range(len(one.configs)):
-        pairs = [(one.net.state_of_run(run), other.net.state_of_run(run))]
-        pairs += [(one.feedback[run], other.feedback[run])]
+    for own, others in zip(one.tensors(), other.tensors(), strict=True):
+        pairs = [(own.parameters, others.parameters), (own.feedback, others.feedback)]
         for mine, theirs in pairs:
             assert mine.keys() == theirs.keys()
             for name in mine:

@@ -9,9 +9,10 @@ from typing import Any
 from training.small_runs import Setting
 
 from depthgauge.config import Recipe
-from depthgauge.scheduling.cohort_training import EVERY_EPOCH
-from depthgauge.training.cohort import Cohort
-from depthgauge.training.loop import RunState, train_cohort
+from depthgauge.training.loop import train_cohort
+from depthgauge.training.readings import EVERY_EPOCH
+from depthgauge.training.stacked_mlp.cohort import Cohort
+from depthgauge.training.trainee import RunState
 
 EPOCHS = 4
 RECIPE = Recipe(epochs=EPOCHS, batch_size=16, learning_rate=5e-3, dtype="float32")

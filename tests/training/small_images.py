@@ -12,9 +12,9 @@ PIXELS = Pixels(3, 6, 5, mean=(0.4914, 0.4822, 0.4465), std=(0.2470, 0.2435, 0.2
 
 def random_images(count: int, pixels: Pixels = PIXELS) -> Tensor:
     """Draw images without black pixels, so that the black border can be recognised."""
-    features = pixels.channels * pixels.height * pixels.width
+    shape = (count, pixels.channels, pixels.height, pixels.width)
     generator = torch.Generator().manual_seed(5)
-    return torch.randint(1, 256, (count, features), generator=generator, dtype=torch.uint8)
+    return torch.randint(1, 256, shape, generator=generator, dtype=torch.uint8)
 
 
 def image_task(count: int, classes: int = 5) -> Task:

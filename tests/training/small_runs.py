@@ -25,7 +25,8 @@ from depthgauge.rules.contract import Rule
 from depthgauge.tasks.base import Split, Task
 from depthgauge.tasks.inputs import evaluation_inputs
 from depthgauge.training.batches import Batches
-from depthgauge.training.cohort import DTYPES, Cohort
+from depthgauge.training.precision import DTYPES
+from depthgauge.training.stacked_mlp.cohort import Cohort
 
 chosen = cache(choose_rule)
 """Cached, since looking for a rule among all installed packages is slow."""

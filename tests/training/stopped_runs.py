@@ -13,7 +13,8 @@ from training.small_runs import CLASSES, Run, Setting, make_cohort
 
 from depthgauge.config import Recipe
 from depthgauge.tasks.base import Split, Task
-from depthgauge.training.loop import RunState, StoppedEarlyError
+from depthgauge.training.loop import StoppedEarlyError
+from depthgauge.training.trainee import RunState
 
 RECIPE = Recipe(epochs=2, batch_size=30, learning_rate=5e-3)
 STEPS_PER_EPOCH = 3  # 72 samples in batches of 30

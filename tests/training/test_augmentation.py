@@ -16,8 +16,8 @@ OUTCOMES = 9 * 9 * 2
 
 def test_the_outcomes_are_the_crops_of_the_padded_image_each_once():
     augment, image = CropAndFlip(PIXELS), random_images(1)
-    made = augment.apply(image.expand(OUTCOMES, -1), torch.arange(OUTCOMES))
-    as_sets = {tuple(row) for row in made.tolist()}
+    made = augment.apply(image.expand(OUTCOMES, -1, -1, -1), torch.arange(OUTCOMES))
+    as_sets = {tuple(row) for row in made.flatten(1).tolist()}
     assert len(augment.table) == OUTCOMES
     assert len(as_sets) == OUTCOMES
     assert as_sets == all_crops(image[0], PIXELS)
@@ -25,8 +25,8 @@ def test_the_outcomes_are_the_crops_of_the_padded_image_each_once():
 
 def test_one_outcome_is_the_image_itself():
     augment, image = CropAndFlip(PIXELS), random_images(1)
-    made = augment.apply(image.expand(OUTCOMES, -1), torch.arange(OUTCOMES))
-    assert (made == image).all(1).sum() == 1
+    made = augment.apply(image.expand(OUTCOMES, -1, -1, -1), torch.arange(OUTCOMES))
+    assert (made == image).flatten(1).all(1).sum() == 1
 
 
 def test_every_image_of_a_batch_gets_its_own_outcome():
@@ -36,14 +36,14 @@ def test_every_image_of_a_batch_gets_its_own_outcome():
     for index in range(20):
         alone = augment.apply(images[index : index + 1], outcomes[index : index + 1])[0]
         assert torch.equal(made[index], alone)
-        assert tuple(made[index].tolist()) in all_crops(images[index], PIXELS)
+        assert tuple(made[index].flatten().tolist()) in all_crops(images[index], PIXELS)
     assert len(outcomes.unique()) > 10
 
 
 def test_channels_are_moved_together():
     grey = torch.randint(1, 256, (1, 30), generator=torch.Generator().manual_seed(0))
-    image = grey.repeat(1, 3).to(torch.uint8)
-    made = CropAndFlip(PIXELS).apply(image.expand(OUTCOMES, -1), torch.arange(OUTCOMES))
+    image = grey.repeat(1, 3).to(torch.uint8).view(1, 3, 6, 5)
+    made = CropAndFlip(PIXELS).apply(image.expand(OUTCOMES, -1, -1, -1), torch.arange(OUTCOMES))
     by_channel = made.view(OUTCOMES, 3, 30)
     assert torch.equal(by_channel[:, 0], by_channel[:, 1])
     assert torch.equal(by_channel[:, 0], by_channel[:, 2])
@@ -69,7 +69,7 @@ def test_augmenting_leaves_the_stored_images_as_they_were():
 def test_pixels_are_normalised_channel_by_channel(dtype):
     images = random_images(3)
     before = images.clone()
-    found = normalise_pixels(images, PIXELS, dtype)
+    found = normalise_pixels(images, PIXELS, dtype).flatten(1)
     assert found.dtype == dtype
     assert torch.equal(images, before)
     area = 6 * 5
@@ -78,13 +78,13 @@ def test_pixels_are_normalised_channel_by_channel(dtype):
             mean, std = PIXELS.mean[channel], PIXELS.std[channel]
             for place in range(area):
                 feature = channel * area + place
-                expected = (int(images[n, feature]) / 255 - mean) / std
+                expected = (int(images[n].flatten()[feature]) / 255 - mean) / std
                 assert float(found[n, feature]) == pytest.approx(expected, rel=1e-5, abs=1e-6)
 
 
 def test_the_border_is_black_before_normalisation():
     augment = CropAndFlip(PIXELS)
-    white = torch.full((1, 90), 255, dtype=torch.uint8)
+    white = torch.full((1, 3, 6, 5), 255, dtype=torch.uint8)
     corner = normalise_pixels(augment.apply(white, torch.tensor([0])), PIXELS, torch.float64)
     black = -torch.tensor(PIXELS.mean, dtype=torch.float64) / torch.tensor(PIXELS.std)
-    assert torch.allclose(corner.view(3, 6, 5)[:, 0, 0], black, rtol=1e-6)
+    assert torch.allclose(corner[0][:, 0, 0], black, rtol=1e-6)

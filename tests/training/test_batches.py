@@ -7,6 +7,7 @@ import torch
 from oracles.plain_crops import all_crops
 from training.small_images import PIXELS, random_images
 
+from depthgauge.losses.labels import IGNORED
 from depthgauge.tasks.base import Split, Task
 from depthgauge.tasks.inputs import as_inputs, evaluation_inputs, normalise_pixels
 from depthgauge.training.batches import Batch, Batches
@@ -94,21 +95,20 @@ def test_epochs_and_seeds_are_shuffled_differently(numbered):
 
 
 def test_images_are_augmented_then_normalised(images):
-    possible = [
-        normalise_pixels(
-            torch.tensor(sorted(all_crops(image, PIXELS)), dtype=torch.uint8), PIXELS, torch.float32
-        )
+    crops = [
+        torch.tensor(sorted(all_crops(image, PIXELS)), dtype=torch.uint8).view(-1, 3, 6, 5)
         for image in images.train.x[:3]
     ]
     seen = torch.cat([batch.inputs[0] for batch in epoch_of(images, [42], 0)])
     assert seen.dtype == torch.float32
-    for crops in possible:
-        assert any((crops == row).all(1).any() for row in seen)
+    for possible in crops:
+        normalised = normalise_pixels(possible, PIXELS, torch.float32)
+        assert any((normalised == image).flatten(1).all(1).any() for image in seen)
 
 
 def test_images_are_augmented_differently_in_each_epoch(images):
     epochs = [torch.cat([b.inputs[0] for b in epoch_of(images, [42], n)]) for n in (0, 1)]
-    rows = [{tuple(row) for row in epoch.tolist()} for epoch in epochs]
+    rows = [{tuple(row) for row in epoch.flatten(1).tolist()} for epoch in epochs]
     assert len(rows[0] & rows[1]) < SAMPLES // 4
 
 
@@ -130,3 +130,51 @@ def test_the_evaluation_split_is_normalised_but_not_augmented(images):
     held = evaluation_inputs(images, torch.float64)
     assert torch.equal(held.x, normalise_pixels(images.evaluation.x, PIXELS, torch.float64))
     assert torch.equal(held.y, images.evaluation.y)
+
+
+@pytest.fixture
+def tokens() -> Task:
+    """The label of a token is the token itself, except for the first token, which has none."""
+    x = torch.arange(SAMPLES * 3).view(SAMPLES, 3) % 7
+    y = x.clone()
+    y[:, 0] = IGNORED
+    return Task("tokens", Split(x, y), Split(x, y), 7)
+
+
+@pytest.fixture
+def targets() -> Task:
+    x = torch.arange(SAMPLES, dtype=torch.float32)[:, None]
+    return Task("targets", Split(x, x.repeat(1, 2)), Split(x, x.repeat(1, 2)), 2)
+
+
+def test_tokens_and_their_labels_stay_together(tokens):
+    for batch in epoch_of(tokens, [42, 7], 0):
+        assert batch.labels.shape == (2, len(batch.inputs[0]), 3)
+        for seed in range(2):
+            assert batch.inputs[seed].dtype == torch.int64
+            assert torch.equal(batch.inputs[seed][:, 1:], batch.labels[seed][:, 1:])
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_real_targets_have_the_type_of_the_inputs(targets, dtype):
+    for batch in Batches(targets, [42, 7], 16, dtype).epoch(0):
+        assert batch.labels.dtype == dtype
+        for seed in range(2):
+            assert torch.equal(batch.labels[seed], batch.inputs[seed].repeat(1, 2))
+    assert evaluation_inputs(targets, dtype).y.dtype == dtype
+
+
+def test_random_classes_of_tokens_keep_the_labels_that_do_not_count(tokens):
+    batches = Batches(tokens, [42, 7], SAMPLES, targets="random")
+    (one,), (other,) = batches.epoch(0), batches.epoch(1)
+    for batch in (one, other):
+        assert bool((batch.labels[..., 0] == IGNORED).all())
+        assert set(batch.labels[..., 1:].flatten().tolist()) == set(range(7))
+    assert not torch.equal(one.labels, other.labels)
+
+
+def test_random_targets_are_those_of_other_samples(targets):
+    (batch,) = Batches(targets, [42, 7], SAMPLES, targets="random").epoch(0)
+    assert batch.labels.shape == (2, SAMPLES, 2)
+    assert set(batch.labels.flatten().tolist()) <= set(range(SAMPLES))
+    assert float((batch.labels[0] == batch.inputs[0]).double().mean()) < 0.2

@@ -13,7 +13,7 @@ from training.small_runs import BLOCKS, Run, ladder, make_cohort
 
 from depthgauge.rules.contract import Context, Credit
 from depthgauge.rules.dfa import DFA
-from depthgauge.training.cohort import Cohort
+from depthgauge.training.stacked_mlp.cohort import Cohort
 
 
 class Poisoned(DFA):

@@ -22,7 +22,8 @@ from training.recorded_runs import (
 from training.small_runs import Run, ladder, make_cohort
 
 from depthgauge.training.batches import Batches
-from depthgauge.training.loop import Epoch, RunState, restore, train_cohort
+from depthgauge.training.loop import Epoch, restore, train_cohort
+from depthgauge.training.trainee import RunState
 
 # When they are saved
 

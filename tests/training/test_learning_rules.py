@@ -24,7 +24,7 @@ from training.small_runs import (
 
 from depthgauge.config import Recipe
 from depthgauge.rules.choice import choose_rule
-from depthgauge.training.cohort import Cohort
+from depthgauge.training.stacked_mlp.cohort import Cohort
 
 SETTING = Setting(recipe=Recipe(epochs=2, batch_size=24, learning_rate=5e-3, dtype="float64"))
 STEPS_PER_EPOCH = 3

@@ -13,10 +13,10 @@ from training.recorded_runs import EPOCHS, SETTING, STEPS_PER_EPOCH, train
 from training.small_runs import BLOCKS, Run, Setting, ladder, make_cohort, make_task
 
 from depthgauge.config import NetConfig, Recipe
-from depthgauge.gauges.cohort_readings import read_accuracy, read_norms
 from depthgauge.nets.registry import initial_net
-from depthgauge.nets.stacked.network import StackedResidualMLP
 from depthgauge.tasks.base import Split
+from depthgauge.training.readings import read_accuracy, read_norms
+from depthgauge.training.trainee import Trainee
 
 # What is recorded
 
@@ -72,9 +72,9 @@ def test_progress_is_counted_step_by_step():
 def test_an_observer_of_ones_own_sees_every_epoch_of_every_run():
     seen = []
 
-    def observe(net: StackedResidualMLP, split: Split) -> list[dict[str, Any]]:
+    def observe(cohort: Trainee, split: Split) -> list[dict[str, Any]]:
         seen.append(len(split))
-        return [{"mine": run} for run in range(net.num_runs)]
+        return [{"mine": run} for run in range(len(cohort.configs))]
 
     recorder = train(make_cohort(ladder("dfa"), SETTING), observers=[observe])
     assert seen == [200] * (EPOCHS + 1)

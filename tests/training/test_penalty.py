@@ -24,7 +24,7 @@ from training.small_runs import (
 from depthgauge.config import NetConfig, Recipe
 from depthgauge.nets.registry import build_net
 from depthgauge.training.batches import Batch, Batches
-from depthgauge.training.cohort import Cohort
+from depthgauge.training.stacked_mlp.cohort import Cohort
 
 STRENGTH = PenalisedRun.strength
 NETS = {

@@ -1,4 +1,4 @@
-"""The cohort engine does what the plain one does: every rule, every k, with every option."""
+"""The stacked path does what the general one does: every rule, every k, with every option."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from training.compare_cohorts import assert_alike
 from training.small_runs import Setting, ladder, make_cohort, make_task, run_config, train_cohort
 
 from depthgauge.config import NetConfig, Recipe
-from depthgauge.training.plain import PlainCohort
+from depthgauge.training.local.runs import LocalRuns
 
 RULES = [
     "bp",
@@ -43,7 +43,7 @@ SETTINGS = {
 def both(rule: str, setting: Setting):
     runs = ladder(rule, blocks=setting.net.blocks)
     configs = [run_config(run, setting) for run in runs]
-    plain = PlainCohort(configs, [run.build_rule() for run in runs], setting.task)
+    plain = LocalRuns(configs, [run.build_rule() for run in runs], setting.task)
     return train_cohort(make_cohort(runs, setting), setting), train_cohort(plain, setting)
 
 
@@ -85,8 +85,8 @@ def test_frozen_blocks_stay_as_they_were():
     setting = SETTINGS["as published"]
     _, plain = both("dfa", setting)
     fresh = make_cohort(ladder("dfa"), setting)
-    for run, config in enumerate(plain.configs):
-        for name, now in plain.net.state_of_run(run).items():
+    for run, (config, own) in enumerate(zip(plain.configs, plain.tensors(), strict=True)):
+        for name, now in own.parameters.items():
             frozen = name.startswith("blocks.") and int(name.split(".")[1]) < 3 - config.k
             assert torch.equal(now, fresh.net.state_of_run(run)[name]) == frozen
 
@@ -101,7 +101,7 @@ def test_the_losses_are_those_of_the_plain_engine(rule):
         rules = [run.build_rule() for run in runs]
         cohort = make_cohort(runs, setting)
         if kind == "plain":
-            cohort = PlainCohort(configs, rules, setting.task)
+            cohort = LocalRuns(configs, rules, setting.task)
         seen[kind] = losses = []
         step = cohort.step
         cohort.step = lambda batch, at, step=step, to=losses: to.append(step(batch, at))

@@ -21,7 +21,8 @@ from training.stopped_runs import (
     undisturbed,
 )
 
-from depthgauge.training.loop import RunState, StoppedEarlyError
+from depthgauge.training.loop import StoppedEarlyError
+from depthgauge.training.trainee import RunState
 
 CASE = CASES["credit bridge"]
 LAST = (RECIPE.epochs, 0)

@@ -21,7 +21,7 @@ from training.small_runs import (
 
 from depthgauge.config import Intervention, NetConfig, Recipe
 from depthgauge.training import loop
-from depthgauge.training.plain import PlainCohort
+from depthgauge.training.local.runs import LocalRuns
 from depthgauge.training.random_streams import random_stream
 from depthgauge.training.swapped_credit import SwappedCredit
 
@@ -89,7 +89,7 @@ def test_some_blocks_swapped_or_frozen_is_what_the_plain_loop_trains(rule, name)
 def test_both_engines_train_the_same_twins(rule, setting):
     runs = twins(rule)
     configs = [run_config(run, setting) for run in runs]
-    one_by_one = PlainCohort(configs, [run.build_rule() for run in runs], setting.task)
+    one_by_one = LocalRuns(configs, [run.build_rule() for run in runs], setting.task)
     together = train_cohort(make_cohort(runs, setting), setting)
     assert_alike(together, train_cohort(one_by_one, setting), 1e-8)
 

@@ -46,8 +46,7 @@ class MyRule(Rule):
     Options = MyOptions
 
     def feedback(self, net, generator):
-        classes, width = net.out_head.weight.shape
-        return {"B": torch.rand(width, classes, generator=generator) * math.pi}
+        return {"B": torch.rand(net.width, net.error_width, generator=generator) * math.pi}
 
     def credit(self, context: Context) -> Credit:
         projected = scaled(matmul(context.error, context.feedback["B"].T))

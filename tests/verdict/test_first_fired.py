@@ -8,9 +8,10 @@ import pytest
 import torch
 from gauges.small_networks import make_batches, make_net, read, stream_times
 
-from depthgauge.gauges.cohort_readings import read_norms
+from depthgauge.gauges.cohort_readings import norms_of_runs
 from depthgauge.gauges.reference import ReferenceGauge
 from depthgauge.gauges.scale import ScaleGauge
+from depthgauge.losses.cross_entropy import CrossEntropy
 from depthgauge.nets.stacked.network import StackedResidualMLP
 from depthgauge.tasks.base import Split
 from depthgauge.verdict.first_fired import EpochReadings, first_fired, readings_from_metrics
@@ -46,7 +47,7 @@ def test_a_line_of_metrics_gives_growth_gradient_and_share():
 def test_readings_of_a_cohort_are_those_of_the_gauges(factor):
     net = stream_times(make_net(), factor)
     ((x, y),) = make_batches(50)
-    (norms,) = read_norms(StackedResidualMLP([net], [0], [3]), Split(x, y))
+    (norms,) = norms_of_runs(StackedResidualMLP([net], [0], [3]), Split(x, y), CrossEntropy())
     (found,) = readings_from_metrics([{"epoch": 4, "diverged": False, **norms}])
     scale, reference = read(net, [(x, y)], ScaleGauge()), read(net, [(x, y)], ReferenceGauge())
     assert found.epoch == 4

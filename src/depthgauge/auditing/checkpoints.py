@@ -126,10 +126,7 @@ def _logits(net: StreamReader, x: Tensor, origin: str, task: Task) -> Tensor:
     try:
         logits = net.logits(x)
     except ForwardError as error:
-        raise UserError(
-            f"{origin}: {error} (each sample of the task {task.name} is a row of {x.shape[1]} "
-            "numbers; a network that needs another shape must reshape its input)"
-        ) from error
+        raise UserError(f"{origin}: {error} ({task.shape})") from error
     if logits.dim() != PER_CLASS or len(logits) != len(x) or logits.shape[1] < task.num_classes:
         raise UserError(
             f"{origin}: for {len(x)} samples of the task {task.name}, the logits have the shape "

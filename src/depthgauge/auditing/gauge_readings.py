@@ -26,7 +26,6 @@ from depthgauge.gauges.norms import BATCH_READ, BATCHES_READ
 from depthgauge.gauges.numerics import NumericsGauge, NumericsReading
 from depthgauge.gauges.perturbation_published import PublishedPerturbation
 from depthgauge.nets.registry import initial_net
-from depthgauge.nets.stream_reader import StreamReader
 from depthgauge.rules.credit_function import formed_credit, rule_credit
 from depthgauge.tasks.base import Task
 from depthgauge.training.threads import use_threads
@@ -101,10 +100,12 @@ def _report(
         batches,
         headline_acc=network.accuracy,
         frozen_baseline_acc=network.frozen,
-        samples=len(task.evaluation),
+        samples=len(task.evaluation) if task.has_flags else None,
         bp_depth_gain=bp_gain,
         method_name=network.label,
         blocks=trained.blocks,
+        layout=trained.layout,
+        loss=trained.loss,
         thresholds=thresholds,
         initial=trained.initial(task),
     )
@@ -117,7 +118,7 @@ def _numerics_with_bf16(
     trained: TrainedNetwork, batches: Sequence[tuple[Tensor, Tensor]]
 ) -> NumericsReading:
     """Compare the gradients in float32 and in bfloat16 with the float64 gradient (D2n)."""
-    net = StreamReader(trained.net)
+    net = trained.reader()
     gauge = NumericsGauge(net.in_precision(torch.bfloat16))
     measure(net, batches[:1], [gauge])
     return gauge.reading()
@@ -156,7 +157,7 @@ def _add_credit(
         gauges["perturbation_published"] = PublishedPerturbation(formed)
     x, y = first_samples(task, SAMPLES)
     batches = zip(torch.split(x, BATCH_READ), torch.split(y, BATCH_READ), strict=True)
-    measure(in_float32(StreamReader(trained.net))[0], batches, list(gauges.values()))
+    measure(in_float32(trained.reader())[0], batches, list(gauges.values()))
     return replace(report, **readings_of(gauges))
 
 
@@ -182,6 +183,8 @@ def read_untrained(
             report = diagnose(
                 untrained,
                 batches,
+                blocks=net.block_path,
+                loss=task.loss,
                 method_name="untrained",
                 notes="at initialisation",
                 thresholds=thresholds,

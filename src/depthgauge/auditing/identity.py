@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import torch
 from pydantic import JsonValue
@@ -13,6 +14,7 @@ from depthgauge.config import SCHEMA_VERSION, NetConfig
 from depthgauge.gauges.identity import IdentityReading, read_identity
 from depthgauge.json_values import plain_object
 from depthgauge.nets.registry import initial_net
+from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.results.spread import Spread
 from depthgauge.tasks.base import Task
 from depthgauge.tasks.inputs import as_inputs
@@ -88,5 +90,7 @@ def measure_identity(
     The networks read the first `samples` samples of the evaluation split.
     """
     x = as_inputs(task.evaluation.x[:samples], task, torch.float32)
-    readings = {seed: read_identity(initial_net(net, task, seed), x) for seed in seeds}
+    readings = {
+        seed: read_identity(cast(ResidualMLP, initial_net(net, task, seed)), x) for seed in seeds
+    }
     return IdentityResult(task.name, task.checksum, task.evaluated_on, len(x), net, readings)

@@ -13,12 +13,15 @@ from depthgauge.results.study import StudyResult
 from depthgauge.store.files import write_text
 from depthgauge.store.result_file import pack_answers
 from depthgauge.tasks.base import Task
+from depthgauge.training.classifier_rows import Rows, count_features
 from depthgauge.training.linear_classifier import (
     EXACT,
     MOST_SAMPLES,
+    LinearClassifier,
     fit_linear_classifier,
     reason_not_fitted,
 )
+from depthgauge.training.linear_regression import LinearRegression, fit_linear_regression
 
 
 def add_linear_floor(study: StudyResult, task: Task, say: Callable[[str], None]) -> StudyResult:
@@ -29,7 +32,9 @@ def add_linear_floor(study: StudyResult, task: Task, say: Callable[[str], None])
     """
     if study.linear_floor is not None and study.linear_floor.task == task.config:
         return study
-    samples, features = task.train.x.shape
+    samples, features = len(task.train), task.input_dim
+    if not task.is_regression:
+        samples, features = len(Rows.of(task.train, task)), count_features(task)
     if samples * features > EXACT:
         say(
             f"fitting a linear classifier to {min(samples, MOST_SAMPLES):,} samples of "
@@ -41,18 +46,23 @@ def add_linear_floor(study: StudyResult, task: Task, say: Callable[[str], None])
 
 
 def fit_linear_floor(task: Task) -> LinearFloor:
-    """Fit a linear classifier to the task, and return its accuracy as the linear floor.
+    """Fit a linear classifier to the task, or a linear regression, and return its score.
 
-    If no classifier can be fitted, the result holds the reason instead of an accuracy.
+    If neither can be fitted, the result holds the reason instead of an accuracy.
     """
     if reason := reason_not_fitted(task):
         return LinearFloor(task=task.config, reason=reason)
-    classifier = fit_linear_classifier(task)
-    right = classifier.right_answers(task.evaluation, task)
+    fitted: LinearRegression | LinearClassifier
+    if task.is_regression:
+        fitted = fit_linear_regression(task)
+        scores = fitted.scores(task.evaluation, task).numpy()
+    else:
+        fitted = fit_linear_classifier(task)
+        scores = fitted.right_answers(task.evaluation, task)
     return LinearFloor(
         task=task.config,
-        accuracy=float(right.mean()),
-        penalty=classifier.penalty,
-        samples=classifier.samples,
-        right=pack_answers(right),
+        accuracy=float(scores.mean()),
+        penalty=fitted.penalty,
+        samples=fitted.samples,
+        right=pack_answers(scores),
     )

@@ -16,13 +16,19 @@ from depthgauge.config import NetConfig, RuleConfig
 from depthgauge.errors import UserError, one_line
 from depthgauge.gauges.norms import BATCH_READ, BATCHES_READ
 from depthgauge.nets.from_state_dict import build_residual_mlp
-from depthgauge.nets.registry import build_net, initial_net
+from depthgauge.nets.layout import Layout
+from depthgauge.nets.net_shape import NetShape
+from depthgauge.nets.probed import shape_of
+from depthgauge.nets.registry import initial_net
 from depthgauge.nets.residual_mlp import ResidualMLP
+from depthgauge.nets.stream_reader import StreamReader
 from depthgauge.nets.user_network import build_network, load_weights
 from depthgauge.registry import RULES
 from depthgauge.rules.choice import choose_rule
 from depthgauge.rules.contract import Rule
+from depthgauge.rules.feedback import draw_feedback
 from depthgauge.store.checkpoint import read_checkpoint
+from depthgauge.store.network_sources import remember_sources
 from depthgauge.store.plain_checkpoint import read_plain_checkpoint
 from depthgauge.store.quarantine import DamagedError
 from depthgauge.store.relative_paths import SOURCES
@@ -30,8 +36,8 @@ from depthgauge.store.run_folder import RunFolder
 from depthgauge.store.run_paths import read_config
 from depthgauge.tasks.base import Task
 from depthgauge.tasks.inputs import as_inputs
-from depthgauge.training.cohort import DTYPES
-from depthgauge.training.loop import RunState
+from depthgauge.training.precision import DTYPES
+from depthgauge.training.trainee import RunState
 
 log = logging.getLogger("depthgauge")
 
@@ -41,15 +47,17 @@ class TrainedNetwork:
     """A network and its learning rule, if the rule is known.
 
     Attributes:
-        net: the network; a ResidualMLP if the rule is known.
+        net: the network.
         rule: the rule; None if it is not known.
         feedback: the rule's feedback from training; None if it was not saved.
         origin: the path of the run's folder or of the file.
         name: the name of the network in messages.
-        blocks: the dotted path to the network's blocks; None stands for the path `blocks`.
-        in_bf16: whether the network was trained with matrix products in bfloat16.
-        drawn: the configuration and the seed from which the initial weights were drawn; None if
-            they are not known.
+        blocks: the dotted path to its blocks; None if they are its attribute `blocks`.
+        in_bf16: whether it was trained with matrix products in bfloat16.
+        drawn: the configuration and the seed from which its initial weights were drawn, if known.
+        loss: the name of the loss on which it was trained.
+        shape: the network's shape, from which its rule drew the feedback; None if the rule is not
+            known.
     """
 
     net: nn.Module
@@ -60,8 +68,19 @@ class TrainedNetwork:
     in_bf16: bool = False
     blocks: str | None = None
     drawn: tuple[NetConfig, int] | None = None
+    shape: NetShape | None = None
+    loss: str = "cross_entropy"
 
-    def initial(self, task: Task) -> ResidualMLP | None:
+    @property
+    def layout(self) -> Layout | None:
+        """The axes of the network's stream; None if they are not known."""
+        return None if self.shape is None else self.shape.layout
+
+    def reader(self) -> StreamReader:
+        """Return a reader of the network's stream."""
+        return StreamReader(self.net, self.blocks, loss=self.loss, layout=self.layout)
+
+    def initial(self, task: Task) -> nn.Module | None:
         """Return the network before training; None if its initial weights are not known."""
         return None if self.drawn is None else initial_net(self.drawn[0], task, self.drawn[1])
 
@@ -94,14 +113,16 @@ def load_run(
     checkpoint, if the checkpoint was read before.
     """
     state, config = state or _newest_state(folder), folder.config
-    net = build_net(config.net, task).to(DTYPES[config.recipe.dtype])
+    study = folder.path.parent.parent
+    remember_sources(study, config.net)
+    net = initial_net(config.net, task, config.seed).to(DTYPES[config.recipe.dtype])
     load_weights(net, state.parameters, f"the run {folder.path} (task {task.name})")
-    rule = rule or find_rule(config.rule, folder.path.parent.parent)
+    rule = rule or find_rule(config.rule, study)
     name = f"{config.rule.label}, k = {config.k}, seed {config.seed}"
     in_bf16 = config.recipe.dtype == "bf16"
-    drawn = (config.net, config.seed)
-    own = (net, rule, state.feedback, str(folder.path), name, in_bf16)
-    return _check(TrainedNetwork(*own, drawn=drawn))
+    drawn, shape = (config.net, config.seed), shape_of(net, config.net, task)
+    own = (net, rule, state.feedback, str(folder.path), name, in_bf16, config.net.block_path)
+    return _check(TrainedNetwork(*own, drawn, shape, config.recipe.loss))
 
 
 def _newest_state(folder: RunFolder) -> RunState:
@@ -140,8 +161,9 @@ def load_residual_mlp(path: Path, rule: Rule | None = None) -> TrainedNetwork:
     """
     plain = read_plain_checkpoint(path)
     net = build_residual_mlp(plain.state_dict, str(path))
+    shape = NetShape.of(net)
     if plain.matrices is None:
-        return _check(TrainedNetwork(net, rule, None, str(path), path.name))
+        return _check(TrainedNetwork(net, rule, None, str(path), path.name, shape=shape))
     classes, width = net.out_head.weight.shape
     shapes = {tuple(matrix.shape) for matrix in plain.matrices}
     if rule is None and shapes in ({(width, classes)}, {(width, width)}):
@@ -152,7 +174,7 @@ def load_residual_mlp(path: Path, rule: Rule | None = None) -> TrainedNetwork:
             f"there must be {net.num_blocks}, all ({width}, {classes}) or all ({width}, {width})"
         )
     feedback = {"B": torch.stack(plain.matrices)}
-    return _check(TrainedNetwork(net, rule, feedback, str(path), path.name))
+    return _check(TrainedNetwork(net, rule, feedback, str(path), path.name, shape=shape))
 
 
 def load_module(path: Path, factory: str, blocks: str | None, seed: int) -> TrainedNetwork:
@@ -176,12 +198,12 @@ def _check(trained: TrainedNetwork) -> TrainedNetwork:
                 f"{trained.origin}: {name} has values that are not finite (NaN or Inf); give "
                 "an earlier checkpoint"
             )
-    if trained.rule is None or trained.feedback is None:
+    if trained.rule is None or trained.feedback is None or trained.shape is None:
         return trained
     try:
         with torch.random.fork_rng(devices=[]):
-            net = cast(ResidualMLP, trained.net)
-            wanted = trained.rule.feedback(net, torch.default_generator)
+            generator = torch.default_generator
+            wanted = draw_feedback(trained.rule, trained.net, trained.shape, generator)
     except Exception as error:
         reason = one_line(error)
         log.warning("the feedback of %s was not checked: %s", trained.name, reason)

@@ -25,7 +25,6 @@ from depthgauge.rules.contract import Rule
 STAGES: list[list[Check]] = [
     [feedback_checks.KIND],
     feedback_checks.CHECKS,
-    [feedback_checks.WEIGHTS],
     [credit_checks.NEEDS],
     [credit_checks.SHAPES],
     [credit_checks.PRECISION],

@@ -6,20 +6,24 @@ from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 import torch
 from torch import Tensor
 
 from depthgauge.checks.observed_batch import ObservedBatch, ObservedNeeds
 from depthgauge.config import NetConfig
-from depthgauge.nets.cross_entropy import cross_entropy_and_error
+from depthgauge.losses.cross_entropy import CrossEntropy
+from depthgauge.losses.of_runs import value_and_error_of_runs
+from depthgauge.nets.net_shape import NetShape
 from depthgauge.nets.registry import initial_net
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.stacked.network import StackedResidualMLP
 from depthgauge.rules.choice import RuleChoice
 from depthgauge.rules.contract import Need, Rule
+from depthgauge.rules.feedback import draw_feedback
 from depthgauge.tasks.base import Split, Task
-from depthgauge.training.lifted_rule import LiftedRule, Step
+from depthgauge.training.stacked_mlp.lifted_rule import LiftedRule, Step
 
 INPUTS, CLASSES, SAMPLES, BATCHES = 6, 4, 5, 3
 SEEDS = (1, 2, 3)
@@ -72,7 +76,8 @@ class CheckedRule:
     @cached_property
     def nets(self) -> list[ResidualMLP]:
         """One untrained network for each seed."""
-        return [initial_net(self.choice.net(NET), self.task, seed) for seed in SEEDS]
+        nets = (initial_net(self.choice.net(NET), self.task, seed) for seed in SEEDS)
+        return [cast(ResidualMLP, net) for net in nets]
 
     @cached_property
     def stack(self) -> StackedResidualMLP:
@@ -80,9 +85,14 @@ class CheckedRule:
         blocks = [net.num_blocks for net in self.nets]
         return StackedResidualMLP(self.nets, RUNS, blocks, self.dtype)
 
+    def draw(self, rule: Rule, run: int, seed: int | None = None) -> Feedback:
+        """Let the rule draw its feedback for a run, with the run's seed or another one."""
+        net, own = self.nets[run], SEEDS[run] if seed is None else seed
+        return draw_feedback(rule, net, NetShape.of(net), torch.Generator().manual_seed(own))
+
     def draw_feedback(self, rule: Rule, run: int) -> Feedback:
-        """Let the rule draw its feedback for a run, and convert the feedback to `dtype`."""
-        drawn = rule.feedback(self.nets[run], torch.Generator().manual_seed(SEEDS[run]))
+        """Let the rule draw its feedback for a run, and convert it to this precision."""
+        drawn = self.draw(rule, run)
         return {
             name: tensor.to(self.dtype) if tensor.is_floating_point() else tensor
             for name, tensor in drawn.items()
@@ -98,7 +108,7 @@ class CheckedRule:
         chosen = torch.stack(list(rows))
         labels = self.task.train.y[chosen]
         trace = self.stack.forward(tuple(self.task.train.x[chosen].to(self.dtype)))
-        _, error = cross_entropy_and_error(trace.logits, labels)
+        _, error = value_and_error_of_runs(CrossEntropy(), trace.logits, labels)
         return Step(trace, error, labels, progress)
 
     def observe(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import torch
 from safetensors.torch import save
 from torch import Tensor
 
@@ -12,7 +11,7 @@ from depthgauge.checks.randomness import depends_on_chance
 
 
 def _drawn(checked: CheckedRule, run: int = 0) -> dict[str, Tensor]:
-    return checked.build().feedback(checked.nets[run], torch.Generator().manual_seed(SEEDS[run]))
+    return checked.draw(checked.build(), run)
 
 
 def named_tensors(checked: CheckedRule) -> str | None:
@@ -76,36 +75,14 @@ def from_the_generator(checked: CheckedRule) -> str | None:
     return None
 
 
-def leaves_the_network(checked: CheckedRule) -> str | None:
-    """Find weights of the network that the rule's method `feedback` changes.
+def uses_its_copies(checked: CheckedRule) -> str | None:
+    """Remark on a rule that sets `copies_weights` but whose feedback has nothing of the weights.
 
-    The network is trained afterwards, so the method must not change it.
+    Without `copies_weights` a rule gets no weights, so it cannot copy them.
     """
-    checked = CheckedRule(checked.choice)
-    net = checked.nets[0]
-    before = {name: tensor.clone() for name, tensor in net.state_dict().items()}
-    _drawn(checked)
-    changed = [name for name, tensor in net.state_dict().items() if not tensor.equal(before[name])]
-    if changed:
-        return f"`feedback` changed the network's {', '.join(changed)}; read it, do not change it"
-    return None
-
-
-def not_from_weights(checked: CheckedRule) -> str | None:
-    """Find feedback that depends on the network's weights, if `copies_weights` is not set."""
-    first, other = (
-        checked.build().feedback(net, torch.Generator().manual_seed(SEEDS[0]))
-        for net in checked.nets[:2]
-    )
-    copied = [name for name, tensor in first.items() if not tensor.equal(other[name])]
-    declared = checked.choice.rule_class.copies_weights
-    if copied and not declared:
-        return (
-            f"feedback[{copied[0]!r}] depends on the network's weights; set `copies_weights = "
-            "True`, so that audits say that this rule transports weights, or draw it from "
-            "`generator` alone"
-        )
-    if declared and not copied:
+    first, other = (checked.draw(checked.build(), run, SEEDS[0]) for run in RUNS[:2])
+    copied = any(not tensor.equal(other[name]) for name, tensor in first.items())
+    if checked.choice.rule_class.copies_weights and not copied:
         return Remark("`copies_weights` is set, but the feedback does not depend on the weights")
     return None
 
@@ -115,6 +92,5 @@ CHECKS = [
     Check("feedback can be saved with a checkpoint", can_be_saved),
     Check("feedback has the same names and shapes for every seed", same_for_every_run),
     Check("feedback is drawn from the generator alone", from_the_generator),
-    Check("feedback leaves the network as it is", leaves_the_network),
+    Check("feedback is not made from weights, or `copies_weights` says so", uses_its_copies),
 ]
-WEIGHTS = Check("feedback is not made from weights, or `copies_weights` says so", not_from_weights)

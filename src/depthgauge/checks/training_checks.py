@@ -13,7 +13,7 @@ from depthgauge.config import Recipe, RunConfig
 from depthgauge.controls import CONTROLS
 from depthgauge.errors import one_line
 from depthgauge.training.batches import Batches
-from depthgauge.training.cohort import Cohort
+from depthgauge.training.stacked_mlp.cohort import Cohort
 
 PENALTY = 0.01
 """λ of the penalty on the branches."""

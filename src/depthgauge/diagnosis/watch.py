@@ -25,10 +25,10 @@ from depthgauge.gauges.reading import BatchConsumer
 from depthgauge.gauges.reference import ReferenceGauge
 from depthgauge.gauges.reference_check import ReferenceCheckReading, check_reference
 from depthgauge.gauges.scale import ScaleGauge
+from depthgauge.losses.function_loss import AnyLoss
 from depthgauge.nets.batch import split_batch
 from depthgauge.nets.find_blocks import Blocks
 from depthgauge.nets.layout import Layout
-from depthgauge.nets.sample_loss import Loss, cross_entropy
 from depthgauge.nets.stream_reader import NotFiniteError, Returns, StreamReader
 from depthgauge.verdict.first_fired import EpochReadings, first_fired
 from depthgauge.verdict.thresholds import Thresholds
@@ -166,7 +166,7 @@ def watch(
     model: nn.Module,
     blocks: Blocks = None,
     *,
-    loss: Loss = cross_entropy,
+    loss: AnyLoss = "cross_entropy",
     layout: Layout | None = None,
     returns: Returns = "auto",
     thresholds: Thresholds | None = None,

@@ -13,7 +13,7 @@ from depthgauge.gauges.norms import (
     sample_norms,
     unit_vectors,
 )
-from depthgauge.nets.cross_entropy import exact_error
+from depthgauge.losses.contract import Loss
 from depthgauge.nets.stacked.network import StackedResidualMLP
 from depthgauge.tasks.base import Split
 
@@ -22,22 +22,29 @@ CHUNK = 250
 
 
 @torch.no_grad()
-def right_answers(net: StackedResidualMLP, split: Split, chunk: int = CHUNK) -> Tensor:
-    """Return whether each run answers each evaluation sample correctly, as (runs, samples)."""
+def scores_of_runs(net: StackedResidualMLP, split: Split, loss: Loss, chunk: int = CHUNK) -> Tensor:
+    """Return each run's score on each evaluation sample, as (runs, samples).
+
+    With one class number for each sample, that is whether the run answers the sample correctly.
+    """
+    score, runs = loss.score(split.y), net.num_runs
     chunks = zip(torch.split(split.x, chunk), torch.split(split.y, chunk), strict=True)
-    return torch.cat([net.logits_shared(x).argmax(-1) == y for x, y in chunks], 1)
-
-
-def read_accuracy(net: StackedResidualMLP, split: Split, chunk: int = CHUNK) -> list[RunReadings]:
-    """Return each run's accuracy on the whole evaluation split."""
-    correct = right_answers(net, split, chunk).sum(1)
-    return [{"accuracy": count / len(split)} for count in correct.tolist()]
+    return torch.cat(
+        [
+            score(net.logits_shared(x).flatten(0, 1), y.repeat(runs, *[1] * (y.dim() - 1))).view(
+                runs, -1
+            )
+            for x, y in chunks
+        ],
+        1,
+    )
 
 
 @torch.no_grad()
-def read_norms(
+def norms_of_runs(
     net: StackedResidualMLP,
     split: Split,
+    loss: Loss,
     *,
     batches: int = BATCHES_READ,
     batch_size: int = BATCH_READ,
@@ -57,7 +64,9 @@ def read_norms(
         strict=True,
     ):
         trace = net.forward_shared(x)
-        error = exact_error(trace.logits, y.expand(net.num_runs, -1))
+        targets = y.repeat(net.num_runs, *[1] * (y.dim() - 1))
+        outputs = trace.logits.double()
+        error = loss.error(outputs.flatten(0, 1), targets).view_as(outputs)
         unit = unit_vectors(error).to(trace.logits.dtype)
         stream_norms.append(sample_norms(trace.states))
         unit_norms.append(sample_norms(net.stream_backward(trace, unit)))

@@ -12,7 +12,7 @@ class RunReadings(TypedDict, total=False):
     """
 
     accuracy: float | None
-    """Accuracy on the whole evaluation split."""
+    """Accuracy on the whole evaluation split, or what the recipe's `score` names: R²."""
     h_norm: list[float | None]
     """Medians of ‖h_l‖, l = 0 … L."""
     g_norm: list[float | None]

@@ -30,7 +30,7 @@ class PublishedPerturbation(PerturbationGauge):
         def losses(shift: tuple[int, Tensor] | None) -> Tensor:
             if shift is not None:
                 shift = shift[0], shift[1].to(net.dtype)
-            own: Tensor = net.loss(net.logits(batch.inputs, shift=shift), labels)
+            own: Tensor = net.loss.value(net.logits(batch.inputs, shift=shift), labels)
             return own.double()
 
         return losses

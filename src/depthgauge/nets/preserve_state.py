@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import random
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -18,12 +20,50 @@ def preserve_state(model: nn.Module) -> Iterator[None]:
     exception, modes, buffers, `requires_grad` and random states are restored. Parameters and
     `.grad` are not saved, because measurements do not write to them.
     """
-    modes = [(module, module.training) for module in model.modules()]
     required = [(parameter, parameter.requires_grad) for parameter in model.parameters()]
-    buffers = [
-        (module, dict(module._buffers), {n: b.detach().clone() for n, b in _filled(module)})
-        for module in model.modules()
-    ]
+    with _restoring(model):
+        model.eval()
+        try:
+            for parameter, _ in required:
+                if parameter.is_floating_point():
+                    parameter.requires_grad_()
+            yield
+        finally:
+            for parameter, requires_grad in required:
+                parameter.requires_grad_(requires_grad)
+
+
+@contextmanager
+def rehearse_training(model: nn.Module) -> Iterator[None]:
+    """Prepare a module for trial steps of training, and restore it afterwards.
+
+    Inside the `with` block: train mode, gradients on, autocast off, no fused attention, and no
+    `.grad`. Afterwards, also after an exception, modes, buffers, parameters, `.grad` and the random
+    states of torch, numpy and Python are restored.
+    """
+    before = [(p, p.detach().clone(), p.grad) for p in model.parameters()]
+    numpy_state, python_state = np.random.get_state(), random.getstate()
+    with _restoring(model):
+        model.train()
+        try:
+            for parameter, _, _ in before:
+                parameter.grad = None
+            yield
+        finally:
+            np.random.set_state(numpy_state)
+            random.setstate(python_state)
+            with torch.no_grad():
+                for parameter, value, gradient in before:
+                    if not torch.equal(parameter, value):
+                        parameter.copy_(value)
+                    parameter.grad = gradient
+
+
+@contextmanager
+def _restoring(model: nn.Module) -> Iterator[None]:
+    """Restore modes, buffers and torch's random state after the `with` block."""
+    modes = [(module, module.training) for module in model.modules()]
+    restore_buffers = save_buffers(model)
     fast = torch.backends.mha.get_fastpath_enabled()
     device = device_of(model)
     devices = [device] if device.type == "cuda" else []
@@ -34,24 +74,31 @@ def preserve_state(model: nn.Module) -> Iterator[None]:
         torch.autocast(device.type, enabled=False),
     ):
         try:
-            model.eval()
             torch.backends.mha.set_fastpath_enabled(False)
-            for parameter, _ in required:
-                if parameter.is_floating_point():
-                    parameter.requires_grad_()
             yield
         finally:
             torch.backends.mha.set_fastpath_enabled(fast)
             for module, training in modes:
                 module.training = training
-            for parameter, requires_grad in required:
-                parameter.requires_grad_(requires_grad)
-            with torch.no_grad():
-                for module, own, values in buffers:
-                    module._buffers.update(own)
-                    for name, buffer in _filled(module):
-                        if name in values and not torch.equal(buffer, values[name]):
-                            buffer.copy_(values[name])
+            restore_buffers()
+
+
+def save_buffers(model: nn.Module) -> Callable[[], None]:
+    """Copy a module's buffers, and return a function that restores them."""
+    buffers = [
+        (module, dict(module._buffers), {n: b.detach().clone() for n, b in _filled(module)})
+        for module in model.modules()
+    ]
+
+    def restore() -> None:
+        with torch.no_grad():
+            for module, own, values in buffers:
+                module._buffers.update(own)
+                for name, buffer in _filled(module):
+                    if name in values and not torch.equal(buffer, values[name]):
+                        buffer.copy_(values[name])
+
+    return restore
 
 
 def _filled(module: nn.Module) -> list[tuple[str, Tensor]]:

@@ -37,7 +37,7 @@ class ResidualMLP(nn.Module):
     is called directly before, this order gives the published initial weights.
 
     Args:
-        input_dim: the number of features of a sample.
+        input_dim: the number of features of a sample; samples with more axes are flattened.
         d_hidden: the width d of the stream.
         num_classes: the number of logits.
         num_blocks: the number of blocks L, which may be 0.
@@ -76,7 +76,7 @@ class ResidualMLP(nn.Module):
 
     def trace(self, x: Tensor) -> Trace:
         """Run the forward pass and return every state and branch."""
-        states, branches = [self.embed(x)], []
+        states, branches = [self.embed(x.flatten(1))], []
         for block in self.blocks:
             branch = block(states[-1])
             branches.append(branch)

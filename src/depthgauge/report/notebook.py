@@ -5,13 +5,14 @@ from __future__ import annotations
 from html import escape
 
 from depthgauge.report.plot import plot_of
+from depthgauge.report.score_words import words_of
 from depthgauge.report.tables.verdicts import BRIEF, verdict_table
 from depthgauge.results.study import StudyResult
 
 
 def study_html(study: StudyResult) -> str:
     """Return the table of verdicts and the ladder chart as HTML, without links."""
-    table = verdict_table(study).only(*BRIEF)
+    table = verdict_table(study).only(*BRIEF).reworded(words_of(study))
     head = "".join(f"<th>{escape(title)}</th>" for title in table.titles)
     body = "".join(
         f"<tr>{''.join(f'<td>{escape(text)}</td>' for text in row)}</tr>" for row in table.texts

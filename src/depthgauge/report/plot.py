@@ -9,6 +9,7 @@ from typing import Any
 from depthgauge.errors import UserError
 from depthgauge.report.charts.figures import FIGURES
 from depthgauge.report.charts.panel import KINDS, Figure
+from depthgauge.report.score_words import words_of
 from depthgauge.results.study import StudyResult
 from depthgauge.store.files import write_bytes
 
@@ -49,4 +50,4 @@ def plot_of(study: StudyResult, name: str) -> Plot:
     figure = FIGURES[name]
     if (reason := figure.reason_missing(study)) is not None:
         raise UserError(f"{study.folder} {reason}")
-    return Plot(figure.draw(study))
+    return Plot(figure.draw(study).reworded(words_of(study)))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from depthgauge.published.compare import PublishedComparison
 from depthgauge.report.charts.ladder import draw_ladders
+from depthgauge.report.score_words import words_of
 from depthgauge.report.tables.ladder import ladder_table
 from depthgauge.report.tables.layers import alignment_table
 from depthgauge.report.tables.networks import network_table
@@ -28,7 +29,8 @@ from depthgauge.store.provenance import command_line, environment
 def audit_tables(study: StudyResult) -> list[Table]:
     """Return the tables of an audit that have rows, the verdicts first."""
     makers = (verdict_table, network_table, alignment_table, utility_table, selection_table)
-    return [table for make in makers if (table := make(study)).rows]
+    reword = words_of(study)
+    return [table.reworded(reword) for make in makers if (table := make(study)).rows]
 
 
 def write_audit(study: StudyResult) -> None:
@@ -36,16 +38,22 @@ def write_audit(study: StudyResult) -> None:
     if study.audit is None:
         return
     write_text(study.folder / "audit.json", study.audit.model_dump_json(indent=2) + "\n")
-    write_text(study.folder / "audit.md", _markdown(audit_tables(study), audit_sentences(study)))
+    write_text(
+        study.folder / "audit.md",
+        _markdown(audit_tables(study), map(words_of(study), audit_sentences(study))),
+    )
 
 
 def write_ladder(study: StudyResult) -> None:
     """Write `ladder.json`, `ladder.md`, `ladder.png` and `ladder.svg`."""
-    ladder, folder = ladder_document(study), study.folder
+    ladder, folder, reword = ladder_document(study), study.folder, words_of(study)
     write_text(folder / "ladder.json", ladder.model_dump_json(indent=2) + "\n")
-    write_text(folder / "ladder.md", _markdown([ladder_table(study)], ladder_sentences(ladder)))
+    write_text(
+        folder / "ladder.md",
+        _markdown([ladder_table(study).reworded(reword)], map(reword, ladder_sentences(ladder))),
+    )
     if ladder.rules:
-        figure = draw_ladders([ladder])
+        figure = draw_ladders([ladder]).reworded(reword)
         for kind in ("png", "svg"):
             write_bytes(folder / f"ladder.{kind}", figure.file(kind))
 
@@ -68,7 +76,7 @@ def comparison_name(comparison: PublishedComparison) -> str:
     return f"comparison-{comparison.experiment}"
 
 
-def _markdown(tables: Sequence[Table], sentences: Sequence[str]) -> str:
+def _markdown(tables: Sequence[Table], sentences: Iterable[str]) -> str:
     items = "".join(f"- {markdown_text(sentence)}\n" for sentence in sentences)
     written = [markdown_table(table, caption=bool(table.caption)) for table in tables]
     return "\n".join([*written, items])

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from depthgauge.published.compare import PublishedComparison
 from depthgauge.report.result_files import audit_tables, comparison_name
+from depthgauge.report.score_words import words_of
 from depthgauge.report.sparkline import BLOCKS, DIGITS
 from depthgauge.report.tables import comparison as compared_tables
 from depthgauge.report.tables.ladder import ladder_table, with_curves
@@ -39,20 +40,20 @@ MOST_LINES = 24
 
 def print_audit(study: StudyResult, *, verbose: bool = False) -> None:
     """Print each verdict with its reason; with `verbose`, also all readings and sentences."""
-    console = output()
+    console, reword = output(), words_of(study)
     if verbose:
         _print_evidence(console, study)
     meaning, sure = how_sure(study)
     lines: list[Text | RichTable] = [
         Text(question(study), "bold"),
-        _shown(console, verdict_table(study).only(*BRIEF)),
-        Text(" ".join((meaning, sure, TABLE_LEGEND, *meanings_of_words(study)))),
+        _shown(console, verdict_table(study).only(*BRIEF).reworded(reword)),
+        Text(reword(" ".join((meaning, sure, TABLE_LEGEND, *meanings_of_words(study))))),
         Text(),
     ]
     printed = sum(len(console.render_lines(line)) for line in lines)
     for line in lines:
         console.print(line)
-    sentences = brief_sentences(study)
+    sentences = [reword(sentence) for sentence in brief_sentences(study)]
     for place, sentence in enumerate(sentences):
         printed += len(console.render_lines(Text(sentence)))
         if printed >= MOST_LINES and not verbose:
@@ -69,18 +70,19 @@ def _print_evidence(console: Console, study: StudyResult) -> None:
     for table in audit_tables(study)[1:]:
         console.print(table.caption, markup=False)
         console.print(_shown(console, table))
-    for sentence in audit_sentences(study):
+    for sentence in map(words_of(study), audit_sentences(study)):
         console.print(sentence, markup=False)
     console.print()
 
 
 def print_ladder(study: StudyResult) -> None:
     """Print the ladder as a table and in sentences, and the paths of its files."""
-    console, table = output(), ladder_table(study)
+    console, reword = output(), words_of(study)
+    table = ladder_table(study).reworded(reword)
     signs = DIGITS if console.options.ascii_only else BLOCKS
     console.print(table.caption, markup=False)
     console.print(_shown(console, with_curves(table, study, signs)))
-    for sentence in ladder_sentences(study.ladder()):
+    for sentence in map(reword, ladder_sentences(study.ladder())):
         console.print(sentence, markup=False)
     console.print()
     _print_paths(console, study.folder, "ladder.json", "ladder.md", "ladder.png")

@@ -89,7 +89,7 @@ def trained_network(
     baseline = frozen.accuracy if frozen and learns else None
     if run.accuracy is not None and baseline is not None:
         readings["depth_gain"] = run.accuracy - baseline
-        if run.right is not None:
+        if run.right is not None and "bits" in run.right:
             noise = noise_of_gain(run.accuracy, baseline, run.right["samples"])
             readings["depth_gain_noise"] = noise
     return NetworkResult(

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-import numpy as np
 from numpy.typing import NDArray
 
 from depthgauge.config import RunConfig
@@ -92,8 +91,8 @@ class RunResult:
         return lines or ([self.last] if self.last is not None else [])
 
     @cached_property
-    def right_answers(self) -> NDArray[np.bool_] | None:
-        """Return for each evaluation sample whether the network is right; None if unknown."""
+    def right_answers(self) -> NDArray[Any] | None:
+        """Return the score of each evaluation sample, a flag or a number; None if unknown."""
         return None if self.right is None else unpack_answers(self.right)
 
     @property

@@ -57,6 +57,11 @@ class StudyResult:
     submitted: Submitted | None = None
     linear_floor: LinearFloor | None = None
 
+    @property
+    def score(self) -> str:
+        """Return the word for this study's numbers named `accuracy`: accuracy, or R²."""
+        return self.config.recipe.score if self.config.recipe else "accuracy"
+
     def __getitem__(self, label: str) -> RuleResult:
         """Return a rule by its label."""
         if label not in self.rules:

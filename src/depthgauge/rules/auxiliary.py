@@ -14,7 +14,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import gelu, linear
 
-from depthgauge.nets.contract import ResidualNet
+from depthgauge.nets.net_shape import NetShape
+from depthgauge.rules.contract import Context
+from depthgauge.rules.positions import by_position, error_at
 
 Tensors = Mapping[str, Tensor]
 
@@ -40,9 +42,11 @@ def features(stream: Tensor, time: float | Tensor, signal: Tensor, frequencies: 
     """Return the features of each sample: the stream's direction, and the other features.
 
     Args:
-        stream: the stream; it may have leading axes that the signal does not have.
+        stream: (samples, d), or (samples, positions, d); it may have leading axes that the signal
+            does not have.
         time: the time t: one number, or a tensor with a number for each index of the leading axes.
-        signal: another input of the auxiliary network, for instance the error.
+        signal: another input of the auxiliary network, for instance the error: (samples, c), or
+            (samples, positions, c) with the stream's positions or with one for all of them.
         frequencies: the number of pairs sin(2ⁱπt), cos(2ⁱπt), i = 0, 1, ….
     """
     clock = torch.ones_like(signal[..., :1]) * time
@@ -52,26 +56,59 @@ def features(stream: Tensor, time: float | Tensor, signal: Tensor, frequencies: 
         for wave in (torch.sin, torch.cos)
     ]
     beside = [clock, *waves, signal.expand(*clock.shape[:-1], -1)]
-    return Features(stream / rms(stream), torch.cat(beside, -1))
+    return Features(stream / rms(stream, signal.dim() - 1), torch.cat(beside, -1))
 
 
 def clocks(times: Sequence[float], signal: Tensor) -> Tensor:
-    """Return times as a tensor of the shape (times, samples, 1), on the signal's device.
+    """Return times as a tensor (times, samples, …, 1) on the signal's device.
 
     `full_like` makes the tensor on a GPU without a copy from the CPU.
     """
-    return torch.stack([torch.full_like(signal[:, :1], time) for time in times])
+    return torch.stack([torch.full_like(signal[..., :1], time) for time in times])
 
 
-def features_width(net: ResidualNet, frequencies: int) -> int:
+def features_width(net: NetShape, frequencies: int) -> int:
     """Return how many features `features` returns for this network."""
-    classes, width = net.out_head.weight.shape
-    return width + 1 + 2 * frequencies + classes
+    return net.width + 1 + 2 * frequencies + net.error_width
 
 
-def rms(stream: Tensor) -> Tensor:
-    """Return the root mean square over the features of each sample; it is never zero."""
-    return stream.square().mean(-1, keepdim=True).add(torch.finfo(stream.dtype).tiny).sqrt()
+def rms(stream: Tensor, axes: int = 1) -> Tensor:
+    """Return the root mean square over the last `axes` axes, those of a sample; never zero."""
+    over = tuple(range(-axes, 0))
+    return stream.square().mean(over, keepdim=True).add(torch.finfo(stream.dtype).tiny).sqrt()
+
+
+class Flat(NamedTuple):
+    """A batch for auxiliary networks that act on the features of each position.
+
+    Attributes:
+        states: h_0 … h_L, each (samples, d), or (samples, positions, d).
+        signal: the error: (samples, c); where the stream has positions (samples, positions, c), or
+            (samples, 1, c) if one error holds for all positions.
+    """
+
+    states: list[Tensor]
+    signal: Tensor
+
+
+def flatten(context: Context) -> Flat:
+    """Return the states with their features last, and the error of each position."""
+    states = [by_position(state, context.layout) for state in context.states]
+    signal = error_at(context.error, context.states[-1], context.layout)
+    if signal.dim() < states[-1].dim():
+        signal = signal.unsqueeze(1)
+    return Flat(states, signal)
+
+
+def why_not_uniform(name: str, net: NetShape) -> str | None:
+    """Return why a rule whose network serves all states cannot train states of several shapes."""
+    if net.is_uniform:
+        return None
+    first, last = net.state_shapes[0], net.state_shapes[-1]
+    return (
+        f"the rule {name} has one network for all states, which must have one shape; here h_0 has "
+        f"the shape {first} and h_{net.num_blocks} the shape {last}"
+    )
 
 
 class Auxiliary:

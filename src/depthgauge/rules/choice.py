@@ -6,17 +6,18 @@ brackets hold options of the rule, options of training, and at most one control.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from depthgauge.brackets import Bracketed, parse_brackets
 from depthgauge.config import NetConfig, Recipe, RuleConfig, TrainingOptions
 from depthgauge.controls import CONTROLS
 from depthgauge.errors import UserError
+from depthgauge.recipe import first_reason, text_of_option, unused_fields
 from depthgauge.registry import RULES
 from depthgauge.rules.contract import Rule, RuleOptions
 
@@ -43,11 +44,11 @@ class RuleChoice:
 
     @cached_property
     def label(self) -> str:
-        """The rule's name, and in brackets its control and all options that are not defaults."""
-        given, default = self.options.model_dump(), self.rule_class.Options().model_dump()
+        """The rule's name with, in brackets, the control and all options that are not defaults."""
+        given, default = dict(self.options), dict(self.rule_class.Options())
         usual = {name: option.default for name, option in TrainingOptions.model_fields.items()}
         varied = [
-            f"{name}={value}"
+            f"{name}={text_of_option(value)}"
             for name, value in [*given.items(), *self.training.items()]
             if value != (default | usual)[name]
         ]
@@ -77,21 +78,16 @@ class RuleChoice:
         changes = dict(self.training)
         if self.control:
             changes |= CONTROLS[self.control].training
-        return base.model_copy(update=changes)
-
-
-class _Parts(NamedTuple):
-    """The parts of a rule's text.
-
-    Attributes:
-        reference: the text before the brackets.
-        options: the values in the brackets as texts, by the names of their options.
-        words: the entries of the brackets without a value, such as a control.
-    """
-
-    reference: str
-    options: dict[str, str]
-    words: list[str]
+        unused = unused_fields(dict(base) | changes)
+        for name in self.training:
+            if name in unused:
+                raise UserError(
+                    f"{name} in {self.text} has no effect with {unused[name]}; leave it out"
+                )
+        try:
+            return base.model_copy(update=changes)
+        except ValidationError as error:
+            raise UserError(f"the rule {self.text}: {first_reason(error)}") from error
 
 
 def choose_rule(text: str) -> RuleChoice:
@@ -114,10 +110,9 @@ def choose_rule(text: str) -> RuleChoice:
 
 
 def with_options(text: str, *more: str) -> str:
-    """Return the text of a rule with more options, or a control, added in its brackets."""
+    """Return the text of a rule with `more` options or words added in its brackets."""
     parts = _parse(text)
-    inside = [f"{name}={value}" for name, value in parts.options.items()] + parts.words
-    return f"{parts.reference}[{','.join([*inside, *more])}]" if [*inside, *more] else text
+    return str(parts._replace(words=[*parts.words, *more]))
 
 
 def option_names(rule_class: type[Rule]) -> list[str]:
@@ -126,18 +121,8 @@ def option_names(rule_class: type[Rule]) -> list[str]:
     return [name for name in own.model_fields if name not in own.fixed]
 
 
-def _parse(text: str) -> _Parts:
-    """Split a rule's text into its parts; refuse bad syntax and repeated options."""
-    match = re.fullmatch(r"(?P<reference>[^\[\]]+)(\[(?P<inside>[^\[\]]*)\])?", text.strip())
-    if match is None:
-        raise UserError(f"cannot read the rule {text!r}; write it as dfa or dfa[normalise=batch]")
-    pairs = [part.partition("=") for part in (match["inside"] or "").split(",") if part.strip()]
-    names = [name.strip() for name, _, _ in pairs]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise UserError(f"the rule {text} has an option twice: {', '.join(twice)}; give it once")
-    options = {name.strip(): value.strip() for name, equals, value in pairs if equals}
-    return _Parts(match["reference"], options, [name for name in names if name not in options])
+def _parse(text: str) -> Bracketed:
+    return parse_brackets(text, "rule", "dfa or dfa[normalise=batch]")
 
 
 def _check_names(rule_class: type[Rule], given: Mapping[str, str]) -> None:

@@ -5,13 +5,23 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, Literal
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
 from torch import Tensor
 
-from depthgauge.nets.contract import ResidualNet
+from depthgauge.losses.contract import Loss
+from depthgauge.losses.cross_entropy import CrossEntropy
+from depthgauge.nets.layout import Layout
+from depthgauge.nets.net_shape import NetShape
 
 Need = Literal["error", "readout", "blocks", "gradient"]
 Normalise = Literal["sample", "batch", "none"]
@@ -25,7 +35,7 @@ class Credit:
         blocks: for each block l an estimate of g_{l+1}, the gradient at the block's output.
         embed: an estimate of g_0, the gradient at the embedding's output.
 
-    Every tensor has the shape (samples, d). The number d is the width of the network.
+    Every tensor has the shape of the state whose gradient it estimates.
     """
 
     blocks: Sequence[Tensor]
@@ -36,24 +46,25 @@ class Context:
     """What a rule may see of one network on one batch; all tensors are detached.
 
     Attributes:
-        states: the stream h_0 after the embedding, and h_1 … h_L after each of the L blocks. Each
-            state has the shape (samples, d), with d the width.
-        target: the labels, of the shape (samples,).
-        feedback: the tensors that the rule's `feedback` returned for this run, with all changes
-            that `learn` has made to them since then.
+        states: h_0 … h_L, each (samples, d), or with axes of positions between.
+        target: the labels, (samples,), or (samples, tokens).
+        feedback: the tensors that the rule's `feedback` returned for this run, as `learn` has
+            changed them since.
         progress: the fraction of training that is over, in [0, 1); 1 when a trained network is
             measured.
         residual: whether blocks add a branch to the stream; if not, they replace the stream.
+        layout: which axes of a state are samples, positions and features.
+        loss: the loss; `loss.value(output, target)` is one number for each sample.
 
     Only for a rule that has a `noise_shape`:
         noise: standard normal numbers of the shape `noise_shape`, drawn for every batch. They
             depend on the run's seed and the batch alone.
 
     Only for a rule that lists them in `needs`:
-        error: softmax(logits) − onehot(target) of each sample.
-        readout: a function from the last state h_L to the logits.
-        blocks: for each block, a function from its input to its output. The output is called the
-            branch of the block.
+        error: the gradient of each sample's own loss at the network's output; with cross-entropy,
+            softmax(logits) − onehot(target).
+        readout: a function from h_L to the output. With it comes `last_gradient`, which is g_L.
+        blocks: for each block a function from its input to its branch.
         gradient: g_0 … g_L, the true gradients of each sample's own loss.
     """
 
@@ -67,6 +78,9 @@ class Context:
         *,
         noise: Tensor | None = None,
         residual: bool = True,
+        layout: Layout | None = None,
+        loss: Loss | None = None,
+        last_gradient: Callable[[], Tensor] | None = None,
     ) -> None:
         self.states = tuple(states)
         self.target = target
@@ -75,6 +89,9 @@ class Context:
         self._offers = offers
         self._noise = noise
         self.residual = residual
+        self.layout = layout or Layout()
+        self.loss: Loss = loss or CrossEntropy()
+        self._last_gradient = last_gradient
 
     def _declared(self, need: Need) -> object:
         if need not in self._offers:
@@ -95,13 +112,26 @@ class Context:
 
     @property
     def error(self) -> Tensor:
-        """The error e = softmax(logits) − onehot(target), of the shape (samples, classes)."""
+        """The error e = ∂loss_i/∂output_i, of the shape of the output."""
         return self._declared("error")  # type: ignore[return-value]
 
     @property
     def readout(self) -> Callable[[Tensor], Tensor]:
-        """The function from the last state h_L to the logits: out_ln, then out_head."""
+        """The function from h_L to the network's output."""
         return self._declared("readout")  # type: ignore[return-value]
+
+    @cached_property
+    def last_gradient(self) -> Tensor:
+        """g_L, the gradient of each sample's own loss at h_L; a rule with `readout` may use it."""
+        readout = self.readout
+        if self._last_gradient is not None:
+            return self._last_gradient()
+
+        def total(stream: Tensor) -> Tensor:
+            return self.loss.value(readout(stream), self.target).sum()
+
+        gradient: Tensor = torch.func.grad(total)(self.states[-1])
+        return gradient
 
     @property
     def blocks(self) -> Sequence[Callable[[Tensor], Tensor]]:
@@ -117,13 +147,16 @@ class Context:
 class RuleOptions(BaseModel):
     """Options of a rule: validated, documented, and part of a run's identity.
 
-    Options in `fixed` are part of a run's configuration, but users cannot choose them. Credit is
-    applied as the rule returns it, unless a normalisation is chosen or is the rule's default
+    Options in `fixed` are part of a run's configuration, but users cannot choose them. Options in
+    `added` came later than the first runs of the rule: they are written only if they differ from
+    their default, so that the identity of earlier runs does not change. Credit is applied as the
+    rule returns it, unless a normalisation is chosen or is the rule's default
     (`NormalisedOptions`).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     fixed: ClassVar[frozenset[str]] = frozenset()
+    added: ClassVar[frozenset[str]] = frozenset()
 
     normalise: Normalise = Field(
         default="none",
@@ -136,12 +169,18 @@ class RuleOptions(BaseModel):
         description="added to the RMS of the credit before dividing",
     )
 
+    @model_serializer(mode="wrap")
+    def _without_added_defaults(
+        self, serialise: SerializerFunctionWrapHandler
+    ) -> dict[str, object]:
+        written: dict[str, object] = serialise(self)
+        fields = type(self).model_fields
+        unchanged = {name for name in self.added if getattr(self, name) == fields[name].default}
+        return {name: value for name, value in written.items() if name not in unchanged}
+
 
 class NormalisedOptions(RuleOptions):
-    """Options of a rule whose credit is normalised by default.
-
-    By default, the credit of each sample is divided by its RMS over features.
-    """
+    """Options of a rule that by default divides each sample's credit by the credit's RMS."""
 
     normalise: Normalise = Field(
         default="sample", description=RuleOptions.model_fields["normalise"].description
@@ -168,13 +207,26 @@ class Rule(ABC):
     def __init__(self, options: RuleOptions | None = None) -> None:
         self.options = options if options is not None else self.Options()
 
-    def feedback(self, net: ResidualNet, generator: torch.Generator) -> dict[str, Tensor]:
+    def feedback(self, net: NetShape, generator: torch.Generator) -> dict[str, Tensor]:
         """Return the tensors that the rule keeps for a run; every checkpoint saves them.
 
         The tensors are, for instance, random matrices, or the weights of auxiliary networks and the
         moments of their optimizer. All random numbers must come from `generator`.
+
+        Args:
+            net: the shapes of the network; its weights too if the rule sets `copies_weights`.
+            generator: the source of all random numbers.
         """
         return {}
+
+    def why_not(self, net: NetShape) -> str | None:
+        """Return in one sentence why the rule cannot train such a network; None if it can.
+
+        By default a rule can train every network that offers what its `needs` list.
+        """
+        for need in sorted(self.needs & net.refusals.keys()):
+            return f"the rule {self.name} needs {need!r}, but {net.refusals[need]}"
+        return None
 
     @abstractmethod
     def credit(self, context: Context) -> Credit:

@@ -8,12 +8,21 @@ from collections.abc import Sequence
 import torch
 from pydantic import Field
 from torch import Tensor
-from torch.nn.functional import cross_entropy
 
-from depthgauge.nets.contract import ResidualNet
-from depthgauge.rules.auxiliary import Auxiliary, Tensors, clocks, features, features_width, rms
+from depthgauge.nets.net_shape import NetShape
+from depthgauge.rules.auxiliary import (
+    Auxiliary,
+    Tensors,
+    clocks,
+    features,
+    features_width,
+    flatten,
+    rms,
+    why_not_uniform,
+)
 from depthgauge.rules.contract import Context, Credit, NormalisedOptions
 from depthgauge.rules.dfa import DFA
+from depthgauge.rules.positions import VECTORS, by_position, like_stream
 
 SMALLEST = 1e-12
 """The matching loss divides by the mean of ‖RMS(h_L)·g_L‖² over samples, but at least by this."""
@@ -54,18 +63,13 @@ class CreditBridgeOptions(NormalisedOptions):
 class CreditBridge(DFA):
     """Credit Bridge: the credit of block l is a_l = ∇_h V(h_l, t_l, e), at the block's input.
 
-    V is the value network. It learns to predict each sample's loss from a state h, the time t of
-    the state, and the error e. The time of h_l is t_l = l/L, with L blocks. The embedding gets
-    ∇_h V(h_0, 0, e).
+    V has three targets. V(h_L) should be the loss. V(h_l) should be the soft minimum
+    −τ·log mean_k exp(−V̄(h_{l+1} + σ·noise_k)/τ), where V̄ is a moving average of V. And ∇V(h_L)
+    should be g_L; this error is measured in units of 1/RMS(h_L), relative to the batch's mean
+    square of g_L. Without the third target V can predict the loss from the error e alone, and then
+    ∇V means nothing. At the start of training the network gets DFA's credit, until V has learned.
 
-    V has three targets. First, V(h_L) should be the sample's loss. Second, V(h_l) should be the
-    soft minimum −τ·log mean_k exp(−V̄(x_k)/τ). Here τ is the temperature, V̄ is a moving average of
-    V, and the x_k = h_{l+1} + σ·RMS(h_{l+1})·noise_k are noisy copies of the next state. Third,
-    ∇V(h_L) should be the true gradient g_L. The third target has the loss
-    Σ ‖RMS(h_L)·(∇V(h_L) − g_L)‖² / Σ ‖RMS(h_L)·g_L‖², with sums over the samples of the batch.
-
-    Without the third target, V could predict the loss from the error e alone, and ∇V would mean
-    nothing. At the start of training, until V has learned, the network gets DFA's credit.
+    In a stream with positions V is the sum over positions of a network of each position's features.
     """
 
     name = "credit_bridge"
@@ -75,7 +79,7 @@ class CreditBridge(DFA):
     options: CreditBridgeOptions
     value, average = Auxiliary("V"), Auxiliary("A")
 
-    def feedback(self, net: ResidualNet, generator: torch.Generator) -> dict[str, Tensor]:
+    def feedback(self, net: NetShape, generator: torch.Generator) -> dict[str, Tensor]:
         """Draw DFA's matrices and V; return them with V's moving average and Adam's moments."""
         inputs = features_width(net, self.options.frequencies)
         hidden = [self.options.hidden] * (self.options.layers - 1)
@@ -83,6 +87,10 @@ class CreditBridge(DFA):
         value = self.value.drawn([inputs, *hidden, 1], generator)
         average = {name.replace("V", "A", 1): tensor.clone() for name, tensor in value.items()}
         return direct | value | self.value.moments(value) | average
+
+    def why_not(self, net: NetShape) -> str | None:
+        """Refuse states of several shapes, since one value network serves all of them."""
+        return super().why_not(net) or why_not_uniform(self.name, net)
 
     def noise_shape(self, states: Sequence[Tensor]) -> tuple[int, ...]:
         """Return the shape of the noise: K noisy copies of each of the states h_1 … h_L."""
@@ -102,7 +110,8 @@ class CreditBridge(DFA):
         one number for all indices of these axes, or a tensor with a number for each index.
         """
         seen = features(stream, time, error, self.options.frequencies)
-        return network.of_features(parameters, seen).squeeze(-1)
+        values = network.of_features(parameters, seen).squeeze(-1)
+        return values if error.dim() == VECTORS else values.sum(-1)
 
     def slope(
         self, parameters: Tensors, stream: Tensor, time: float | Tensor, error: Tensor
@@ -121,10 +130,12 @@ class CreditBridge(DFA):
         if context.progress < self.options.warm_up:
             return super().credit(context)
         value = self.value.parameters(context.feedback)
-        inputs = torch.stack(list(context.states[:-1] or context.states))
-        times = clocks(_times(context)[: len(inputs)], context.error)
-        slopes, _ = self.slope(value, inputs, times, context.error)
-        return Credit(blocks=list(slopes[: len(context.states) - 1]), embed=slopes[0])
+        states, error = flatten(context)
+        inputs = torch.stack(states[:-1] or states)
+        times = clocks(_times(context)[: len(inputs)], error)
+        slopes, _ = self.slope(value, inputs, times, error)
+        credit = [like_stream(slope, context.states[0], context.layout) for slope in slopes]
+        return Credit(blocks=credit[: len(context.states) - 1], embed=credit[0])
 
     def projected(self, context: Context) -> Tensor | None:
         """Return DFA's source while the credit is DFA's, and None later."""
@@ -132,19 +143,19 @@ class CreditBridge(DFA):
 
     def learn(self, context: Context) -> dict[str, Tensor]:
         """Train V for one step, and update its moving average."""
-        *earlier, last = context.states
+        (*earlier, last), error = flatten(context)
         losses, slopes = _losses_and_gradients(context)
-        minima, unit = self._soft_minima(context), rms(last)
+        minima, unit = self._soft_minima(context), rms(last, error.dim() - 1)
         total = (slopes * unit).square().sum().clamp_min(SMALLEST * len(losses))
 
         def loss(parameters: Tensors) -> Tensor:
-            slope, values = self.slope(parameters, last, 1.0, context.error)
+            slope, values = self.slope(parameters, last, 1.0, error)
             mismatch = ((slope - slopes) * unit).square().sum() / total
             loss_at_last = (values - losses).square().mean() + self.options.matching * mismatch
             if not earlier:
                 return loss_at_last
-            streams, times = torch.stack(earlier), clocks(_times(context)[:-1], context.error)
-            before = self.predict(self.value, parameters, streams, times, context.error)
+            streams, times = torch.stack(earlier), clocks(_times(context)[:-1], error)
+            before = self.predict(self.value, parameters, streams, times, error)
             return loss_at_last + (before - torch.stack(minima)).square().mean(1).sum()
 
         gradients = torch.func.grad(loss)(self.value.parameters(context.feedback))
@@ -161,12 +172,14 @@ class CreditBridge(DFA):
         V̄ is the moving average of V.
         """
         average = self.average.parameters(context.feedback)
-        minima = []
+        minima, (states, error) = [], flatten(context)
         for index, time in enumerate(_times(context)[1:]):
-            stream = context.states[index + 1]
+            stream, size = states[index + 1], rms(states[index + 1], error.dim() - 1)
             noise = context.noise[:, index]
-            copies = torch.addcmul(stream, rms(stream), noise, value=self.options.sigma)
-            values = self.predict(self.average, average, copies, time, context.error)
+            if stream.dim() > VECTORS:
+                noise = torch.stack([by_position(copy, context.layout) for copy in noise])
+            copies = torch.addcmul(stream, size, noise, value=self.options.sigma)
+            values = self.predict(self.average, average, copies, time, error)
             exponents = -values / self.options.temperature
             mean = torch.logsumexp(exponents, 0) - math.log(self.options.copies)
             minima.append(-self.options.temperature * mean)
@@ -180,11 +193,11 @@ def _times(context: Context) -> list[float]:
 
 
 def _losses_and_gradients(context: Context) -> tuple[Tensor, Tensor]:
-    """Return each sample's loss, and the gradient g_L of the loss at the last state h_L."""
+    """Return each sample's loss, and its gradient g_L at h_L with the features last."""
 
     def total(stream: Tensor) -> tuple[Tensor, Tensor]:
-        losses = cross_entropy(context.readout(stream), context.target, reduction="none")
+        losses = context.loss.value(context.readout(stream), context.target)
         return losses.sum(), losses
 
     slopes, losses = torch.func.grad(total, has_aux=True)(context.states[-1])
-    return losses, slopes
+    return losses, by_position(slopes, context.layout)

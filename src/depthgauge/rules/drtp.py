@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 from torch import Tensor
 from torch.nn.functional import one_hot
 
+from depthgauge.nets.net_shape import NetShape
 from depthgauge.rules.contract import Context
 from depthgauge.rules.dfa import DFA
 
@@ -22,7 +25,19 @@ class DRTP(DFA):
     summary = "direct random target projection: the target through a fixed random matrix"
     needs = frozenset()
 
+    def why_not(self, net: NetShape) -> str | None:
+        """Refuse targets that are not class numbers."""
+        if net.classes is None:
+            return "the rule drtp projects the target's class, and this task has no classes"
+        return super().why_not(net)
+
     def source(self, context: Context) -> Tensor:
-        """Return the tensor that the matrices project: the one-hot target with a minus sign."""
-        matrices = context.feedback["B"]
-        return -one_hot(context.target, matrices.shape[-1]).to(matrices.dtype)
+        """Return the tensor that the matrices project: minus the one-hot target.
+
+        A token whose target is −100 does not count; its row is zero.
+        """
+        target, matrix = context.target, next(iter(context.feedback.values()))
+        tokens = math.prod(target.shape[1:]) if self.is_full else 1
+        counted = (target >= 0).unsqueeze(-1)
+        hot = one_hot(target.clamp_min(0), matrix.shape[-1] // tokens) * counted
+        return -hot.to(matrix.dtype)

@@ -9,10 +9,10 @@ from typing import Literal
 import torch
 from pydantic import Field
 from torch import Tensor
-from torch.nn.functional import cross_entropy
 
-from depthgauge.rules.auxiliary import rms
+from depthgauge.nets.batch_view import along_axis
 from depthgauge.rules.contract import Context, Credit, Rule, RuleOptions
+from depthgauge.rules.positions import sample_axes
 
 
 class EPOptions(RuleOptions):
@@ -37,9 +37,9 @@ class EP(Rule):
     ε_{l+1} = h_{l+1} − h_l − block_l(h_l) is the difference between a state and its prediction from
     the state below. For the embedding, ε_0 = h_0 − embed(x), and the credit is −ε_0/β.
 
-    The energy is E = ½ Σ ‖ε_l‖². In the free phase, which is the forward pass, E = 0. The nudged
-    phase changes all states to make E + β·CE smaller. CE is the cross-entropy, and β is the
-    strength of the nudge.
+    The readout's LayerNorm sees h_L/RMS(h_L), so the gradient of CE falls with RMS(h_L). With
+    β = nudge · RMS²(h_L) of each sample, over all its axes, a nudge moves a stream of any size by
+    the same share.
 
     At the fixed point of the nudged phase, ε_L = −β ∂CE/∂h_L and ε_l = (1 + J_l)ᵀ ε_{l+1}, with J_l
     the Jacobian of block l. This is the chain rule. So the credit tends to the true gradient as
@@ -62,7 +62,8 @@ class EP(Rule):
     def credit(self, context: Context) -> Credit:
         """Run the nudged phase; return credit from the differences ε, or from the displacements."""
         states = list(context.states)
-        beta = self.options.nudge * rms(states[-1]).square()
+        square = states[-1].square().mean(sample_axes(states[-1], context.layout))
+        beta = self.options.nudge * (square + torch.finfo(square.dtype).tiny)
         for _ in range(self.options.steps):
             states = self._sweep(context, states, beta)
         if self.options.credit == "displacement":
@@ -70,7 +71,8 @@ class EP(Rule):
         else:
             predictions, _ = _predict(context, states)
             differences = [h - below for h, below in zip(states, predictions, strict=True)]
-        embed, *blocks = [-difference / beta for difference in differences]
+        axis = context.layout.sample_axis
+        embed, *blocks = [-d / along_axis(beta, d, axis) for d in differences]
         return Credit(blocks=blocks, embed=embed)
 
     def _sweep(self, context: Context, states: list[Tensor], beta: Tensor) -> list[Tensor]:
@@ -83,9 +85,10 @@ class EP(Rule):
         predictions, pulls = _predict(context, states)
 
         def nudge(last: Tensor) -> Tensor:
-            return cross_entropy(context.readout(last), context.target, reduction="sum")
+            return context.loss.value(context.readout(last), context.target).sum()
 
-        pull = -beta * torch.func.grad(nudge)(states[-1])
+        slope: Tensor = torch.func.grad(nudge)(states[-1])
+        pull = -along_axis(beta, slope, context.layout.sample_axis) * slope
         moved: list[Tensor] = []
         for index in reversed(range(len(states))):
             error = states[index] - predictions[index]

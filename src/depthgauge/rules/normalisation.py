@@ -4,37 +4,42 @@ from __future__ import annotations
 
 from torch import Tensor
 
+from depthgauge.nets.layout import Layout
 from depthgauge.rules.contract import Context, Credit, Normalise, Rule
+from depthgauge.rules.positions import sample_axes
+
+VECTORS = Layout()
 
 
-def normalise(credit: Tensor, how: Normalise, epsilon: float) -> Tensor:
-    """Divide credit by its RMS over each sample or over the batch; "none" returns it unchanged.
+def normalise(credit: Tensor, how: Normalise, epsilon: float, layout: Layout = VECTORS) -> Tensor:
+    """Divide credit by RMS + ε of each sample (over all its axes) or of the batch.
 
-    The credit has the shape (…, samples, width). `epsilon` is added to the RMS before dividing.
+    "none" keeps the credit as it is.
     """
     if how == "none":
         return credit
-    over = (-1,) if how == "sample" else (-2, -1)
+    over = sample_axes(credit, layout) if how == "sample" else tuple(range(credit.dim()))
     rms = credit.square().mean(over, keepdim=True).sqrt_()
     return credit / rms.add_(epsilon)
 
 
 def compute_credit(rule: Rule, context: Context) -> Credit:
     """Return the rule's credit for one network and one batch, normalised as its options say."""
-    credit, options = rule.credit(context), rule.options
+    credit, how, epsilon = rule.credit(context), rule.options.normalise, rule.options.epsilon
     _check(rule, credit, context)
     return Credit(
-        blocks=[normalise(a, options.normalise, options.epsilon) for a in credit.blocks],
-        embed=normalise(credit.embed, options.normalise, options.epsilon),
+        blocks=[normalise(a, how, epsilon, context.layout) for a in credit.blocks],
+        embed=normalise(credit.embed, how, epsilon, context.layout),
     )
 
 
 def _check(rule: Rule, credit: Credit, context: Context) -> None:
-    """Refuse credit unless the embedding and each block get one tensor of the stream's shape."""
+    """Refuse credit unless each tensor has the shape of the state whose gradient it estimates."""
     shapes = [tuple(tensor.shape) for tensor in (credit.embed, *credit.blocks)]
-    if shapes != [tuple(state.shape) for state in context.states]:
+    wanted = [tuple(state.shape) for state in context.states]
+    if shapes != wanted:
         raise ValueError(
             f"the rule {rule.name} returned credit of the shapes {shapes}; return one tensor for "
-            f"the embedding and one for each of {len(context.states) - 1} blocks, all of the shape "
-            f"{tuple(context.states[0].shape)}"
+            f"the embedding and one for each of {len(wanted) - 1} blocks, of the shapes of the "
+            f"states: {wanted}"
         )

@@ -10,11 +10,20 @@ from typing import Literal
 import torch
 from pydantic import Field
 from torch import Tensor
-from torch.nn.functional import cross_entropy
 
-from depthgauge.nets.contract import ResidualNet
-from depthgauge.rules.auxiliary import Auxiliary, Tensors, clocks, features, features_width, rms
+from depthgauge.nets.net_shape import NetShape
+from depthgauge.rules.auxiliary import (
+    Auxiliary,
+    Tensors,
+    clocks,
+    features,
+    features_width,
+    flatten,
+    rms,
+    why_not_uniform,
+)
 from depthgauge.rules.contract import Context, Credit, NormalisedOptions, Rule
+from depthgauge.rules.positions import by_position, like_stream
 
 
 class StateBridgeOptions(NormalisedOptions):
@@ -35,12 +44,12 @@ class StateBridgeOptions(NormalisedOptions):
 class StateBridge(Rule):
     """State Bridge: block l gets the gradient of the loss at a prediction of the last state h_L.
 
-    In symbols, a_l = ∂CE(readout(G(h_l, t_l, e)), y)/∂h_l, with the cross-entropy CE, the error e,
-    the target y and the time t_l = l/L. The embedding gets this gradient at h_0.
+    The bridge G learns to predict h_L from every h_l: it minimises
+    mean ‖G(h_l, t_l, e) − h_L‖²/‖h_L‖². Its outputs are in units of the stream's RMS, so that the
+    same G works for a stream that grows.
 
-    G is the bridge, a network that learns to predict h_L from every state h_l. It minimises
-    mean ‖G(h_l, t_l, e) − h_L‖²/‖h_L‖². The outputs of G are in units of the stream's RMS, so that
-    the same G works for a stream that grows.
+    In a stream with positions G acts on the features of each position, and the RMS is that of the
+    whole sample.
     """
 
     name = "state_bridge"
@@ -50,32 +59,39 @@ class StateBridge(Rule):
     options: StateBridgeOptions
     bridge = Auxiliary("G")
 
-    def feedback(self, net: ResidualNet, generator: torch.Generator) -> dict[str, Tensor]:
-        """Draw the weights of the bridge; return them with the moments of its optimizer."""
-        inputs, width = features_width(net, self.options.frequencies), net.out_head.weight.shape[1]
+    def feedback(self, net: NetShape, generator: torch.Generator) -> dict[str, Tensor]:
+        """Draw the bridge; return it with the moments of its optimizer."""
+        inputs, width = features_width(net, self.options.frequencies), net.width
         hidden = [self.options.hidden] * (self.options.layers - 1)
         parameters = self.bridge.drawn([inputs, *hidden, width], generator)
         return parameters | self.bridge.moments(parameters)
+
+    def why_not(self, net: NetShape) -> str | None:
+        """Refuse states of several shapes, since one bridge serves all of them."""
+        return super().why_not(net) or why_not_uniform(self.name, net)
 
     def predict(
         self, parameters: Tensors, stream: Tensor, time: float | Tensor, error: Tensor
     ) -> Tensor:
         """Return G(h, t, e), the prediction of h_L."""
         seen = features(stream, time, error, self.options.frequencies)
-        output = rms(stream) * self.bridge.of_features(parameters, seen)
+        output = rms(stream, error.dim() - 1) * self.bridge.of_features(parameters, seen)
         return stream + output if self.options.skip else output
 
     def credit(self, context: Context) -> Credit:
         """Return the gradients of each sample's own loss through the bridge."""
         bridge, blocks = self.bridge.parameters(context.feedback), len(context.states) - 1
+        layout, error = context.layout, flatten(context).signal
 
         def at(index: int) -> Tensor:
-            time = index / max(blocks, 1)
+            if index == blocks:
+                return context.last_gradient
+            time = index / blocks
 
             def loss(stream: Tensor) -> Tensor:
-                last = index == blocks
-                end = stream if last else self.predict(bridge, stream, time, context.error)
-                return cross_entropy(context.readout(end), context.target, reduction="sum")
+                end = self.predict(bridge, by_position(stream, layout), time, error)
+                output = context.readout(like_stream(end, stream, layout))
+                return context.loss.value(output, context.target).sum()
 
             slope: Tensor = torch.func.grad(loss)(context.states[index])
             return slope
@@ -87,14 +103,14 @@ class StateBridge(Rule):
 
     def learn(self, context: Context) -> dict[str, Tensor]:
         """Train the bridge for one step on all states of the batch."""
-        *states, last = context.states
+        (*states, last), error = flatten(context)
         if not states:
             return {}
-        times = clocks([index / len(states) for index in range(len(states))], context.error)
-        streams, unit = torch.stack(states), rms(last)
+        times = clocks([index / len(states) for index in range(len(states))], error)
+        streams, unit = torch.stack(states), rms(last, error.dim() - 1)
 
         def loss(parameters: Tensors) -> Tensor:
-            missed = self.predict(parameters, streams, times, context.error) - last
+            missed = self.predict(parameters, streams, times, error) - last
             return (missed / unit).square().mean()
 
         gradients = torch.func.grad(loss)(self.bridge.parameters(context.feedback))

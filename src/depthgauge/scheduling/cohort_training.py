@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 from depthgauge.config import Engine
 from depthgauge.errors import UserError, storing
-from depthgauge.gauges.cohort_readings import read_accuracy, read_norms, right_answers
+from depthgauge.gauges.cohort_readings import CHUNK
 from depthgauge.rules.choice import RuleChoice, choose_rule
+from depthgauge.store.network_sources import remember_sources
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.provenance import Cost, environment
 from depthgauge.store.recorder import StoreRecorder
@@ -21,11 +22,9 @@ from depthgauge.store.run_folder import load_newest
 from depthgauge.store.study_folder import StudyFolder
 from depthgauge.tasks.base import Task
 from depthgauge.tasks.inputs import evaluation_inputs
-from depthgauge.training.engines import ENGINES
+from depthgauge.training.engines import make_trainee
 from depthgauge.training.loop import train_cohort
-
-EVERY_EPOCH = (read_accuracy, read_norms)
-"""The functions that read each network after every epoch."""
+from depthgauge.training.readings import EVERY_EPOCH
 
 
 @dataclass(frozen=True)
@@ -66,6 +65,7 @@ def train_runs(
             "data, or choose another --out"
         )
     configs = [cohort.configs[position] for position in positions]
+    remember_sources(study.path, cohort.net, cohort.net_typed)
     chosen = check_rules(cohort)
     rules = [chosen[cohort.runs[position][0]].build() for position in positions]
     folders = [study.run(config) for config in configs]
@@ -84,7 +84,7 @@ def train_runs(
         done += more
         conditions.on_step(done // steps, done)
 
-    networks = ENGINES[conditions.engine](configs, rules, task, conditions.device)
+    networks = make_trainee(configs, rules, task, conditions.device, engine=conditions.engine)
     train_cohort(
         networks,
         task,
@@ -105,9 +105,8 @@ def train_runs(
         **cost.measure(),
     }
     split = evaluation_inputs(task, networks.dtype, networks.device)
-    recorder.finish(
-        provenance, [pack_answers(own.cpu()) for own in right_answers(networks.net, split)]
-    )
+    scores = networks.sample_scores(split, CHUNK).cpu()
+    recorder.finish(provenance, [pack_answers(own) for own in scores])
 
 
 def check_rules(cohort: CohortPlan) -> list[RuleChoice]:

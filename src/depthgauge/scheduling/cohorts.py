@@ -8,11 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from itertools import islice
 
+from depthgauge.config import NetConfig
+from depthgauge.nets.user_sources import reference_of
 from depthgauge.registry import file_of, in_file
 from depthgauge.scheduling.grid import Grid, PlannedRun, RunList
 from depthgauge.store.plan_files import CohortPlan, Plan, PlanFile, PlannedRule
 from depthgauge.store.study_folder import StudyFolder
-from depthgauge.training.loop import Position
+from depthgauge.training.engines import can_be_stacked
+from depthgauge.training.trainee import Position
 
 LARGEST = 15
 """The most runs in a cohort; larger cohorts are no faster and need more memory."""
@@ -96,11 +99,16 @@ def partition(
     """
     cohorts = []
     for together in group_alike(runs, position_of):
-        rest = iter(together)
-        for count in even_parts([len(together)], size):
+        rest, most = iter(together), min(size, most_together(together[0].kind.net))
+        for count in even_parts([len(together)], most):
             part = sorted(islice(rest, count), key=lambda run: -run.k)
             cohorts.append(_cohort(part))
     return cohorts
+
+
+def most_together(net: NetConfig) -> int:
+    """Return the most runs of a network that are trained together: one, unless it is stacked."""
+    return LARGEST if can_be_stacked(net) else 1
 
 
 def group_alike(
@@ -158,7 +166,13 @@ def _cohort(runs: Sequence[PlannedRun]) -> CohortPlan:
             for kind in kinds.values()
         ),
         runs=tuple((keys.index(_rule_key(run)), run.k, run.seed) for run in runs),
+        net_typed=_whole_net(shared.net),
     )
+
+
+def _whole_net(net: NetConfig) -> str:
+    """Return the text with which any process of this machine finds a user's network."""
+    return reference_of(net.source) if net.source else ""
 
 
 def _rule_key(run: PlannedRun) -> tuple[str, str]:

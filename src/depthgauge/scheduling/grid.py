@@ -25,8 +25,12 @@ from depthgauge.config import (
     identity_of,
 )
 from depthgauge.errors import OptionError, UserError
-from depthgauge.registry import NETS
+from depthgauge.losses.registry import find_loss
+from depthgauge.nets.architectures.choice import choose_net
+from depthgauge.nets.registry import check_net
+from depthgauge.nets.user_net_config import count_user_blocks, user_net_config
 from depthgauge.rules.choice import RuleChoice, choose_rule
+from depthgauge.rules.fitting import check_fit
 from depthgauge.scheduling.variations import at_all_settings, with_controls, with_floor
 from depthgauge.study_config import StudyConfig
 from depthgauge.tasks.base import Task
@@ -141,11 +145,28 @@ class Grid:
         if len(set(labels)) < len(labels):
             raise UserError(f"--rules names a rule twice: {' '.join(labels)}; name each rule once")
         for choice in self.rules:
+            self._check_control(choice)
             if not self.net.blocks and choice.control in ("shallow", "wide_block"):
                 raise UserError(
                     f"the rule {choice.label} needs a network with blocks, but --depth is 0; "
                     "choose a depth of at least 1"
                 )
+
+    def _check_control(self, choice: RuleChoice) -> None:
+        """Refuse a control whose change to the network the network does not know."""
+        net, changed = self.net, choice.net(self.net)
+        if net.is_residual_mlp or changed == net:
+            return
+        if net.source:
+            raise UserError(
+                f"the rule {choice.label} needs a changed network, but {net.name} is built by its "
+                "own function; leave the control out, or write a function for it"
+            )
+        if changed != net.model_copy(update={"blocks": changed.blocks}):
+            raise UserError(
+                f"the control {choice.control} changes what only the net residual_mlp has; leave "
+                f"it out for {net.name}"
+            )
 
     @property
     def base(self) -> SharedConfig:
@@ -196,9 +217,13 @@ def build_grid(config: StudyConfig, task: Task, rules: Sequence[RuleChoice] | No
     if rules is None:
         rules = at_all_settings(given_rules(config), config.variations)
     controlled = with_controls(rules, config.controls)
-    if config.floors and config.depth:
+    net = net_of(config, task)
+    if config.floors and net.blocks and not net.source:
         controlled = with_floor(controlled)
-    return Grid(task, net_of(config), recipe_of(config), controlled, ks_of(config), config.seeds)
+    grid = Grid(task, net, recipe_of(config, task), controlled, ks_of(config), config.seeds)
+    if not net.is_residual_mlp:
+        check_fit(grid.rules, net, task, freezes=any(0 < k < net.blocks for k in grid.ks))
+    return grid
 
 
 def given_rules(config: StudyConfig) -> list[RuleChoice]:
@@ -209,27 +234,68 @@ def given_rules(config: StudyConfig) -> list[RuleChoice]:
         raise OptionError("rules", str(error)) from error
 
 
-def net_of(config: StudyConfig) -> NetConfig:
-    """Return the configuration of the network; by default, the task decides the width."""
+def net_of(config: StudyConfig, task: Task | None = None) -> NetConfig:
+    """Return the configuration of the network.
+
+    By default, the task decides the width of residual_mlp; other networks have their own. With
+    `task`, a network that does not fit the task is refused. A user's network is built and run on
+    some samples of the task, to see what it is. Without `task`, the task is loaded for that.
+    """
     try:
-        NETS.find(config.net)
+        if config.own_net is not None:
+            return user_net_config(config.own_net, config.blocks, task or load_task_of(config))
+        choice = choose_net(config.net)
+        width = config.width or choice.usual_width or find_task(config.task).width
+        net = choice.config(width, config.depth)
+        if task is not None:
+            check_net(net, task)
     except UserError as error:
         raise OptionError("net", str(error)) from error
-    width = config.width or find_task(config.task).width
-    return NetConfig(name=config.net, width=width, blocks=config.depth)
+    return net
 
 
-def recipe_of(config: StudyConfig) -> Recipe:
-    """Return the recipe of a study; by default, the task decides the number of epochs."""
-    epochs = config.epochs or find_task(config.task).epochs
-    return Recipe(epochs=epochs, batch_size=config.batch_size, dtype=config.dtype)
+def recipe_of(config: StudyConfig, task: Task) -> Recipe:
+    """Return the recipe of a study; by default, the task decides on the epochs and the loss."""
+    shared = Recipe.model_fields.keys() & StudyConfig.model_fields.keys() - {"epochs", "loss"}
+    name, targets = config.loss or task.loss, task.evaluation.y
+    try:
+        loss = find_loss(name)
+        loss.check(
+            targets.shape if task.is_regression else (*targets.shape, task.num_classes), targets
+        )
+    except UserError as error:
+        raise OptionError("loss", str(error)) from error
+    return Recipe(
+        **{option: getattr(config, option) for option in shared},
+        epochs=config.epochs or find_task(config.task).epochs,
+        loss=name,
+        score=loss.score(targets).name,
+    )
+
+
+def depth_of(config: StudyConfig) -> int:
+    """Return the number of blocks: the option `depth`, or what the user's network has."""
+    if config.own_net is None or config.checkpoints is not None:
+        return config.depth
+    try:
+        return count_user_blocks(config.own_net, config.blocks)
+    except UserError as error:
+        raise OptionError("net", str(error)) from error
 
 
 def ks_of(config: StudyConfig) -> Sequence[int]:
-    """Return the values of k that the user gave; for `all`, or without a value, 0 to the depth."""
+    """Return the numbers of trained blocks; 0 to L for `all`, or if the user gives none."""
+    depth = depth_of(config)
     if "all" in config.k or not config.k:
-        return list(range(config.depth + 1))
-    return [k for k in config.k if isinstance(k, int)]
+        return list(range(depth + 1))
+    given = [k for k in config.k if isinstance(k, int)]
+    if max(given) > depth:
+        raise OptionError(
+            "k",
+            f"--k {max(given)} is not possible: the network has {depth} blocks; choose k from 0 to "
+            f"{depth}",
+        )
+    return given
 
 
 def usual_rungs(depth: int) -> list[int]:
@@ -247,7 +313,10 @@ def folder_of(config: StudyConfig, task: Task) -> Path:
     """Return the study's folder: `out`, or a folder named after task, network and recipe."""
     if config.out is not None:
         return Path(config.out)
-    net = net_of(config)
-    text = json.dumps(base_of(task, net, recipe_of(config)).model_dump(mode="json"), sort_keys=True)
+    net = net_of(config, task)
+    text = json.dumps(
+        base_of(task, net, recipe_of(config, task)).model_dump(mode="json"), sort_keys=True
+    )
     digest = hashlib.sha256(text.encode()).hexdigest()[:FOLDER_DIGITS]
-    return Path("runs") / f"{task.name}-d{net.width}-L{net.blocks}-{digest}"
+    name = "" if net.is_residual_mlp else f"-{net.name}"
+    return Path("runs") / f"{task.name}{name}-d{net.width}-L{net.blocks}-{digest}"

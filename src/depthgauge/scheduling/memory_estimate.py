@@ -17,11 +17,12 @@ import torch
 from depthgauge.config import NetConfig, Recipe
 from depthgauge.errors import UserError
 from depthgauge.gauges.norms import BATCH_READ
+from depthgauge.nets.probed import size_of
 from depthgauge.rules.choice import choose_rule
 from depthgauge.rules.contract import Rule
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.tasks.base import Task
-from depthgauge.training.cohort import DTYPES
+from depthgauge.training.precision import DTYPES
 
 PROCESS = 4.0e8
 """Bytes of a process that has imported its modules, but holds no data and no networks."""
@@ -44,6 +45,13 @@ ACTIVATIONS_PER_BLOCK = 7
 DIFFERENTIATED_PER_BLOCK = 9
 """Further arrays of (samples, width) that a block holds if the rule differentiates it."""
 
+PASSES, DIFFERENTIATED_PASSES = 2.0, 2.0
+"""Activations of a network of any kind, in units of those of one forward pass.
+
+Besides the pass itself there are the gradients on their way back, the states and their credit. A
+rule that differentiates blocks runs them again.
+"""
+
 LEARNING, LEARNING_PER_BLOCK, LEARNING_WIDTH = 20, 32, 256
 """A rule that trains its own network holds 20 + 32 per block arrays of (samples, 256 or more)."""
 
@@ -53,6 +61,8 @@ def cohort_bytes(
 ) -> float:
     """Return the bytes of a cohort's tensors; without a `rule`, assume the most costly rule."""
     item = torch.finfo(DTYPES[recipe.dtype]).bits // 8
+    if not net.is_residual_mlp:
+        return item * runs * _numbers_of_network(net, recipe, rule, task)
     differentiates = rule is None or bool(rule.needs & {"readout", "blocks"})
     learns = rule is None or rule.learn is not Rule.learn
     wide, layers = max(net.width, net.hidden or 0), net.blocks + 1
@@ -65,6 +75,17 @@ def cohort_bytes(
     checkpoint = COPIES_IN_CHECKPOINT * count_weights(net, task)
     read = (len(task.evaluation) + recipe.batch_size * runs) * task.input_dim
     return MARGIN * item * (runs * run + checkpoint + read)
+
+
+def _numbers_of_network(
+    net: NetConfig, recipe: Recipe, rule: type[Rule] | None, task: Task
+) -> float:
+    """Return the numbers in the tensors of one run of any network, measured on few samples."""
+    size, batch = size_of(net, task), max(recipe.batch_size, BATCH_READ)
+    passes = PASSES + DIFFERENTIATED_PASSES * (rule is None or "blocks" in rule.needs)
+    weights = (COPIES_OF_WEIGHTS + COPIES_IN_CHECKPOINT) * size.weights
+    read = (len(task.evaluation) + batch) * task.train.x[0].numel()
+    return MARGIN * (weights + passes * size.activations * batch + read)
 
 
 def process_bytes(
@@ -88,5 +109,7 @@ def planned_bytes(cohort: CohortPlan, task: Task) -> int:
 
 def count_weights(net: NetConfig, task: Task) -> int:
     """Return the number of weights in all matrices of a network."""
+    if not net.is_residual_mlp:
+        return size_of(net, task).weights
     blocks = 2 * net.blocks * net.width * (net.hidden or net.width)
     return net.width * (task.input_dim + task.num_classes) + blocks

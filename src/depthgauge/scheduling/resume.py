@@ -11,6 +11,7 @@ from depthgauge.scheduling.execution import Execution, Prepared, check_executor,
 from depthgauge.scheduling.resources import choose_device
 from depthgauge.scheduling.worker import Job
 from depthgauge.store.done_runs import read_done_runs
+from depthgauge.store.network_sources import remember_sources
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.provenance import command_line
 from depthgauge.store.quarantine import put_aside
@@ -71,6 +72,8 @@ def _train(
     cohorts: Sequence[CohortPlan],
     execution: Execution,
 ) -> Prepared:
+    for cohort in cohorts:
+        remember_sources(study.path, cohort.net, cohort.net_typed)
     done = read_done_runs(
         study, ((config, False) for cohort in cohorts for config in cohort.configs)
     )

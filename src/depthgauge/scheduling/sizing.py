@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from depthgauge.errors import UserError
-from depthgauge.scheduling.cohorts import LARGEST, even_parts, group_alike
+from depthgauge.scheduling.cohorts import LARGEST, even_parts, group_alike, most_together
 from depthgauge.scheduling.grid import PlannedRun
 from depthgauge.scheduling.memory_estimate import cohort_bytes, process_bytes
 from depthgauge.scheduling.resources import Resources, find_resources
@@ -90,7 +90,9 @@ def size_cohorts(
             return Sizing(min(size, fitting), threads)
         if fitting:
             least, largest = CLUSTER_LEAST if cluster else 1, min(LARGEST, fitting)
-            counts = [len(group) for group in groups]
+            counts = [len(g) for g in groups if most_together(g[0].kind.net) > 1]
+            if not counts:
+                return Sizing(1, threads)
             return Sizing(even_size(counts, processes, min(least, largest), largest), threads)
     raise _does_not_fit(groups, task, device, bytes_per_process(1, resources))
 
@@ -142,7 +144,8 @@ def _most_that_fit(
     """Return the largest cohort size that fits into `free` bytes in every group; 0 if none fits."""
     most = max(map(len, groups))
     for group in groups:
-        while most and _bytes(group[:most], task, device) > free:
+        together = group[: most_together(group[0].kind.net)]
+        while most and _bytes(together[:most], task, device) > free:
             most -= 1
     return most
 

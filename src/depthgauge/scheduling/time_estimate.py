@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import suppress
 
+from depthgauge.config import NetConfig
 from depthgauge.errors import UserError
+from depthgauge.nets.probed import size_of
 from depthgauge.rules.choice import choose_rule
 from depthgauge.rules.contract import Rule
 from depthgauge.scheduling.memory_estimate import count_weights
@@ -24,6 +26,9 @@ OPERATIONS_PER_WEIGHT = 6
 
 The three times are the forward pass, the backward pass and the gradient of the weights.
 """
+
+PASSES = 3
+"""Operations of a step of any network, in units of those of its forward pass."""
 
 STEP_SECONDS = 4e-4
 """Seconds of one step of one run, without its matrix products."""
@@ -45,10 +50,17 @@ def seconds_to_train(
 
 def _seconds_of_run(cohort: CohortPlan, task: Task, threads: int) -> float:
     recipe = cohort.recipe
-    operations = OPERATIONS_PER_WEIGHT * count_weights(cohort.net, task) * len(task.train)
+    operations = _operations_per_sample(cohort.net, task) * len(task.train)
     steps = len(task.train) / recipe.batch_size
     seconds = operations / (threads * OPERATIONS_PER_SECOND) + STEP_SECONDS * steps
     return recipe.epochs * seconds * _factor(cohort)
+
+
+def _operations_per_sample(net: NetConfig, task: Task) -> float:
+    """Return the operations of one sample in a step: forward, backward, gradient of weights."""
+    if net.is_residual_mlp:
+        return OPERATIONS_PER_WEIGHT * count_weights(net, task)
+    return PASSES * size_of(net, task).operations
 
 
 def _factor(cohort: CohortPlan) -> float:

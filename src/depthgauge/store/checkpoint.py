@@ -15,7 +15,7 @@ from torch import Tensor
 
 from depthgauge.config import SCHEMA_VERSION
 from depthgauge.store.quarantine import DamagedError
-from depthgauge.training.loop import Position, RunState
+from depthgauge.training.trainee import Position, RunState
 
 PARTS = ("parameters", "feedback", "moments")
 NOISE = "noise"

@@ -12,7 +12,7 @@ from depthgauge.store.quarantine import DamagedError, put_aside
 from depthgauge.store.result_file import ResultFile, find_fault
 from depthgauge.store.run_folder import RunFolder
 from depthgauge.store.study_folder import StudyFolder
-from depthgauge.training.loop import RunState
+from depthgauge.training.trainee import RunState
 
 
 @dataclass(frozen=True)

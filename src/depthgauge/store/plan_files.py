@@ -52,9 +52,9 @@ class PlannedRule(BaseModel):
 class CohortPlan(BaseModel):
     """A cohort: runs that are trained together.
 
-    Each entry of `runs` is (position of the rule in `rules`, k, seed); k is the number of trained
-    blocks. If this cohort was made by splitting a larger cohort, `replaces` is the name of the
-    larger cohort.
+    Each entry of `runs` is (position of the rule in `rules`, k, seed). If this cohort is a part of
+    a cohort that was split, `replaces` is the name of that cohort. `net_typed` is the user's text
+    for a network of their own, such as `mine.py:make`.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -65,6 +65,7 @@ class CohortPlan(BaseModel):
     rules: tuple[PlannedRule, ...]
     runs: tuple[tuple[int, int, int], ...]
     replaces: str | None = None
+    net_typed: str = ""
 
     @cached_property
     def configs(self) -> list[RunConfig]:
@@ -143,14 +144,15 @@ class PlanFile(BaseModel):
         return self.model_copy(update={"cohorts": list(cohorts)})
 
     def with_references(self, change: Callable[[str], str]) -> PlanFile:
-        """Return a copy with `change` applied to the user's texts for the task and the rules."""
+        """Return a copy in which `change` replaced the user's texts: task, rules and network."""
         cohorts = [
             cohort.model_copy(
                 update={
                     "rules": tuple(
                         rule.model_copy(update={"typed": change(rule.typed)})
                         for rule in cohort.rules
-                    )
+                    ),
+                    "net_typed": change(cohort.net_typed),
                 }
             )
             for cohort in self.cohorts

@@ -9,7 +9,8 @@ from depthgauge.gauges.epoch_metrics import EpochMetrics
 from depthgauge.store.provenance import Provenance
 from depthgauge.store.result_file import RightAnswers
 from depthgauge.store.run_folder import RunFolder
-from depthgauge.training.loop import RunState, StoppedEarlyError
+from depthgauge.training.loop import StoppedEarlyError
+from depthgauge.training.trainee import RunState
 
 
 class StoreRecorder:
@@ -35,7 +36,7 @@ class StoreRecorder:
                 folder.save(state)
 
     def finish(self, provenance: Provenance, right: Sequence[RightAnswers]) -> None:
-        """Write the result of each run, with the samples that its network classifies correctly."""
+        """Write the result of each run, with the score of its network on each sample."""
         with storing():
             for folder, answers in zip(self.folders, right, strict=True):
                 self._check()

@@ -18,32 +18,48 @@ from depthgauge.store.provenance import Provenance
 
 
 class RightAnswers(TypedDict):
-    """The evaluation samples that a network classifies correctly: one bit per sample, in order."""
+    """The score of each evaluation sample, in order.
+
+    If a sample is right or wrong, the score is one bit. With several labels for each sample, or
+    with real targets, it is a number.
+    """
 
     samples: int
-    bits: str
+    bits: NotRequired[str]
     """The bits, packed by `numpy.packbits`, in base64."""
+    numbers: NotRequired[str]
+    """The numbers as float32, little-endian, in base64."""
 
 
 def pack_answers(right: ArrayLike) -> RightAnswers:
-    """Pack one flag for each sample into `RightAnswers`, the form that `result.json` holds."""
-    flags = np.asarray(right, dtype=bool)
-    text = base64.b64encode(np.packbits(flags).tobytes()).decode("ascii")
-    return {"samples": len(flags), "bits": text}
+    """Pack a flag or a number for each sample into `RightAnswers`, the form in `result.json`."""
+    scores = np.asarray(right)
+    if scores.dtype == bool:
+        return {"samples": len(scores), "bits": _in_base64(np.packbits(scores))}
+    return {"samples": len(scores), "numbers": _in_base64(scores.astype("<f4"))}
 
 
-def unpack_answers(stored: RightAnswers) -> NDArray[np.bool_]:
-    """Return a flag for each sample: True if the network classifies the sample correctly.
+def _in_base64(array: NDArray[Any]) -> str:
+    return base64.b64encode(array.tobytes()).decode("ascii")
+
+
+def unpack_answers(stored: RightAnswers) -> NDArray[Any]:
+    """Return the score of each sample: a flag, True if the answer is right, or a number.
 
     Raises:
-        ValueError: the number of bits does not fit the number of samples.
+        ValueError: the number of scores does not fit the number of samples.
     """
-    packed = np.frombuffer(base64.b64decode(stored["bits"], validate=True), dtype=np.uint8)
-    if len(packed) != -(-stored["samples"] // 8):
-        raise ValueError(
-            f"`right` has {8 * len(packed)} bits, which do not fit {stored['samples']} samples"
-        )
-    return np.unpackbits(packed, count=stored["samples"]).astype(bool)
+    samples = stored["samples"]
+    if "numbers" in stored:
+        numbers = np.frombuffer(base64.b64decode(stored["numbers"], validate=True), dtype="<f4")
+        if len(numbers) != samples:
+            raise ValueError(f"`right` has {len(numbers)} numbers for {samples} samples")
+        return numbers.astype(np.float64)
+    bits = base64.b64decode(stored.get("bits", ""), validate=True)
+    packed = np.frombuffer(bits, dtype=np.uint8)
+    if len(packed) != -(-samples // 8):
+        raise ValueError(f"`right` has {8 * len(packed)} bits, which do not fit {samples} samples")
+    return np.unpackbits(packed, count=samples).astype(bool)
 
 
 def result_of(

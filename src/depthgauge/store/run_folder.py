@@ -23,7 +23,7 @@ from depthgauge.store.provenance import Provenance
 from depthgauge.store.quarantine import DamagedError, put_aside
 from depthgauge.store.result_file import ResultFile, RightAnswers, find_fault, result_of
 from depthgauge.store.run_paths import FailureFile, RunPaths
-from depthgauge.training.loop import Position, RunState
+from depthgauge.training.trainee import Position, RunState
 
 
 class RunFolder(RunPaths):

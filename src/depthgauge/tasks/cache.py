@@ -19,7 +19,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from depthgauge.errors import UserError
-from depthgauge.tasks.cifar_sets import Arrays, CifarSet, find_wrong_form
+from depthgauge.tasks.data_set import Arrays, DataSet, find_wrong_form
 
 
 def cache_dir() -> Path:
@@ -38,7 +38,7 @@ def scratch_folders(name: str) -> list[Path]:
     return list(cache_dir().glob(f"{name}.partial-*"))
 
 
-def read(dataset: CifarSet) -> tuple[Arrays, dict[str, str]]:
+def read(dataset: DataSet) -> tuple[Arrays, dict[str, str]]:
     """Read the cached arrays and the SHA-256 digests stored with them.
 
     Raises:

@@ -14,9 +14,8 @@ from depthgauge.tasks.cifar_sets import (
     HEIGHT,
     WIDTH,
     CifarSet,
-    find_wrong_digest,
-    sha256_by_name,
 )
+from depthgauge.tasks.data_set import find_wrong_digest, sha256_by_name
 
 
 def load_cifar10(dataset: CifarSet = CIFAR10) -> Task:
@@ -39,10 +38,11 @@ def _load(dataset: CifarSet, mean: tuple[float, ...], std: tuple[float, ...]) ->
             f"`depthgauge data fetch {dataset.name}`"
         )
     tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
+    image = (-1, CHANNELS, HEIGHT, WIDTH)
     return Task(
         name=dataset.name,
-        train=Split(tensors["x_train"], tensors["y_train"].long()),
-        evaluation=Split(tensors["x_test"], tensors["y_test"].long()),
+        train=Split(tensors["x_train"].view(image), tensors["y_train"].long()),
+        evaluation=Split(tensors["x_test"].view(image), tensors["y_test"].long()),
         num_classes=dataset.num_classes,
         pixels=Pixels(CHANNELS, HEIGHT, WIDTH, mean, std),
     )

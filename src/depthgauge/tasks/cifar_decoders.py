@@ -16,7 +16,8 @@ from PIL import Image
 
 from depthgauge.errors import UserError
 from depthgauge.tasks.cifar_pickle import load_restricted
-from depthgauge.tasks.cifar_sets import CHANNELS, HEIGHT, IMAGE_BYTES, WIDTH, Array
+from depthgauge.tasks.cifar_sets import CHANNELS, HEIGHT, IMAGE_BYTES, WIDTH
+from depthgauge.tasks.data_set import Array
 
 LARGEST_BYTE = 255
 

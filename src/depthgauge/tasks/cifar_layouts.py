@@ -16,7 +16,8 @@ from pathlib import Path, PurePosixPath
 
 from depthgauge.errors import UserError
 from depthgauge.tasks.cifar_decoders import split_from_binary, split_from_pickle, split_from_png
-from depthgauge.tasks.cifar_sets import Array, Arrays, CifarSet
+from depthgauge.tasks.cifar_sets import CifarSet
+from depthgauge.tasks.data_set import Array, Arrays
 
 LARGEST_FILE = 200_000_000
 

@@ -6,15 +6,8 @@ x_train and x_test is an image: 3072 bytes in channel-height-width order.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-
-import numpy as np
-from numpy.typing import NDArray
-
-Array = NDArray[np.uint8]
-Arrays = dict[str, Array]
 
 CHANNELS, HEIGHT, WIDTH = 3, 32, 32
 IMAGE_BYTES = CHANNELS * HEIGHT * WIDTH
@@ -68,30 +61,3 @@ CIFAR100 = CifarSet(
 )
 
 CIFAR_SETS = {dataset.name: dataset for dataset in (CIFAR10, CIFAR100)}
-
-
-def sha256_by_name(arrays: Arrays) -> dict[str, str]:
-    """Return the SHA-256 of each array's bytes, by the array's name."""
-    return {
-        name: hashlib.sha256(np.ascontiguousarray(array).data).hexdigest()
-        for name, array in arrays.items()
-    }
-
-
-def find_wrong_form(arrays: Arrays, dataset: CifarSet) -> str | None:
-    """Return a sentence about the first wrong shape, type or label; None if all are right."""
-    for name, shape in dataset.shapes.items():
-        array = arrays[name]
-        if array.shape != shape or array.dtype != np.uint8:
-            return f"{name} is {array.dtype} {array.shape}, not uint8 {shape}"
-        if name.startswith("y") and array.max(initial=0) >= dataset.num_classes:
-            return f"{name} holds the label {array.max()}, above {dataset.num_classes - 1}"
-    return None
-
-
-def find_wrong_digest(found: Mapping[str, str], expected: Mapping[str, str]) -> str | None:
-    """Return a sentence about the first array with a wrong SHA-256; None if all are right."""
-    for name, digest in expected.items():
-        if found.get(name) != digest:
-            return f"{name} has SHA-256 {found.get(name)}, not {digest}"
-    return None

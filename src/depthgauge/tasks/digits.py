@@ -1,4 +1,4 @@
-"""The digits task: scikit-learn's 1,797 handwritten digits of 8×8 pixels, as 64 features."""
+"""The digits task: scikit-learn's 1,797 handwritten digits of 8×8 pixels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sklearn.model_selection import train_test_split
 
 from depthgauge.tasks.base import Split, Task
 
-_MEAN, _STD = 4.9, 6.0
+_MEAN, _STD, _SIDE = 4.9, 6.0, 8
 _TEST, _SEED = 500, 0
 
 
@@ -21,7 +21,7 @@ def load_digits() -> Task:
     augmented: the images are too small to be cropped, and a mirrored digit is not a digit.
     """
     pixels, labels = datasets.load_digits(return_X_y=True)
-    x = ((pixels - _MEAN) / _STD).astype(np.float32)
+    x = ((pixels - _MEAN) / _STD).astype(np.float32).reshape(-1, 1, _SIDE, _SIDE)
     x_train, x_test, y_train, y_test = train_test_split(
         x, labels.astype(np.int64), test_size=_TEST, random_state=_SEED, stratify=labels
     )

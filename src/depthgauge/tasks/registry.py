@@ -111,6 +111,11 @@ DIGITS = TaskEntry(
     "1,797 handwritten digits of 8×8 pixels; bundled, easy",
     partial(_load, "depthgauge.tasks.digits:load_digits"),
 )
+POINTERS = TaskEntry(
+    "tokens: follow 1 to 4 pointers in a table; embedded, needs depth, for --net gpt",
+    partial(_load, "depthgauge.tasks.pointers:load_pointers"),
+    epochs=10,
+)
 CIFAR10 = TaskEntry(
     "60,000 colour photographs of 32×32 pixels, 10 classes",
     partial(_load, "depthgauge.tasks.cifar:load_cifar10"),
@@ -122,4 +127,9 @@ CIFAR100 = TaskEntry(
     partial(_load, "depthgauge.tasks.cifar:load_cifar100"),
     epochs=100,
     width=256,
+)
+SHAKESPEARE = TaskEntry(
+    "the characters of Shakespeare's plays: predict the next one; for --net gpt",
+    partial(_load, "depthgauge.tasks.shakespeare:load_shakespeare"),
+    epochs=10,
 )

@@ -1,4 +1,4 @@
-"""Crop and flip batches of flat images at random."""
+"""Crop and flip batches of images at random."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ class CropAndFlip:
         return torch.randint(len(self.table), (samples,), generator=generator)
 
     def apply(self, images: Tensor, outcomes: Tensor) -> Tensor:
-        """Return the images (samples, features), cropped and flipped.
+        """Return the images, cropped and flipped, in the shape they had.
 
         `outcomes` has for each image the number of its crop and flip, a row of `table`.
         """
-        bordered = torch.nn.functional.pad(images, (0, 1))
-        return bordered.gather(1, self.table.index_select(0, outcomes))
+        bordered = torch.nn.functional.pad(images.flatten(1), (0, 1))
+        return bordered.gather(1, self.table.index_select(0, outcomes)).view(images.shape)

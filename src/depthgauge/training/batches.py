@@ -10,8 +10,9 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from depthgauge.losses.labels import IGNORED
 from depthgauge.tasks.base import Task
-from depthgauge.tasks.inputs import as_inputs
+from depthgauge.tasks.inputs import as_inputs, targets_of
 from depthgauge.training.augmentation import CropAndFlip
 from depthgauge.training.random_streams import random_stream
 
@@ -21,8 +22,8 @@ class Batch:
     """The samples of one step.
 
     Attributes:
-        inputs: for each seed a tensor (samples, features).
-        labels: (seeds, samples).
+        inputs: for each seed a tensor (samples, …), in the samples' own shape.
+        labels: (seeds, samples), (seeds, samples, positions), or real targets (seeds, samples, d).
     """
 
     inputs: tuple[Tensor, ...]
@@ -35,7 +36,9 @@ class Batches:
     Runs of one seed get the same batches, whatever their rule and their number of trained blocks.
     `random_stream("batches", seed, t)` decides the order of samples and the augmentation in epoch
     t. If `targets` is "random", random classes replace the labels, so there is nothing to learn.
-    The classes are drawn anew in every epoch t, from `random_stream("targets", seed, t)`.
+    The classes are drawn anew in every epoch t, from `random_stream("targets", seed, t)`. A token
+    whose label does not count keeps it. A sample with real targets gets the targets of a randomly
+    drawn sample.
 
     The device holds the data as they are stored: images stay bytes. The random numbers of an epoch
     are copied to the device at the start of the epoch.
@@ -54,7 +57,8 @@ class Batches:
         self.targets = targets
         self.task, self.seeds, self.batch_size = task, list(seeds), batch_size
         self.dtype, self.device = dtype, device
-        self._x, self._y = task.train.x.to(device), task.train.y.to(device)
+        self._x = task.train.x.to(device)
+        self._y = targets_of(task.train, dtype).to(device)
         self._augment = CropAndFlip(task.pixels, device) if task.pixels is not None else None
 
     def __len__(self) -> int:
@@ -82,12 +86,18 @@ class Batches:
             yield Batch(inputs, labels[:, start : start + self.batch_size])
 
     def _labels(self, orders: Tensor, number: int) -> Tensor:
-        """Return the labels of an epoch in the order of its samples, (seeds, samples)."""
+        """Return the labels of an epoch in the order of its samples, (seeds, samples, …)."""
+        true = self._y[orders]
         if self.targets == "true":
-            return self._y[orders]
-        classes, samples = self.task.num_classes, orders.shape[1]
+            return true
+        shape, samples = true.shape[1:], orders.shape[1]
         generators = [random_stream("targets", seed, number) for seed in self.seeds]
-        return self._stack([torch.randint(classes, (samples,), generator=g) for g in generators])
+        if self.task.is_regression:
+            drawn = [torch.randint(samples, (samples,), generator=g) for g in generators]
+            return self._y[self._stack(drawn)]
+        classes = self.task.num_classes
+        random = self._stack([torch.randint(classes, shape, generator=g) for g in generators])
+        return random.where(true != IGNORED, IGNORED)
 
     def _stack(self, drawn: list[Tensor]) -> Tensor:
         """Stack one tensor per seed, and copy the result to the device of the data."""

@@ -5,59 +5,20 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Protocol
 
 import torch
-from torch import Tensor
 
 from depthgauge.gauges.epoch_metrics import EpochMetrics, RunReadings
-from depthgauge.nets.stacked.network import StackedResidualMLP
 from depthgauge.tasks.base import Split, Task
 from depthgauge.tasks.inputs import evaluation_inputs
 from depthgauge.training.batches import Batch, Batches
-from depthgauge.training.cohort import Cohort
-
-Observer = Callable[[StackedResidualMLP, Split], Sequence[RunReadings]]
-"""A function that measures every run after each epoch."""
-
-Position = tuple[int, int]
-"""The number of finished epochs, and of finished batches of the next epoch."""
+from depthgauge.training.readings import Observer
+from depthgauge.training.trainee import RunState, Trainee
 
 
 class StoppedEarlyError(Exception):
     """Training was asked to stop and has saved its state."""
-
-
-@dataclass(frozen=True)
-class RunState:
-    """Everything that is needed to continue a run.
-
-    The random streams and the order of samples are not saved, because both follow from the seed
-    and the number of the epoch (see `depthgauge.training.random_streams`).
-
-    Attributes:
-        epoch: the number of finished epochs.
-        step: the number of finished batches in the next epoch.
-        parameters: the network's weights.
-        feedback: the rule's feedback.
-        moments: the optimizer's moments; empty when training is over.
-        loss: the sum of the training losses in the unfinished epoch.
-        noise: the random state of the rule's noise in the unfinished epoch.
-    """
-
-    epoch: int
-    parameters: dict[str, Tensor]
-    feedback: dict[str, Tensor]
-    moments: dict[str, Tensor] = field(default_factory=dict)
-    step: int = 0
-    loss: float = 0.0
-    noise: Tensor | None = None
-
-    @property
-    def position(self) -> Position:
-        """The number of finished epochs, and the number of finished batches in the next epoch."""
-        return self.epoch, self.step
 
 
 class Recorder(Protocol):
@@ -73,7 +34,7 @@ class Recorder(Protocol):
 
 
 def train_cohort(
-    cohort: Cohort,
+    cohort: Trainee,
     task: Task,
     recorder: Recorder,
     *,
@@ -134,7 +95,7 @@ def train_cohort(
 class Epoch:
     """One epoch in the training of a cohort; `step` is the number of its finished batches."""
 
-    def __init__(self, cohort: Cohort, number: int, step: int = 0) -> None:
+    def __init__(self, cohort: Trainee, number: int, step: int = 0) -> None:
         self.cohort, self.number, self.step = cohort, number, step
         self.losses = torch.zeros(len(cohort.configs), dtype=torch.float64, device=cohort.device)
         cohort.start_epoch(number, step)
@@ -150,62 +111,52 @@ class Epoch:
         return [float(value) for value in (self.losses / samples).tolist()]
 
     def states(self, with_moments: bool = True) -> list[RunState]:
-        """Return the state of every run; include the optimizer's moments if `with_moments`."""
-        cohort = self.cohort
+        """Return the state of every run; moments are needed only if training continues."""
         return [
             RunState(
                 self.number,
-                cohort.net.state_of_run(run),
-                feedback,
-                cohort.optimizer.moments_of_run(run) if with_moments else {},
+                own.parameters,
+                own.feedback,
+                own.moments,
                 self.step,
                 loss,
-                noise,
+                own.noise,
             )
-            for run, (feedback, noise, loss) in enumerate(
-                zip(cohort.feedback, cohort.noise, self.losses.tolist(), strict=True)
+            for own, loss in zip(
+                self.cohort.tensors(with_moments=with_moments), self.losses.tolist(), strict=True
             )
         ]
 
 
 def _lines(
-    cohort: Cohort,
+    cohort: Trainee,
     split: Split,
     observers: Sequence[Observer],
     epoch: int,
     losses: Sequence[float] | None,
 ) -> list[EpochMetrics]:
     """Return each run's metrics; a run with an infinite or NaN loss or weight has diverged."""
-    readings = [observer(cohort.net, split) for observer in observers]
+    readings = [observer(cohort, split) for observer in observers]
     lines: list[EpochMetrics] = []
-    for run in range(len(cohort.configs)):
+    for run, own in enumerate(cohort.tensors(with_moments=False)):
         read: RunReadings = {}
         for reading in readings:
             read |= reading[run]
         loss = losses[run] if losses else None
         finite = loss is None or math.isfinite(loss)
-        state = cohort.net.state_of_run(run)
-        finite = finite and all(bool(p.isfinite().all()) for p in state.values())
+        finite = finite and all(bool(p.isfinite().all()) for p in own.parameters.values())
         lines.append({"epoch": epoch, "train_loss": loss, **read, "diverged": not finite})
     return lines
 
 
 @torch.no_grad()
-def restore(cohort: Cohort, states: Sequence[RunState], batches: int) -> Epoch:
+def restore(cohort: Trainee, states: Sequence[RunState], batches: int) -> Epoch:
     """Put saved states into a new cohort, and return the epoch to continue.
 
     Each epoch has `batches` batches.
     """
-    feedback = cohort.feedback
-    for run, state in enumerate(states):
-        for name, parameter in cohort.net.state_of_run(run).items():
-            parameter.copy_(state.parameters[name])
-        for name, tensor in feedback[run].items():
-            tensor.copy_(state.feedback[name])
     number, step = states[0].position
-    if number < cohort.recipe.epochs:
-        moments = [state.moments for state in states]
-        cohort.optimizer.restore(moments, number * batches + step)
+    cohort.restore(states, number * batches + step)
     epoch = Epoch(cohort, number, step)
     epoch.losses += epoch.losses.new_tensor([state.loss for state in states])
     cohort.continue_noise([state.noise for state in states])

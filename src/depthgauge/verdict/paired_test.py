@@ -8,14 +8,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr
 
-Right = NDArray[np.bool_]
-"""For each evaluation sample, whether a network is right."""
+Right = NDArray[Any]
+"""For each evaluation sample, whether a network is right, or the sample's score as a number."""
 
 LEAST_SEEDS = 2
 NOTHING = 1e-12

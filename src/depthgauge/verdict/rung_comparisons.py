@@ -83,9 +83,11 @@ def blocks_added(ks: Iterable[int], blocks: int) -> dict[int, tuple[int, ...]]:
 def scores_of(given: BySeed, bits: ArrayLike | None = None, samples: int | None = None) -> Scores:
     """Make scores of accuracies; `bits` has a row for each seed and a column for each sample."""
     accuracies = dict(given) if isinstance(given, Mapping) else dict(enumerate(given))
-    wrong = [value for value in accuracies.values() if not 0 <= value <= 1]
+    wrong = [value for value in accuracies.values() if not value <= 1]
     if wrong:
-        raise UserError(f"an accuracy is {wrong[0]}; give accuracies as shares from 0 to 1")
+        raise UserError(
+            f"an accuracy is {wrong[0]}; give accuracies as shares from 0 to 1, or R² up to 1"
+        )
     if bits is None:
         return Scores(accuracies, samples=samples)
     rows = np.asarray(bits, dtype=bool)

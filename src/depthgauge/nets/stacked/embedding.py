@@ -46,10 +46,14 @@ class StackedEmbedding:
         self._slices = [slice(a, a + n) for a, n in zip(starts, sizes, strict=True)]
 
     def forward(self, inputs: Sequence[Tensor]) -> Tensor:
-        """Return h_0 of every run, (runs, samples, d), for one (samples, input) batch per group."""
+        """Return h_0 of every run, (runs, samples, d), for one batch of samples per group.
+
+        Samples with several axes, such as images, are flattened.
+        """
         runs, width, _ = self.weight.shape
         stream = self.weight.new_empty(runs, len(inputs[0]), width)
-        for x, members, part in zip(inputs, self._members, self._slices, strict=True):
+        flat_inputs = [x.flatten(1) for x in inputs]
+        for x, members, part in zip(flat_inputs, self._members, self._slices, strict=True):
             weight, bias = self.weight[part].view(-1, x.shape[1]), self.bias[part].view(-1)
             flat = self._products.linear(x, weight, bias)
             stream[members] = flat.view(len(x), -1, width).transpose(0, 1)
@@ -58,6 +62,7 @@ class StackedEmbedding:
     def forward_shared(self, x: Tensor) -> Tensor:
         """Return h_0 of every run for one batch that all runs share."""
         runs, width, _ = self.weight.shape
+        x = x.flatten(1)
         weight, bias = self.weight.view(-1, x.shape[1]), self.bias.view(-1)
         flat = self._products.linear(x, weight, bias)
         by_place, stream = flat.view(len(x), runs, width), flat.new_empty(runs, len(x), width)
@@ -77,7 +82,8 @@ class StackedEmbedding:
 
         Both outputs have the embedding's own order of runs: the runs of a group are adjacent.
         """
-        for x, members, part in zip(inputs, self._members, self._slices, strict=True):
+        flat_inputs = [x.flatten(1) for x in inputs]
+        for x, members, part in zip(flat_inputs, self._members, self._slices, strict=True):
             flat = upstream[members].transpose(1, 2).reshape(-1, len(x))
             out = weight_out[part].view(-1, x.shape[1])
             self._products.weight_gradient(flat.mT, x, out, scale)

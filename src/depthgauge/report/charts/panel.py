@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import altair as alt
@@ -86,6 +86,7 @@ class Panel:
         choices: the fields by which a reader of a page can choose, each with its first choice.
         height, width: the size of the area between the axes, in pixels.
         note: a remark below the title.
+        reword: applied to the titles of the axes and to the texts of rows.
     """
 
     id: str
@@ -97,13 +98,21 @@ class Panel:
     height: int = 240
     width: int = 320
     note: str = ""
+    reword: Callable[[str], str] = str
 
     def specification(self) -> dict[str, Any]:
         """Return the Vega-Lite specification of the panel, without data and title."""
         drawn: dict[str, Any] = alt.layer(*self.layers).to_dict(validate=False)
         above = {"data": drawn.get("data")}  # altair moves the data of a single layer up
-        layers = [self._layer(above | layer) for layer in drawn["layer"]]
+        layers = [_retitled(self._layer(above | layer), self.reword) for layer in drawn["layer"]]
         return {"height": self.height, "width": self.width, "layer": layers}
+
+    def reworded(self, reword: Callable[[str], str]) -> Panel:
+        """Return the panel with `reword` applied to its title, description, note and axes."""
+        title, note = reword(self.title), reword(self.note)
+        return replace(
+            self, title=title, note=note, description=reword(self.description), reword=reword
+        )
 
     def for_page(self) -> dict[str, Any]:
         """Return a Vega-Lite specification without legend, as wide as its HTML element."""
@@ -118,8 +127,15 @@ class Panel:
     def datasets(self) -> dict[str, list[dict[str, Any]]]:
         """Return the data by name; numbers that are not finite become None."""
         return {
-            self._name(name): [_finite(vars(row)) for row in rows]
+            self._name(name): [self._worded(_finite(vars(row))) for row in rows]
             for name, rows in self.rows.items()
+        }
+
+    def _worded(self, row: dict[str, Any]) -> dict[str, Any]:
+        """Return a row with other words in its texts; labels of rules stay as they are."""
+        return {
+            name: self.reword(value) if isinstance(value, str) and name != "rule" else value
+            for name, value in row.items()
         }
 
     def _layer(self, layer: dict[str, Any]) -> dict[str, Any]:
@@ -127,6 +143,20 @@ class Panel:
 
     def _name(self, name: str) -> str:
         return f"{self.id}:{name}"
+
+
+def _retitled(part: Any, reword: Callable[[str], str]) -> Any:
+    """Return a part of a specification with `reword` applied to every title in it."""
+    if isinstance(part, list):
+        return [_retitled(each, reword) for each in part]
+    if not isinstance(part, dict):
+        return part
+    return {
+        name: reword(value)
+        if name == "title" and isinstance(value, str)
+        else _retitled(value, reword)
+        for name, value in part.items()
+    }
 
 
 def parameters(choices: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -156,6 +186,11 @@ class Figure:
     panels: Sequence[Panel]
     columns: int = 1
     title: str = ""
+
+    def reworded(self, reword: Callable[[str], str]) -> Figure:
+        """Return the figure with `reword` applied to its title and panels."""
+        panels = [panel.reworded(reword) for panel in self.panels]
+        return replace(self, title=reword(self.title), panels=panels)
 
     @property
     def drawing(self) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from depthgauge.diagnostics.registry import diagnostics
 from depthgauge.report.charts import audit, ladder, layers, null, training
 from depthgauge.report.charts.panel import Panel
 from depthgauge.report.charts.rule_styles import RuleScales, RuleStyle
+from depthgauge.report.score_words import words_of
 from depthgauge.results.comparison import Comparison
 from depthgauge.results.ladder import Ladder
 from depthgauge.results.study import StudyResult
@@ -49,14 +50,19 @@ def page_charts(study: StudyResult) -> PageCharts:
     has_ladder = ladder.reason_missing(study) is None
     read = audit.panels(rules, study.thresholds, scales)
     known = {panel.title for panel in read}
+    reword = words_of(study)
+
+    def own(panels: Section) -> Section:
+        return [panel.reworded(reword) for panel in panels]
+
     charted = [one.name for one in diagnostics() if one.chart is not None]
     return PageCharts(
         styles=scales.styles,
-        ladder=[ladder.panel(study.ladder(), scales)] if has_ladder else [],
-        audit=read,
-        layers=layers.panels(study, scales),
-        training=training.panels(study, scales),
-        null=null.panels(rules, scales),
+        ladder=own([ladder.panel(study.ladder(), scales)] if has_ladder else []),
+        audit=own(read),
+        layers=own(layers.panels(study, scales)),
+        training=own(training.panels(study, scales)),
+        null=own(null.panels(rules, scales)),
         unread=[name for name in charted if name not in known],
     )
 

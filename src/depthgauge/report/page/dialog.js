@@ -18,7 +18,7 @@ function openRun(id) {
     `${reading.value === null ? "not finite" : shown(reading.value, 4)}${reading.per_layer.length ? ` (by layer: ${reading.per_layer.map((v) => shown(v)).join(", ")})` : ""}; ${reading.unit}; ${reading.convention}; ${reading.measured_on}${reading.note ? `; ${reading.note}` : ""}`,
   ]);
   const accuracy = run.accuracy === null ? "–" : `${(100 * run.accuracy).toFixed(1)} %`;
-  const became = [["folder", `runs/${id}`], ["state", run.state], ["accuracy", accuracy],
+  const became = [["folder", `runs/${id}`], ["state", run.state], [run.config.recipe.score || "accuracy", accuracy],
     ["epochs recorded", String(run.epochs)], ...(run.reason ? [["reason", run.reason]] : [])];
   byId("run-title").textContent = `${run.rule}, k = ${run.rung}, seed ${run.seed}`;
   byId("run-body").replaceChildren(

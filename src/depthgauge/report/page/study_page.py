@@ -12,6 +12,7 @@ from depthgauge.report.page.page_data import page_data
 from depthgauge.report.page.render import render_page
 from depthgauge.report.paper.tables import paper_tables
 from depthgauge.report.paper.template import reporting_template
+from depthgauge.report.score_words import words_of
 from depthgauge.report.tables.ladder import ladder_table
 from depthgauge.report.tables.networks import network_table
 from depthgauge.report.tables.published import published_tables
@@ -47,35 +48,37 @@ def write_study_page(study: StudyResult, output: Path | None = None) -> Path:
 
 def study_page(study: StudyResult) -> str:
     """Return the report as HTML."""
-    views, charts = list(study.rules.values()), page_charts(study)
+    views, charts, reword = list(study.rules.values()), page_charts(study), words_of(study)
     template = reporting_template(study, dates_of(study))
+    ladder = ladder_sentences(_several_rungs(study.ladder()), study.thresholds)
     context: dict[str, Any] = {
         "study": study,
         "views": views,
         "version": __version__,
+        "reword": reword,
         "answer": answer(views),
         "studied": studied(study),
-        "brief": brief_sentences(study),
-        "how_sure": how_sure(study),
+        "brief": list(map(reword, brief_sentences(study))),
+        "how_sure": tuple(map(reword, how_sure(study))),
         "meanings": MEANINGS,
         "shown_word": shown_word,
         "glossary": glossary(study),
         "level": f"{100 * (1 - study.thresholds.error_rate_of_each):.1f}",
         "error_rate": f"{100 * study.thresholds.error_rate:g}",
-        "ladder_words": ladder_sentences(_several_rungs(study.ladder()), study.thresholds),
+        "ladder_words": list(map(reword, ladder)),
         "names_of": names_of,
-        "when_they_fire": when_they_fire(),
+        "when_they_fire": list(map(reword, when_they_fire())),
         "charts": charts,
         "options": options,
-        "evidence": {view.label: _evidence(study, view) for view in views},
+        "evidence": {view.label: reword(_evidence(study, view)) for view in views},
         "state": state_of_study(study),
         "identity": identity(study, dates_of(study), versions_of(study)),
-        "ladder": ladder_table(study),
-        "networks": network_table(study),
-        "runs": run_table(study),
-        "utility": utility_table(study) if study.audit else None,
+        "ladder": ladder_table(study).reworded(reword),
+        "networks": network_table(study).reworded(reword),
+        "runs": run_table(study).reworded(reword),
+        "utility": utility_table(study).reworded(reword) if study.audit else None,
         "published": _published(study),
-        "reasons": audit_sentences(study),
+        "reasons": list(map(reword, audit_sentences(study))),
         "template": {"Markdown": template.to_markdown(), "LaTeX": template.to_latex()},
         "paper": [(table, _table_texts(table, study)) for table in paper_tables(study)],
     }

@@ -9,6 +9,7 @@ from typing import Any
 from depthgauge.controls import CONTROLS
 from depthgauge.number_format import MISSING, exact
 from depthgauge.report.paper.section import Item, Section
+from depthgauge.report.texts.study import OPTIMIZERS
 from depthgauge.results.rule import RuleResult
 from depthgauge.results.study import StudyResult
 
@@ -50,8 +51,14 @@ def _recipe(study: StudyResult) -> str:
     recipe = study.config.recipe
     if recipe is None:
         return _elsewhere(study)
-    adam = "AdamW, learning rate by a cosine to zero stepped once an epoch; "
-    return adam + settings(recipe.model_dump(mode="json"))
+    rate = {
+        "cosine": "learning rate by a cosine to zero stepped once an epoch",
+        "none": "constant learning rate",
+        "steps": "learning rate multiplied by the step factor after each milestone",
+    }[recipe.schedule]
+    named = recipe.model_dump(mode="json") | {"optimizer": None, "schedule": None}
+    own = {name: value for name, value in named.items() if value is not None}
+    return f"{OPTIMIZERS[recipe.optimizer]}, {rate}; {settings(own)}"
 
 
 def _elsewhere(study: StudyResult) -> str:

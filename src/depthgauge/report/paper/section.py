@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from depthgauge.number_format import MISSING
 from depthgauge.report.tables.table import Table
@@ -31,6 +32,12 @@ class Section:
     title: str
     items: tuple[Item, ...]
     tables: tuple[Table, ...] = ()
+
+    def reworded(self, reword: Callable[[str], str]) -> Section:
+        """Return the section with `reword` applied to its statements and tables."""
+        items = (replace(item, text=reword(item.text)) for item in self.items)
+        tables = (table.reworded(reword) for table in self.tables)
+        return replace(self, items=tuple(items), tables=tuple(tables))
 
     def to_markdown(self) -> str:
         """Return the section as Markdown: a heading, a list and tables."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from depthgauge.report.score_words import words_of
 from depthgauge.report.tables.ladder import ladder_table
 from depthgauge.report.tables.layers import alignment_table, in_parts, perturbation_table
 from depthgauge.report.tables.networks import network_table
@@ -27,4 +28,4 @@ def paper_tables(study: StudyResult) -> list[Table]:
         utility_table(study),
         run_table(study).only(*PAPER),
     ]
-    return [table for table in tables if table.rows]
+    return [table.reworded(words_of(study)) for table in tables if table.rows]

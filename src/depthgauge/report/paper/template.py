@@ -9,6 +9,7 @@ from depthgauge.report.paper.headline import headline
 from depthgauge.report.paper.identification import identification
 from depthgauge.report.paper.pitfalls import pitfalls
 from depthgauge.report.paper.section import Section
+from depthgauge.report.score_words import words_of
 from depthgauge.results.study import StudyResult
 
 
@@ -36,4 +37,5 @@ def reporting_template(study: StudyResult, date: str | None = None) -> Template:
         diagnostics_section(study),
         pitfalls(study),
     )
-    return Template(study.name, sections)
+    reword = words_of(study)
+    return Template(study.name, tuple(section.reworded(reword) for section in sections))

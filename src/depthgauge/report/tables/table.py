@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -81,6 +81,17 @@ class Table:
     def without(self, *titles: str) -> Table:
         """Return the table without the columns of these titles."""
         return self.only(*(title for title in self.titles if title not in titles))
+
+    def reworded(self, reword: Callable[[str], str]) -> Table:
+        """Return the table with `reword` applied to its caption, titles and the words of cells."""
+        columns = (replace(column, title=reword(column.title)) for column in self.columns)
+        rows = (
+            tuple(
+                replace(cell, text=reword(cell.text)) if cell.runs is None else cell for cell in row
+            )
+            for row in self.rows
+        )
+        return replace(self, caption=reword(self.caption), columns=tuple(columns), rows=tuple(rows))
 
     def called(self, name: str, caption: str = "") -> Table:
         """Return the table with another name, and another caption if one is given."""

@@ -22,6 +22,9 @@ def state_of_study(study: StudyResult) -> str | None:
     return f"{half}{finished} of {len(study.runs)} runs have finished; {', '.join(lost)}."
 
 
+OPTIMIZERS = {"adamw": "AdamW", "adam": "Adam", "sgd": "SGD"}
+
+
 def identity(study: StudyResult, dates: str, versions: str) -> list[tuple[str, str]]:
     """Return what was studied as pairs of name and value, such as `("Seeds", "0, 1")`."""
     net, recipe = study.config.net, study.config.recipe
@@ -45,12 +48,28 @@ def _task(task: TaskConfig, chance: float | None) -> str:
 
 
 def _recipe(recipe: Recipe) -> str:
-    words = (
-        f"{counted(recipe.epochs, 'epoch')}, batch {recipe.batch_size}, AdamW, "
-        f"learning rate {recipe.learning_rate:g}, weight decay {recipe.weight_decay:g}, "
-        f"{recipe.dtype}"
-    )
-    return words + (f", penalty {recipe.penalty:g}" if recipe.penalty else "")
+    words = [
+        counted(recipe.epochs, "epoch"),
+        f"batch {recipe.batch_size}",
+        OPTIMIZERS[recipe.optimizer],
+        f"learning rate {recipe.learning_rate:g}",
+        f"weight decay {recipe.weight_decay:g}",
+        recipe.dtype,
+    ]
+    named = recipe.model_dump(mode="json")
+    plain = {"epochs", "batch_size", "optimizer", "learning_rate", "weight_decay", "dtype", "score"}
+    words += [f"{_words(n)} {_value(value)}" for n, value in named.items() if n not in plain]
+    return ", ".join(words)
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _value(value: object) -> str:
+    if isinstance(value, list):
+        return " and ".join(map(str, value))
+    return f"{value:g}" if isinstance(value, float) else str(value).lower()
 
 
 def dates_of(study: StudyResult) -> str:

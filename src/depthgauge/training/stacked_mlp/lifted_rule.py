@@ -11,11 +11,15 @@ from torch.func import functional_call
 from torch.utils._pytree import tree_map
 from typing_extensions import TypedDict
 
+from depthgauge.losses.contract import Loss
+from depthgauge.losses.cross_entropy import CrossEntropy
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.stacked.network import StackedResidualMLP, StackedTrace
-from depthgauge.rules.contract import Context, Need, Rule
+from depthgauge.rules.contract import Context, Rule
 from depthgauge.rules.normalisation import compute_credit
+from depthgauge.rules.offered_context import Offers, offer_context
 from depthgauge.training.random_streams import random_stream
+from depthgauge.training.rule_noise import draw_noise
 
 Parameters = dict[str, Tensor]
 
@@ -67,6 +71,7 @@ class LiftedRule:
         runs: the numbers of these runs in the stack, in the order of `feedback`; `members` holds
             the same numbers as a tensor on the device.
         seeds: the seeds of these runs, in the same order.
+        loss: the loss of these runs; by default cross-entropy.
     """
 
     def __init__(
@@ -76,8 +81,11 @@ class LiftedRule:
         feedback: Sequence[dict[str, Tensor]],
         runs: Sequence[int],
         seeds: Sequence[int],
+        *,
+        loss: Loss | None = None,
     ) -> None:
         self.rule, self.net, self.runs, self.seeds = rule, net, list(runs), list(seeds)
+        self.loss = loss or CrossEntropy()
         self.feedback = {name: torch.stack([own[name] for own in feedback]) for name in feedback[0]}
         self.members = torch.tensor(self.runs, device=net.device)
         self.start_epoch(0)
@@ -150,7 +158,7 @@ class LiftedRule:
         if shape is None:
             return None
         self._drawn = True
-        drawn = {seed: _noise(shape, own, states[0]) for seed, own in self._streams.items()}
+        drawn = {seed: draw_noise(shape, own, states[0]) for seed, own in self._streams.items()}
         return torch.stack([drawn[seed] for seed in self.seeds])
 
     def _rule_input(self, step: Step) -> RuleInput:
@@ -167,23 +175,22 @@ class LiftedRule:
         return seen
 
     def _context(self, run: RuleInput, progress: float) -> Context:
-        offers: dict[Need, object] = {}
-        if "error" in run:
-            offers["error"] = run["error"]
-        if "gradient" in run:
-            offers["gradient"] = run["gradient"]
-        if "readout" in run:
-            offers["readout"] = _readout(self.net.template, run["readout"])
-        if "blocks" in run:
-            offers["blocks"] = _blocks(self.net.template, run["blocks"])
-        return Context(
+        offers: Offers = {
+            "error": lambda: run["error"],
+            "gradient": lambda: run["gradient"],
+            "readout": lambda: _readout(self.net.template, run["readout"]),
+            "blocks": lambda: _blocks(self.net.template, run["blocks"]),
+        }
+        return offer_context(
+            self.rule,
             run["states"],
-            run["target"],
-            run["feedback"],
-            progress,
-            offers,
+            target=run["target"],
+            feedback=run["feedback"],
+            progress=progress,
+            offers=offers,
             noise=run.get("noise"),
             residual=self.net.residual_add,
+            loss=self.loss,
         )
 
     def _one_by_one(self, ask: Callable[[RuleInput], RuleOutput], seen: RuleInput) -> RuleOutput:
@@ -191,15 +198,6 @@ class LiftedRule:
         outputs = [ask(tree_map(lambda t, p=p: t[p], seen)) for p in range(len(self.runs))]
         stacked: RuleOutput = tree_map(lambda *tensors: torch.stack(tensors), *outputs)
         return stacked
-
-
-def _noise(shape: tuple[int, ...], generator: torch.Generator, like: Tensor) -> Tensor:
-    """Draw noise on the CPU and copy it to the device, so that every device gets the same numbers.
-
-    The program goes on while the noise is copied to a GPU.
-    """
-    drawn = torch.randn(shape, generator=generator, pin_memory=like.is_cuda)
-    return drawn.to(like.device, non_blocking=True).to(like.dtype)
 
 
 def _kind(stacked: Tensor) -> str:

@@ -6,37 +6,28 @@ The runs may differ in seed, in options of the rule, and in k, the number of tra
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import torch
 from torch import Tensor
 
 from depthgauge.config import RunConfig
-from depthgauge.nets.cross_entropy import cross_entropy_and_error
-from depthgauge.nets.registry import build_net
+from depthgauge.gauges.cohort_readings import norms_of_runs, scores_of_runs
+from depthgauge.gauges.epoch_metrics import RunReadings
+from depthgauge.losses.of_runs import value_and_error_of_runs
+from depthgauge.losses.registry import find_loss
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.stacked.network import StackedResidualMLP, StackedTrace
 from depthgauge.nets.stacked.products import products_for
 from depthgauge.rules.contract import Rule
-from depthgauge.tasks.base import Task
+from depthgauge.tasks.base import Split, Task
 from depthgauge.training.batches import Batch
-from depthgauge.training.lifted_rule import LiftedRule, Step
-from depthgauge.training.optimizer import CohortAdamW
+from depthgauge.training.initial_run import initialise
+from depthgauge.training.precision import DTYPES
+from depthgauge.training.stacked_mlp.lifted_rule import LiftedRule, Step
+from depthgauge.training.stacked_mlp.optimizer import CohortOptimizer
 from depthgauge.training.swapped_credit import SwappedCredit
-
-DTYPES = {"float32": torch.float32, "float64": torch.float64, "bf16": torch.float32}
-"""The type of the parameters. With bf16, only matrix products are in bfloat16."""
-
-
-def initialise(config: RunConfig, task: Task, rule: Rule) -> tuple[ResidualMLP, dict[str, Tensor]]:
-    """Draw a run's network and then its feedback, with the run's seed.
-
-    Both come from torch's global random state, as in the published initialisation; the state is
-    restored afterwards.
-    """
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(config.seed)
-        net = build_net(config.net, task)
-        return net, rule.feedback(net, torch.default_generator)
+from depthgauge.training.trainee import RunState, RunTensors
 
 
 class Cohort:
@@ -57,14 +48,18 @@ class Cohort:
         task: Task,
         device: torch.device | str = "cpu",
     ) -> None:
-        self.configs, self.recipe = list(configs), configs[0].recipe
-        self.seeds = sorted({config.seed for config in configs})
+        self.configs: Sequence[RunConfig] = list(configs)
+        self.recipe = configs[0].recipe
+        self.seeds: Sequence[int] = sorted({config.seed for config in configs})
         self.dtype, self.device = DTYPES[self.recipe.dtype], device
+        self.loss = find_loss(self.recipe.loss)
+        shape = (len(task.train), task.num_classes)
+        self.loss.check(shape, task.train.y)
         drawn = [initialise(c, task, rule) for c, rule in zip(configs, rules, strict=True)]
         groups = [self.seeds.index(config.seed) for config in configs]
         self._group_of_run = torch.tensor(groups, device=device)
         self.net = StackedResidualMLP(
-            [net for net, _ in drawn],
+            [cast(ResidualMLP, net) for net, _ in drawn],
             groups,
             [c.k for c in configs],
             self.dtype,
@@ -75,7 +70,7 @@ class Cohort:
         self.end_to_end = rules[0].end_to_end
         self.swapped = SwappedCredit(configs)
         self._lifted = self._lift(rules, [feedback for _, feedback in drawn])
-        self.optimizer = CohortAdamW(self.net, self.recipe)
+        self.optimizer = CohortOptimizer(self.net, self.recipe)
 
     def _lift(
         self, rules: Sequence[Rule], feedback: Sequence[dict[str, Tensor]]
@@ -91,6 +86,7 @@ class Cohort:
                 [{name: self._convert(t) for name, t in feedback[run].items()} for run in runs],
                 runs,
                 [self.configs[run].seed for run in runs],
+                loss=self.loss,
             )
             for runs in by_options.values()
         ]
@@ -117,6 +113,37 @@ class Cohort:
             for run in lifted.runs:
                 lifted.continue_noise(run, states[run])
 
+    def tensors(self, *, with_moments: bool = True) -> list[RunTensors]:
+        """Return the tensors of every run as views; moments only if they are asked for."""
+        return [
+            RunTensors(
+                self.net.state_of_run(run),
+                feedback,
+                self.optimizer.moments_of_run(run) if with_moments else {},
+                noise,
+            )
+            for run, (feedback, noise) in enumerate(zip(self.feedback, self.noise, strict=True))
+        ]
+
+    @torch.no_grad()
+    def restore(self, states: Sequence[RunState], steps: int) -> None:
+        """Copy saved states into the runs, which were trained for so many steps."""
+        for own, state in zip(self.tensors(with_moments=False), states, strict=True):
+            for name, parameter in own.parameters.items():
+                parameter.copy_(state.parameters[name])
+            for name, tensor in own.feedback.items():
+                tensor.copy_(state.feedback[name])
+        if states[0].epoch < self.recipe.epochs:
+            self.optimizer.restore_runs([state.moments for state in states], steps)
+
+    def sample_scores(self, split: Split, chunk: int) -> Tensor:
+        """Return each run's score on each sample, as (runs, samples)."""
+        return scores_of_runs(self.net, split, self.loss, chunk)
+
+    def norms(self, split: Split, batches: int, batch_size: int) -> list[RunReadings]:
+        """Return each run's norms of the stream and its gradients on the first batches."""
+        return norms_of_runs(self.net, split, self.loss, batches=batches, batch_size=batch_size)
+
     def start_epoch(self, epoch: int, step: int = 0) -> None:
         """Set the learning rate and the random streams of this epoch.
 
@@ -129,10 +156,10 @@ class Cohort:
 
     @torch.no_grad()
     def step(self, batch: Batch, progress: float) -> Tensor:
-        """Train every run on one batch; return each run's mean cross-entropy before the update."""
+        """Train every run on one batch; return each run's mean loss before the update."""
         trace = self.net.forward(batch.inputs)
         labels = batch.labels.index_select(0, self._group_of_run)
-        loss, error = cross_entropy_and_error(trace.logits, labels)
+        loss, error = value_and_error_of_runs(self.loss, trace.logits, labels)
         if self.end_to_end:
             self._backpropagate(trace, batch, error)
         else:

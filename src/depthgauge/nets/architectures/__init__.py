@@ -1,0 +1,1 @@
+"""Networks of the package beside ResidualMLP, one file each."""

@@ -1,0 +1,1 @@
+"""Cut any network at the boundaries of its blocks: record its stream, and replace gradients."""

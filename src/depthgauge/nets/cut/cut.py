@@ -1,0 +1,227 @@
+"""Run any network so that each block can follow a credit of its own."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from depthgauge.errors import UserError
+from depthgauge.nets.cut.boundary import Boundary
+from depthgauge.nets.cut.passage import Passage, find_stream, first_tensor
+from depthgauge.nets.cut.recording import Recording
+
+
+class Cut:
+    """A network with hooks at the boundaries of its blocks.
+
+    The forward pass is untouched. A boundary is a place in the graph: the input of each block call,
+    and the output of the last one. In the backward pass, the gradient that arrives there is
+    replaced (see `Recording.backward`). Detaching the blocks' inputs instead would be wrong for
+    many networks, because the loss then flows round the cut.
+
+    Hooks do nothing outside of `record`. `close` removes them.
+
+    Args:
+        model: any module.
+        blocks: its blocks, in the order in which they run. A module that runs several times is
+            listed once for each of its calls.
+        frozen: the numbers of blocks that are not trained. Their parameters get
+            `requires_grad=False`.
+        end_to_end: whether gradients flow through frozen blocks. Backpropagation and
+            `Recording.gradients` need it. Otherwise frozen blocks run without a graph.
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        blocks: Sequence[nn.Module],
+        *,
+        frozen: Collection[int] = (),
+        end_to_end: bool = False,
+    ) -> None:
+        self.model, self.blocks = model, list(blocks)
+        self.frozen, self.end_to_end = frozenset(frozen), end_to_end
+        self._pass: _Pass | None = None
+        self._handles: list[Any] = []
+        self._changed: list[nn.Parameter] = []
+        self._leaves: list[Tensor] = []
+        self._freeze()
+        for block in dict.fromkeys(self.blocks):
+            self._attach(block, [i for i, own in enumerate(self.blocks) if own is block])
+
+    def record(
+        self, run: Callable[[], Tensor], *, passes: Passage | None = None, leaves: bool = False
+    ) -> Recording:
+        """Run a forward pass and record it.
+
+        Args:
+            run: runs the network on a batch, and returns its output.
+            passes: how the stream passes through the blocks; by default, it is the first tensor
+                among a block's arguments, and blocks return the stream.
+            leaves: whether a stream without a gradient becomes a leaf of the graph, so that it gets
+                a gradient. `close` undoes this.
+        """
+        with_gradients = torch.is_grad_enabled()
+        self._pass = seen = _Pass(passes or Passage(), self._leaves if leaves else None)
+        try:
+            output = run()
+        finally:
+            self._pass = None
+            torch.set_grad_enabled(with_gradients)
+        return Recording(
+            output,
+            num_blocks=len(self.blocks),
+            boundaries=seen.boundaries(),
+            returned=seen.returned,
+            outputs=[boundary.value for boundary in seen.outputs],
+            trained=frozenset(call for call in seen.calls if self._is_trained(call)),
+            frozen_without_graph=not self.end_to_end and not self.frozen.isdisjoint(seen.calls),
+            passage=seen.passage,
+        )
+
+    def _is_trained(self, block: int) -> bool:
+        return any(parameter.requires_grad for parameter in self.blocks[block].parameters())
+
+    def close(self) -> None:
+        """Remove the hooks, and let frozen parameters be trained again."""
+        for handle in self._handles:
+            handle.remove()
+        for parameter in self._changed:
+            parameter.requires_grad_(True)
+        for stream in self._leaves:
+            stream.requires_grad_(False)
+        self._handles, self._changed, self._leaves = [], [], []
+
+    def __enter__(self) -> Cut:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _freeze(self) -> None:
+        """Stop the gradients of frozen blocks' parameters; refuse parameters of others."""
+        trained = {
+            id(parameter): index
+            for index, block in enumerate(self.blocks)
+            if index not in self.frozen
+            for parameter in block.parameters()
+        }
+        for index in sorted(self.frozen):
+            for parameter in self.blocks[index].parameters():
+                if id(parameter) in trained:
+                    raise UserError(
+                        f"blocks {index} and {trained[id(parameter)]} share weights, so one of "
+                        "them cannot be frozen alone; freeze both or none"
+                    )
+                if parameter.requires_grad:
+                    parameter.requires_grad_(False)
+                    self._changed.append(parameter)
+
+    def _attach(self, block: nn.Module, numbers: list[int]) -> None:
+        """Hook a block, which has these numbers.
+
+        A deep copy of the block carries the hooks along; there they do nothing.
+        """
+        without_graph = not self.end_to_end and not self.frozen.isdisjoint(numbers)
+
+        def before(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+            if self._pass is not None and module is block:
+                self._pass.enter(numbers, args, kwargs)
+                if without_graph:
+                    self._pass.stop_gradients()
+
+        def restore(module: nn.Module, *_: Any) -> None:
+            if self._pass is not None and module is block:
+                self._pass.continue_gradients()
+
+        def after(module: nn.Module, _: Any, output: Any) -> None:
+            if self._pass is not None and module is block:
+                self._pass.leave(output)
+
+        hook_before, hook_after, hook_restore = map(_outside_compiler, (before, after, restore))
+        self._handles.append(block.register_forward_pre_hook(hook_before, with_kwargs=True))
+        if without_graph:
+            self._handles.append(block.register_forward_hook(hook_restore, always_call=True))
+        self._handles.append(block.register_forward_hook(hook_after))
+
+
+class _Pass:
+    """What the hooks see of one forward pass.
+
+    Args:
+        passage: how the stream passes through the blocks.
+        leaves: gets the streams that become leaves of the graph; None if none should.
+    """
+
+    def __init__(self, passage: Passage, leaves: list[Tensor] | None) -> None:
+        self.passage, self._leaves = passage, leaves
+        self.calls: list[int] = []
+        self.returned: list[Any] = []
+        self._boundaries: list[Boundary] = []
+        self.outputs: list[Boundary] = []
+        self._had_gradients: bool | None = None
+
+    def enter(
+        self, numbers: Sequence[int], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> None:
+        """Take the boundary at the input of a call of the block that has these numbers."""
+        below = self.calls[-1] if self.calls else -1
+        block = next((number for number in numbers if number > below), numbers[-1])
+        if len(self.returned) < len(self.calls):
+            raise UserError(
+                f"block {block} runs inside block {self.calls[-1]}; give blocks that run one after "
+                "the other"
+            )
+        if block <= below:
+            what = "runs twice" if block in self.calls else f"runs after block {below}"
+            raise UserError(
+                f"block {block} {what} in a forward pass; give each block once for each time it "
+                "runs, in the order in which they run"
+            )
+        stream = find_stream(block, args, kwargs, self.passage.argument)
+        if not stream.is_floating_point():
+            raise UserError(
+                f"block {block} gets whole numbers, which have no gradient; give the blocks after "
+                "the embedding"
+            )
+        if self._leaves is not None and not stream.requires_grad:
+            self._leaves.append(stream.requires_grad_())
+        self._boundaries.append(Boundary(below, stream, self.passage.copies))
+        self.calls.append(block)
+
+    def leave(self, output: Any) -> None:
+        """Take the boundary at the output of a block call."""
+        block = self.calls[-1]
+        self.returned.append(output)
+        stream = first_tensor(block, output)
+        self.outputs.append(Boundary(block, stream, self.passage.copies))
+
+    def stop_gradients(self) -> None:
+        """Turn gradients off until the block returns."""
+        self._had_gradients = torch.is_grad_enabled()
+        torch.set_grad_enabled(False)
+
+    def continue_gradients(self) -> None:
+        """Turn gradients on again, if they were on before."""
+        if self._had_gradients is not None:
+            torch.set_grad_enabled(self._had_gradients)
+            self._had_gradients = None
+
+    def boundaries(self) -> list[Boundary]:
+        """Return the boundaries of all calls, and of the last call's output."""
+        if not self.outputs:
+            return []
+        self.outputs[-1].take_edge()
+        return [*self._boundaries, self.outputs[-1]]
+
+
+def _outside_compiler(hook: Callable[..., None]) -> Callable[..., None]:
+    """Return a hook that torch's compiler does not trace, if the compiler is in use."""
+    if "torch._dynamo" not in sys.modules:
+        return hook
+    disabled: Callable[..., None] = torch.compiler.disable(hook)  # type: ignore[no-untyped-call]
+    return disabled

@@ -1,0 +1,1 @@
+"""Train runs of any network, one after the other: the general path."""

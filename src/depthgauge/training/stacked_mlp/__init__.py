@@ -1,0 +1,1 @@
+"""Train many residual MLPs as one: the fast path."""
