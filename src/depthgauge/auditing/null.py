@@ -145,8 +145,8 @@ class _Formed:
     """Computes the credit of any rule, and Γ from the credit.
 
     If the rule is `batched`, several feedbacks are computed at once, unless the rule runs parts of
-    another network than ResidualMLP. The credit is not normalised,
-    because normalisation does not change the direction of a vector.
+    another network than ResidualMLP. The credit is not normalised, because normalisation does not
+    change the direction of a vector.
     """
 
     together = 8
