@@ -398,7 +398,8 @@ def test_networks_from_elsewhere(network: Callable[[], Foreign]) -> None:
     if isinstance(inputs, Tensor) and inputs.is_floating_point():
         inputs = inputs.double()
     row = Row(own.model, find_blocks(own.model, own.blocks), inputs, labels)
-    assert try_out(row).training is None
+    seen = try_out(row)
+    assert seen.training is seen.ladder is seen.resume is None
     expected, true = by_backpropagation(row)
     assert distance(by_true_credit(row, true), expected) < 1e-12
 
