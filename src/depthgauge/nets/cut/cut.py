@@ -79,7 +79,8 @@ class Cut:
             returned=seen.returned,
             outputs=[boundary.value for boundary in seen.outputs],
             trained=frozenset(call for call in seen.calls if self._is_trained(call)),
-            frozen_without_graph=not self.end_to_end and not self.frozen.isdisjoint(seen.calls),
+            frozen_without_graph=not (self.end_to_end or seen.passage.through_frozen)
+            and not self.frozen.isdisjoint(seen.calls),
             passage=seen.passage,
         )
 
@@ -131,7 +132,7 @@ class Cut:
         def before(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
             if self._pass is not None and module is block:
                 self._pass.enter(numbers, args, kwargs)
-                if without_graph:
+                if without_graph and not self._pass.passage.through_frozen:
                     self._pass.stop_gradients()
 
         def restore(module: nn.Module, *_: Any) -> None:
