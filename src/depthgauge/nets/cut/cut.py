@@ -104,7 +104,10 @@ class Cut:
         self.close()
 
     def _freeze(self) -> None:
-        """Stop the gradients of frozen blocks' parameters; refuse parameters of others."""
+        """Stop the gradients of the frozen blocks' parameters.
+
+        A parameter that a frozen block shares with a trained block is refused.
+        """
         trained = {
             id(parameter): index
             for index, block in enumerate(self.blocks)
