@@ -70,6 +70,12 @@ ACCEPTED: dict[str, tuple[Callable[[], Row], str]] = {
         ),
         "stream",
     ),
+    "o: a mask of whole numbers first": (
+        lambda: make(t.whole_mask_first, t.MaskFirst, argument="hidden"),
+        "stream",
+    ),
+    "o: the stream as query, key and value": (lambda: make(t.three_times, t.Threefold), "stream"),
+    "q: seldom a block": (lambda: make(t.seldom_a_block), "stream"),
     "q: LayerDrop": (lambda: make(t.dropping_layers), "stream"),
     "q: reversed": (lambda: make(t.backwards, order=lambda b: b[::-1]), "stream"),
 }
@@ -310,6 +316,12 @@ def test_blocks_that_share_weights_are_trained_but_not_frozen_alone() -> None:
         assert seen.ladder is not None
         assert "share weights" in seen.ladder
         assert seen.ladder in seen.notes
+
+
+def test_what_was_written_down_of_a_network_that_seldom_runs_a_block() -> None:
+    seen = try_out(make(t.seldom_a_block))
+    assert seen.calls
+    assert seen.training is None
 
 
 def test_modules_between_blocks_and_conditioning_are_noted() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -13,7 +13,15 @@ from depthgauge.errors import UserError
 from depthgauge.nets.cut.passage import first_tensor, replace_tensor
 from depthgauge.nets.cut.trial import Trial, watch_calls
 
-Arguments = dict[int | str, Any]
+
+class Argument(NamedTuple):
+    """A copy of an argument, and the identity of the object that was passed."""
+
+    value: Any
+    identity: int
+
+
+Arguments = dict[int | str, Argument]
 
 
 @torch.no_grad()
@@ -21,14 +29,15 @@ def find_stream_argument(trial: Trial, blocks: Sequence[nn.Module]) -> int | str
     """Return the position or the name of the stream among the arguments of a block.
 
     The first tensor that the first call returns is shifted. Exactly one argument of the second call
-    must move, and no other one if everything that the first call returns is shifted. If there is
-    one call alone, the first argument with floating-point numbers is the stream.
+    must move, and no other one if everything that the first call returns is shifted. The stream may
+    be passed several times, as query, key and value. If there is one call alone, the first argument
+    with floating-point numbers is the stream.
     """
     first, second = _arguments(trial, blocks)
     if not second:
-        return next((k for k, v in first.items() if _is_float(v)), None)
+        return next((k for k, own in first.items() if _is_float(own.value)), None)
     changed = _changed(second, _arguments(trial, blocks, _shift_first)[1])
-    streams = [key for key in changed if isinstance(second[key], Tensor)]
+    streams = [key for key in changed if isinstance(second[key].value, Tensor)]
     if not changed:
         raise UserError(
             "the first block's output does not reach the second block: the blocks run in parallel, "
@@ -37,11 +46,11 @@ def find_stream_argument(trial: Trial, blocks: Sequence[nn.Module]) -> int | str
         )
     if not streams:
         raise UserError(
-            f"the stream is inside the {type(second[changed[0]]).__name__} that blocks get as "
+            f"the stream is inside the {type(second[changed[0]].value).__name__} that blocks get as "
             "argument; give the stream to blocks as an argument of its own"
         )
     changed = _changed(second, _arguments(trial, blocks, _shift_all)[1])
-    if len(changed) > 1:
+    if len({second[key].identity for key in changed}) > 1:
         names = " and ".join(map(_name, changed[:2]))
         raise UserError(
             f"two arguments of a block follow the block before ({names}), so there are two "
@@ -58,9 +67,9 @@ def _arguments(
 
     def before(call: int, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
         if call <= 1:
-            named: Arguments = dict(enumerate(args))
+            named: dict[int | str, Any] = dict(enumerate(args))
             named.update(kwargs)
-            seen[call] = {key: _copy(value) for key, value in named.items()}
+            seen[call] = {key: Argument(_copy(v), id(v)) for key, v in named.items()}
 
     def after(call: int, output: Any) -> Any:
         return None if call or shift is None else shift(output)
@@ -80,7 +89,11 @@ def _shift_all(output: Any) -> Any:
 
 
 def _changed(before: Arguments, after: Arguments) -> list[int | str]:
-    return [key for key, value in before.items() if _differ(value, after.get(key))]
+    return [
+        key
+        for key, own in before.items()
+        if key not in after or _differ(own.value, after[key].value)
+    ]
 
 
 def noise_like(stream: Tensor) -> Tensor:
