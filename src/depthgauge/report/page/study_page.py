@@ -67,7 +67,7 @@ def study_page(study: StudyResult) -> str:
         "error_rate": f"{100 * study.thresholds.error_rate:g}",
         "ladder_words": list(map(reword, ladder)),
         "names_of": names_of,
-        "when_they_fire": reword(when_they_fire()),
+        "when_they_fire": list(map(reword, when_they_fire())),
         "charts": charts,
         "options": options,
         "evidence": {view.label: reword(_evidence(study, view)) for view in views},
