@@ -23,8 +23,9 @@ class SignFeedback(dg.Rule):
 
     def credit(self, context: dg.Context) -> dg.Credit:
         """Estimate the gradient at each block's output, and at the embedding's."""
-        blocks = [context.error.sign() @ matrix.T for matrix in context.feedback["B"]]
-        return dg.Credit(blocks=blocks, embed=blocks[0])
+        signs, matrices = context.error.sign(), context.feedback["B"]
+        blocks = [context.project(signs, matrix, i + 1) for i, matrix in enumerate(matrices)]
+        return dg.Credit(blocks=blocks, embed=context.project(signs, matrices[0], 0))
 
 
 def main() -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from depthgauge.api import (
         Reproduction,
         audit,
+        check_net,
         compare,
         identity,
         ladder,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
         retry,
     )
     from depthgauge.auditing.identity import IdentityResult
+    from depthgauge.checks.network.answer import NetCheck
     from depthgauge.config import RunConfig
     from depthgauge.diagnosis.diagnose import diagnose
     from depthgauge.diagnosis.report import Report
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from depthgauge.gauges.reading import Reading
     from depthgauge.nets.layout import Layout
     from depthgauge.nets.net_shape import NetShape
+    from depthgauge.nets.stack import Stack
     from depthgauge.published.compare import PublishedComparison
     from depthgauge.report.plot import Plot
     from depthgauge.results.comparison import Comparison
@@ -64,10 +67,11 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "depthgauge.api": (
-        *("Reproduction", "audit", "compare", "identity", "ladder", "null", "plan"),
+        *("Reproduction", "audit", "check_net", "compare", "identity", "ladder", "null", "plan"),
         *("plot", "report", "reproduce", "resume", "retry"),
     ),
     "depthgauge.auditing.identity": ("IdentityResult",),
+    "depthgauge.checks.network.answer": ("NetCheck",),
     "depthgauge.config": ("RunConfig",),
     "depthgauge.diagnosis.diagnose": ("diagnose",),
     "depthgauge.diagnosis.report": ("Report",),
@@ -80,6 +84,7 @@ _HOMES = {
     "depthgauge.gauges.reading": ("Reading",),
     "depthgauge.nets.layout": ("Layout",),
     "depthgauge.nets.net_shape": ("NetShape",),
+    "depthgauge.nets.stack": ("Stack",),
     "depthgauge.published.compare": ("PublishedComparison",),
     "depthgauge.report.plot": ("Plot",),
     "depthgauge.results.comparison": ("Comparison",),
@@ -107,6 +112,7 @@ __all__ = [
     "Finding",
     "IdentityResult",
     "Layout",
+    "NetCheck",
     "NetShape",
     "NetworkResult",
     "NormalisedOptions",
@@ -124,6 +130,7 @@ __all__ = [
     "Rung",
     "RungFinding",
     "Split",
+    "Stack",
     "StudyConfig",
     "StudyPlan",
     "StudyResult",
@@ -135,6 +142,7 @@ __all__ = [
     "Watch",
     "__version__",
     "audit",
+    "check_net",
     "compare",
     "diagnose",
     "identity",

@@ -21,12 +21,24 @@ from depthgauge.auditing.identity import IdentityResult, measure_identity
 from depthgauge.auditing.load_trained import load_trained
 from depthgauge.auditing.null import calibrate_null, reason_missing
 from depthgauge.auditing.trained_network import first_samples
+from depthgauge.checks.network.answer import NetCheck
+from depthgauge.checks.network.batch import (
+    batch_of_shape,
+    batch_of_task,
+    guessed_batch,
+    own_batch,
+)
+from depthgauge.checks.network.build import Network, build_model
+from depthgauge.checks.network.check_network import check_network
 from depthgauge.errors import NotApplicableError, UserError
 from depthgauge.gauges.credit import Convention
 from depthgauge.gauges.null import NullReading
+from depthgauge.losses.function_loss import AnyLoss
+from depthgauge.nets.cut.probe import Returns
+from depthgauge.nets.find_blocks import Blocks
 from depthgauge.published.compare import PublishedComparison
 from depthgauge.published.experiments import TASK, find_experiment
-from depthgauge.python_arguments import asked_for, checked_config, chosen_options
+from depthgauge.python_arguments import asked_for, checked_config, chosen_options, own_task
 from depthgauge.report.page.study_page import write_study_page
 from depthgauge.report.plot import Plot, plot_of
 from depthgauge.report.result_files import write_comparison
@@ -49,6 +61,7 @@ from depthgauge.study_pipeline import (
     thresholds_of,
     with_both_ends,
 )
+from depthgauge.tasks.registry import load_task
 from depthgauge.verdict.thresholds import Thresholds
 
 
@@ -210,6 +223,54 @@ def null(
     return calibrate_null(
         trained, first_samples(used, samples), draws, convention, on_draws=on_draws
     )
+
+
+def check_net(
+    net: Network,
+    *,
+    blocks: Blocks = None,
+    task: Any = None,
+    batch: Any = None,
+    shape: Sequence[int] | None = None,
+    words: int | None = None,
+    loss: AnyLoss | None = None,
+    returns: Returns = "auto",
+) -> NetCheck:
+    """Say what depthgauge sees of a network, and what it can do with the network.
+
+    The network runs on a few samples, in seconds, and is left as it was. If no samples are given,
+    they are guessed from the network's first layers.
+
+    Args:
+        net: a module, a function that builds it, `file.py:function`, or the name of a network of
+            the package (which needs a task).
+        blocks: the path to the blocks, or the modules. Without it, the attribute `blocks`, or else
+            the largest list of modules with which the network can be trained.
+        task: the task whose samples are taken: a name, a path, a `Task` or four arrays.
+        batch: instead, samples of your own: a pair (inputs, labels), or a mapping with `labels`.
+        shape: instead, the shape of one sample, which is drawn at random.
+        words: with `shape`: samples are tokens, whole numbers below this one.
+        loss: the loss that trains the network; by default that of the task, or the cross-entropy,
+            or the squared error if the labels are not class numbers.
+        returns: what the last block returns, if this cannot be told: "stream", or "branch" for a
+            branch that the network adds to the stream.
+    """
+    if sum(given is not None for given in (task, batch, shape)) > 1:
+        raise UserError("task, batch and shape all give samples; give one of them")
+    if words is not None and shape is None:
+        raise UserError("words is the number of tokens in samples of a shape; give the shape too")
+    own = own_task(task) or (None if task is None else load_task(str(task)))
+    model = build_model(net, own)
+    if own is not None:
+        samples = batch_of_task(model, own)
+        loss = own.loss if loss is None else loss
+    elif batch is not None:
+        samples = own_batch(batch)
+    elif shape is not None:
+        samples = batch_of_shape(model, tuple(shape), words)
+    else:
+        samples = guessed_batch(model)
+    return check_network(model, samples, blocks=blocks, loss=loss, returns=returns)
 
 
 def compare(studies: Sequence[StudyResult | str | Path], to: str | None = None) -> Comparison:

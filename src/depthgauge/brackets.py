@@ -1,11 +1,36 @@
-"""Parse a name with options in brackets, such as `dfa[normalise=batch]` or `vit[patch=4]`."""
+"""Parse a name with options in brackets, such as `vit[patch=4]`, and describe such options."""
 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 from depthgauge.errors import UserError
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+
+class OptionDescription(TypedDict):
+    """An option or control that brackets may hold; a control has no default."""
+
+    name: str
+    default: object
+    description: str
+
+
+def describe_options(model: type[BaseModel], names: Iterable[str]) -> list[OptionDescription]:
+    """Describe the options `names` of a pydantic model."""
+    fields = {name: model.model_fields[name] for name in names}
+    return [
+        {
+            "name": name,
+            "default": field.get_default(call_default_factory=True),
+            "description": field.description or "",
+        }
+        for name, field in fields.items()
+    ]
 
 
 class Bracketed(NamedTuple):

@@ -1,17 +1,22 @@
 """Turn arguments that are passed in Python into a `StudyConfig`.
 
-A rule may be a name, a class or an instance. A task may be a name, a `Task` or four arrays. Arrays
+A rule may be a name, a class or an instance. A network may be a name, or a function or class that
+makes it. A task may be a name, a `Task` or four arrays. Arrays
 and classes from a notebook are saved in the study's folder, where every worker finds them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+from torch import nn
+
 from depthgauge.errors import OptionError, UserError
-from depthgauge.registry import RULES
+from depthgauge.nets.user_sources import remember_source
+from depthgauge.registry import NETS, RULES, file_of
 from depthgauge.rules.choice import with_options
 from depthgauge.rules.contract import Rule
 from depthgauge.scheduling.grid import folder_of
@@ -58,18 +63,57 @@ def config_from(options: Mapping[str, Any]) -> tuple[StudyConfig, Task | None]:
     The task is None unless the caller passed it as a `Task` or as arrays.
     """
     given = {name: value for name, value in options.items() if value is not None}
-    own_task = _own_task(given.get("task"))
+    passed = own_task(given.get("task"))
     rules = _listed(given.get("rules"))
     plain = {name: value for name, value in given.items() if name not in ("rules", "task")}
-    if own_task is None and "task" in given:
+    if passed is None and "task" in given:
         plain["task"] = str(given["task"])
     plain |= {name: str(plain[name]) for name in ("out", "checkpoints") if name in plain}
-    if own_task is not None and "checkpoints" in plain:
+    own_net = _own_net(plain)
+    if own_net is not None:
+        return _with_saved_net(plain, rules, passed, own_net)
+    if passed is not None and "checkpoints" in plain:
         config = study_config(plain if rules is None else plain | {"rules": rules})
-        return config, _held_out(own_task, config)
-    if own_task is None and all(isinstance(rule, str) for rule in rules or ()):
+        return config, _held_out(passed, config)
+    if passed is None and all(isinstance(rule, str) for rule in rules or ()):
         return study_config(plain if rules is None else plain | {"rules": rules}), None
-    return _with_saved(plain, rules, own_task)
+    return _with_saved(plain, rules, passed)
+
+
+def _own_net(plain: Mapping[str, Any]) -> Callable[..., Any] | None:
+    """Return the function or class that was passed as `net`; None for a text or no network."""
+    net = plain.get("net")
+    if net is None or isinstance(net, str):
+        return None
+    if isinstance(net, nn.Module) or not callable(net) or not hasattr(net, "__qualname__"):
+        raise OptionError(
+            "net",
+            f"net is {type(net).__name__}; give a function or class that returns a new network, "
+            "because every seed starts from weights of its own",
+        )
+    made: Callable[..., Any] = net
+    return made
+
+
+def _with_saved_net(
+    plain: dict[str, Any],
+    rules: Sequence[Any] | None,
+    own_task: Task | None,
+    own_net: Callable[..., Any],
+) -> tuple[StudyConfig, Task | None]:
+    """Return the configuration with a text for the user's network.
+
+    The source of a function from a notebook is saved in the study's folder, whose name depends on
+    the network; so it is first saved elsewhere.
+    """
+    with TemporaryDirectory() as place:
+        draft = NETS.reference(own_net, Path(place))
+        if file_of(draft) is None or not Path(draft).is_relative_to(place):
+            return _with_saved(plain | {"net": draft}, rules, own_task)
+        config, task = _with_saved(plain | {"net": draft}, rules, own_task)
+        saved = NETS.reference(own_net, Path(str(config.out)) / SOURCES)
+        remember_source(saved)
+        return config.changed(net=saved), task
 
 
 def _listed(rules: Any) -> list[Any] | None:
@@ -80,7 +124,7 @@ def _listed(rules: Any) -> list[Any] | None:
     return [rules] if is_one else list(rules)
 
 
-def _own_task(given: Any) -> Task | None:
+def own_task(given: Any) -> Task | None:
     """Return the task that was passed as a `Task` or as arrays; None for a name or no task."""
     if given is None or isinstance(given, str | Path):
         return None

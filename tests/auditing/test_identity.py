@@ -14,7 +14,6 @@ from depthgauge.auditing.identity import measure_identity
 from depthgauge.config import NetConfig
 from depthgauge.nets.registry import initial_net
 from depthgauge.published.figures import published
-from depthgauge.tasks.registry import load_task
 
 TASK = make_task()
 NET = NetConfig(width=8, blocks=3, w2_std=0.3)
@@ -74,9 +73,9 @@ def test_measuring_leaves_the_random_state_alone():
 
 
 @pytest.mark.cifar
-def test_the_published_initialisation_figures_come_out_to_seven_digits():
+def test_the_published_initialisation_figures_come_out_to_seven_digits(cifar10):
     net = NetConfig(width=256, blocks=4)
-    document = measure_identity(load_task("cifar10"), net, [42, 123, 456], samples=256).to_dict()
+    document = measure_identity(cifar10, net, [42, 123, 456], samples=256).to_dict()
     for seed, figures in published().init_identity.per_seed.items():
         found = document["per_seed"][str(seed)]
         assert found["per_block_ratio"] == pytest.approx(figures.per_block_ratio, abs=1e-7)

@@ -131,9 +131,10 @@ def on_cores(count: int) -> Iterator[None]:
 
 
 def complaints(err: str) -> str:
-    """What was said on standard error beside the lines on what is trained."""
+    """What was said on standard error beside what is trained, and how far it is."""
     trained = r"^training \d+ (run|swap twin|confirming run|noise run)s? of \d+ epochs? .*\n?"
-    return re.sub(trained, "", err, flags=re.MULTILINE)
+    progress = r"^(training|reading [^:\n]+): \d+ %.*\n?"
+    return re.sub(f"{trained}|{progress}", "", err, flags=re.MULTILINE)
 
 
 def run_apart(*arguments: object) -> tuple[Done, set[str]]:

@@ -6,15 +6,13 @@ import pytest
 
 from depthgauge.auditing.gauge_readings import read_untrained
 from depthgauge.config import NetConfig
-from depthgauge.tasks.registry import load_task
 from depthgauge.verdict.thresholds import Thresholds
 
 
 @pytest.mark.cifar
-def test_untrained_networks_raise_no_alarm_and_have_the_published_norms():
-    task = load_task("cifar10")
+def test_untrained_networks_raise_no_alarm_and_have_the_published_norms(cifar10):
     net = NetConfig(width=256, blocks=4)
-    reports = read_untrained(net, task, [42, 123, 456], Thresholds())
+    reports = read_untrained(net, cifar10, [42, 123, 456], Thresholds())
     assert {report.verdict for report in reports.values()} == {"no alarm, depth untested"}
     for report in reports.values():
         assert report.residual_norms[-1] == pytest.approx(8.9, abs=0.1)

@@ -29,7 +29,7 @@ def test_every_boundary_needs_its_credit(batch):
 
 
 def test_credit_of_another_shape_is_refused(batch):
-    with pytest.raises(UserError, match=r"all of the shape \(5, 8\)"):
+    with pytest.raises(UserError, match=r"of the shapes of the states: \[\(5, 8\)"):
         checked_credit(lambda b: [g[:, :-1] for g in b.gradients], batch)
 
 

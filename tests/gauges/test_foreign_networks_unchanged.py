@@ -77,10 +77,10 @@ def test_after_an_error_of_the_network_itself():
     assert fields(network.model) == before
 
 
-def test_after_a_block_that_changes_the_shape():
+def test_after_a_block_that_changes_the_shape_of_what_the_readout_takes():
     network = build(post_norm_cnn)
     network.model.stages[2] = nn.Sequential(nn.BatchNorm2d(5), nn.MaxPool2d(2))
     before = fields(disarrange(network.model))
-    with pytest.raises(UserError, match="block 2 changes the stream's shape from"):
+    with pytest.raises(UserError, match="shapes cannot be multiplied"):
         measured(network)
     assert fields(network.model) == before

@@ -6,7 +6,7 @@ import re
 
 import pytest
 import torch
-from nets.stacks import batch, stack
+from nets.stacks import assert_seen, batch, stack, states_and_gradients
 from torch import nn
 
 from depthgauge.errors import UserError
@@ -112,11 +112,20 @@ def test_a_stranger_among_the_blocks_is_refused():
         find_blocks(net, [*net.body.stages, nn.Linear(3, 3)])
 
 
-def test_a_block_that_is_used_twice_is_refused_when_it_runs_again():
+def test_a_block_that_is_listed_twice_is_seen_at_both_calls():
     net = stack(depth=1)
     net.layers.append(net.layers[0])
-    with pytest.raises(UserError, match="once each"):
-        StreamReader(net, "layers").see(*batch())
+    reader = StreamReader(net, "layers")
+    seen = reader.see(*batch())
+    states, gradients = states_and_gradients(net, *batch())
+    assert_seen(seen, states, gradients)
+    first, second = (reader.logits(seen.inputs, skip=block) for block in (0, 1))
+    once = stack(depth=1)(seen.inputs)
+    assert torch.equal(first, second)
+    torch.testing.assert_close(first, once)
+    shift = torch.ones_like(states[1])
+    shifted = net.head(net.norm(net.layers[1](states[1] + shift)))
+    torch.testing.assert_close(reader.logits(seen.inputs, shift=(1, shift)), shifted)
 
 
 def test_blocks_given_as_modules_are_seen_like_those_of_a_path():

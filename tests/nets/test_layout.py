@@ -108,7 +108,9 @@ def test_axes_that_are_not_there_are_named():
         (Layout(feature_axis=0), (N, D), "sample axis 0 and feature axis 0"),
         (Layout(), (N,), "sample axis 0 and feature axis -1"),
     ]:
-        with pytest.raises(UserError, match=rf"^a stream of shape \({shape[0]}.* has no {axes};"):
+        with pytest.raises(
+            UserError, match=rf"^a stream of shape \({shape[0]}.* cannot have {axes};"
+        ):
             layout.arrange(stream(*shape))
 
 

@@ -15,7 +15,6 @@ from depthgauge.nets.registry import initial_net
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.registry import NETS
 from depthgauge.tasks.inputs import as_inputs
-from depthgauge.tasks.registry import load_task
 
 
 def seeded(seed: int, *shape: int, **options) -> ResidualMLP:
@@ -83,12 +82,8 @@ def test_a_net_is_built_from_its_configuration_and_seed():
 
 
 @pytest.fixture(scope="module")
-def first_test_images():
-    try:
-        task = load_task("cifar10")
-    except UserError as missing:
-        pytest.skip(str(missing))
-    return as_inputs(task.evaluation.x[:256], task, torch.float32)
+def first_test_images(cifar10):
+    return as_inputs(cifar10.evaluation.x[:256], cifar10, torch.float32)
 
 
 @pytest.mark.cifar

@@ -27,7 +27,17 @@ class TokenBlock(nn.Module):
         return self.turn(torch.tanh(self.mix(h.mT).mT))
 
 
-class TokenNet(nn.Module):
+class Residual(nn.Module):
+    """The forward pass of both networks; a block that changes the shape replaces the stream."""
+
+    embed: nn.Module
+    blocks: nn.ModuleList
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.readout(states_of(self, x)[-1])
+
+
+class TokenNet(Residual):
     """(samples, tokens, features); one answer for a sample, or one for each token."""
 
     def __init__(self, *, each: bool = False) -> None:
@@ -61,7 +71,7 @@ class ImageBlock(nn.Module):
         return torch.tanh(self.conv(h))
 
 
-class ImageNet(nn.Module):
+class ImageNet(Residual):
     """(samples, channels, height, width); with `stages` the last block changes the shape."""
 
     def __init__(self, *, stages: bool = False) -> None:

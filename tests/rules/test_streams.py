@@ -9,7 +9,6 @@ from rules.rule_contexts import assert_same, assert_same_feedback, in_order
 from rules.stream_nets import (
     CLASSES,
     NETS,
-    SAMPLES,
     TOKENS,
     context_on,
     drawn,
@@ -100,7 +99,8 @@ def test_tokens_that_do_not_count_have_no_target_to_project():
 
 @EACH_NET
 def test_feedback_alignment_hands_the_last_gradient_down_by_the_oracles_chain(name):
-    feedback, last = drawn(FA(), make(name)), gradients_of(make(name))[-1] / SAMPLES
+    net = make(name)
+    feedback, last = drawn(FA(), net), gradients_of(net)[-1] / net.batch()[1].numel()
     own = list(feedback["B"]) if "B" in feedback else [feedback[f"B.{i}"] for i in range(3)]
     assert_same(
         credit_of(FA(), name, feedback), stream_rules.alignment(last, own, states(name)), 1e-12

@@ -10,8 +10,7 @@ from depthgauge.tasks.data_set import sha256_by_name
 
 
 @pytest.mark.cifar
+@pytest.mark.usefixtures("cifar10")
 def test_it_has_the_published_digests():
-    if not cache.path_of("cifar10").exists():
-        pytest.skip("cifar10 is not in the cache; `depthgauge data fetch cifar10` gets it")
     arrays, _ = cache.read(CIFAR10)
     assert sha256_by_name(arrays) == CIFAR10.sha256

@@ -31,7 +31,8 @@ def digits() -> tuple[Task, LinearClassifier]:
 
 def standardised(task: Task) -> tuple[torch.Tensor, torch.Tensor]:
     """Training and evaluation inputs; a feature that never changes is zero."""
-    train, other = (as_inputs(s.x, task, torch.float64) for s in (task.train, task.evaluation))
+    splits = (task.train, task.evaluation)
+    train, other = (as_inputs(s.x, task, torch.float64).flatten(1) for s in splits)
     mean, std = train.mean(0), ((train - train.mean(0)) ** 2).mean(0).sqrt()
     std[std == 0] = 1
     return (train - mean) / std, (other - mean) / std
@@ -141,3 +142,50 @@ def test_where_it_makes_no_sense_a_reason_is_said():
     assert reason_not_fitted(one) == "n/a: all training samples have one class"
     reason = reason_not_fitted(task, most_features=11)
     assert reason == "n/a: inputs have 12 features, more than 11"
+
+
+def token_task(*, each: bool) -> Task:
+    """Three tokens; the answer is the middle token, or of each token the token plus one."""
+    x = torch.randint(4, (600, 3), generator=torch.Generator().manual_seed(0))
+    y = (x + 1) % 4 if each else x[:, 1]
+    if each:
+        y = y.where(torch.tensor([True, False, True]), -100)
+    return Task("tokens", Split(x[:400], y[:400]), Split(x[400:], y[400:]), 4)
+
+
+def test_of_tokens_with_one_answer_the_classifier_sees_each_token_at_its_position():
+    task = token_task(each=False)
+    found = fit_linear_classifier(task)
+    assert found.weights.shape == (3 * 4, 4)
+    assert found.samples == 400
+    assert found.right_answers(task.evaluation, task).all()
+    x = torch.nn.functional.one_hot(task.train.x, 4).flatten(1).double()
+    slow = slowly((x - x.mean(0)) / x.std(0, correction=0), task.train.y, found.penalty)
+    assert found.weights.T.numpy() == pytest.approx(slow.coef_, abs=1e-5)
+
+
+def test_where_tokens_have_answers_the_classifier_sees_the_token_itself_and_counts_those_alone():
+    task = token_task(each=True)
+    found = fit_linear_classifier(task)
+    assert found.weights.shape == (4, 4)
+    assert found.samples == 2 * 400
+    shares = found.right_answers(task.evaluation, task)
+    assert shares.tolist() == [1.0] * 200
+    wrong = replace(task.evaluation, y=task.evaluation.y.roll(1, 0))
+    expected = (wrong.y == (task.evaluation.x + 1) % 4).sum(1).double() / 2
+    assert np.array_equal(found.right_answers(wrong, task), expected.numpy())
+
+
+def test_a_sample_without_an_answer_does_not_count():
+    task = token_task(each=True)
+    y = task.evaluation.y.clone()
+    y[0] = -100
+    found = fit_linear_classifier(task)
+    assert len(found.right_answers(replace(task.evaluation, y=y), task)) == 199
+
+
+def test_real_targets_have_no_classifier():
+    x = torch.randn(8, 3)
+    split = Split(x, x[:, :1])
+    reason = reason_not_fitted(Task("numbers", split, split, 1, loss="squared_error"))
+    assert reason == "n/a: the targets are real numbers, not classes"

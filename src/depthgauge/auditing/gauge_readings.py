@@ -26,7 +26,6 @@ from depthgauge.gauges.norms import BATCH_READ, BATCHES_READ
 from depthgauge.gauges.numerics import NumericsGauge, NumericsReading
 from depthgauge.gauges.perturbation_published import PublishedPerturbation
 from depthgauge.nets.registry import initial_net
-from depthgauge.nets.stream_reader import StreamReader
 from depthgauge.rules.credit_function import formed_credit, rule_credit
 from depthgauge.tasks.base import Task
 from depthgauge.training.threads import use_threads
@@ -105,6 +104,7 @@ def _report(
         bp_depth_gain=bp_gain,
         method_name=network.label,
         blocks=trained.blocks,
+        layout=trained.layout,
         loss=trained.loss,
         thresholds=thresholds,
         initial=trained.initial(task),
@@ -118,7 +118,7 @@ def _numerics_with_bf16(
     trained: TrainedNetwork, batches: Sequence[tuple[Tensor, Tensor]]
 ) -> NumericsReading:
     """Compare the gradients in float32 and in bfloat16 with the float64 gradient (D2n)."""
-    net = StreamReader(trained.net, trained.blocks, loss=trained.loss)
+    net = trained.reader()
     gauge = NumericsGauge(net.in_precision(torch.bfloat16))
     measure(net, batches[:1], [gauge])
     return gauge.reading()
@@ -157,8 +157,7 @@ def _add_credit(
         gauges["perturbation_published"] = PublishedPerturbation(formed)
     x, y = first_samples(task, SAMPLES)
     batches = zip(torch.split(x, BATCH_READ), torch.split(y, BATCH_READ), strict=True)
-    net = StreamReader(trained.net, trained.blocks, loss=trained.loss)
-    measure(in_float32(net)[0], batches, list(gauges.values()))
+    measure(in_float32(trained.reader())[0], batches, list(gauges.values()))
     return replace(report, **readings_of(gauges))
 
 

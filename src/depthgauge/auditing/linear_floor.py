@@ -13,6 +13,7 @@ from depthgauge.results.study import StudyResult
 from depthgauge.store.files import write_text
 from depthgauge.store.result_file import pack_answers
 from depthgauge.tasks.base import Task
+from depthgauge.training.classifier_rows import Rows, count_features
 from depthgauge.training.linear_classifier import (
     EXACT,
     MOST_SAMPLES,
@@ -32,6 +33,8 @@ def add_linear_floor(study: StudyResult, task: Task, say: Callable[[str], None])
     if study.linear_floor is not None and study.linear_floor.task == task.config:
         return study
     samples, features = len(task.train), task.input_dim
+    if not task.is_regression:
+        samples, features = len(Rows.of(task.train, task)), count_features(task)
     if samples * features > EXACT:
         say(
             f"fitting a linear classifier to {min(samples, MOST_SAMPLES):,} samples of "

@@ -7,7 +7,8 @@ feedback at random, in the same way as the feedback that it trains with.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol, cast
+from functools import partial
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -19,12 +20,12 @@ from depthgauge.gauges.norms import unit_vectors
 from depthgauge.gauges.null import NullReading, calibrate
 from depthgauge.gauges.projection import ProjectedAlignment
 from depthgauge.nets.batch_view import BatchView
-from depthgauge.nets.net_shape import NetShape
+from depthgauge.nets.preserve_state import preserve_state
 from depthgauge.nets.residual_mlp import ResidualMLP
-from depthgauge.nets.stream_reader import StreamReader
 from depthgauge.rules.contract import Rule
 from depthgauge.rules.credit_function import draw_noise, make_context
 from depthgauge.rules.feedback import draw_feedback
+from depthgauge.rules.positions import VECTORS
 
 SAMPLES = 2048
 """The number of samples by the protocol."""
@@ -62,16 +63,17 @@ def calibrate_null(
     `torch.manual_seed(first_seed + i)`. After each group of draws, `on_draws` is called with the
     number of draws in the group.
     """
-    rule, feedback, net = trained.rule, trained.feedback, cast(ResidualMLP, trained.net)
-    if rule is None or not feedback:
+    rule, feedback, shape = trained.rule, trained.feedback, trained.shape
+    if rule is None or shape is None or not feedback:
         raise ValueError(reason_missing(trained))
-    seen = in_float32(StreamReader(net, trained.blocks, loss=trained.loss))[0].see(*batch)
-    alignment = _alignment(rule, net, seen, feedback, convention)
+    seen = in_float32(trained.reader())[0].see(*batch)
+    alignment = _alignment(rule, seen, feedback, convention)
+    draw = partial(draw_feedback, rule, trained.net, shape)
     parts = [alignment([feedback])]
     for start in range(0, draws, alignment.together):
         size = min(alignment.together, draws - start)
         seeds = range(first_seed + start, first_seed + start + size)
-        parts.append(alignment(_fresh_feedback(rule, net, feedback, seeds)))
+        parts.append(alignment(_fresh_feedback(draw, feedback, seeds)))
         on_draws(size)
     values = torch.cat(parts)
     measured_on = f"{len(seen):,} samples, {draws:,} fresh feedbacks"
@@ -79,7 +81,7 @@ def calibrate_null(
 
 
 def _fresh_feedback(
-    rule: Rule, net: ResidualMLP, like: Feedback, seeds: Sequence[int]
+    draw: Callable[[torch.Generator], Feedback], like: Feedback, seeds: Sequence[int]
 ) -> list[Feedback]:
     """Draw feedback with each seed, in the precision of the training feedback `like`.
 
@@ -90,7 +92,7 @@ def _fresh_feedback(
     with torch.random.fork_rng(devices=[]):
         for seed in seeds:
             torch.default_generator.manual_seed(seed)
-            own = draw_feedback(rule, net, NetShape.of(net), torch.default_generator)
+            own = draw(torch.default_generator)
             drawn.append({name: tensor.to(like[name].dtype) for name, tensor in own.items()})
     return drawn
 
@@ -105,7 +107,7 @@ class _Alignment(Protocol):
 
 
 def _alignment(
-    rule: Rule, net: ResidualMLP, seen: BatchView, feedback: Feedback, convention: Convention
+    rule: Rule, seen: BatchView, feedback: Feedback, convention: Convention
 ) -> _Alignment:
     """Return the fast computation of Γ if it is right for the rule, else the general computation.
 
@@ -116,7 +118,7 @@ def _alignment(
     source = rule.projected(make_context(rule, seen, feedback))
     if source is None:
         return formed
-    projected = _Projected(source, net, seen, convention)
+    projected = _Projected(source, seen, convention)
     apart = (projected([feedback]) - formed([feedback])).abs().nan_to_num().max()
     return projected if float(apart) < SAME else formed
 
@@ -129,10 +131,8 @@ class _Projected:
 
     together = 100
 
-    def __init__(
-        self, source: Tensor, net: ResidualMLP, seen: BatchView, convention: Convention
-    ) -> None:
-        self._blocks, self._convention = net.num_blocks, convention
+    def __init__(self, source: Tensor, seen: BatchView, convention: Convention) -> None:
+        self._blocks, self._convention = len(seen.states) - 1, convention
         self._alignment = ProjectedAlignment(source, seen.unit_gradients)
 
     def __call__(self, feedback: Sequence[Feedback]) -> Tensor:
@@ -144,8 +144,9 @@ class _Projected:
 class _Formed:
     """Computes the credit of any rule, and Γ from the credit.
 
-    If the rule is `batched`, several feedbacks are computed at once. The credit is not normalised,
-    because normalisation does not change the direction of a vector.
+    If the rule is `batched`, several feedbacks are computed at once, unless the rule runs parts of
+    another network than ResidualMLP. The credit is not normalised, because normalisation does not
+    change the direction of a vector.
     """
 
     together = 8
@@ -154,21 +155,32 @@ class _Formed:
         self._rule, self._seen, self._convention = rule, seen, convention
         self._noise = draw_noise(rule, seen)
         dtype = seen.states[0].dtype
-        self._directions = [unit_vectors(gradient).to(dtype) for gradient in seen.unit_gradients]
+        runs_network = not rule.needs.isdisjoint({"readout", "blocks"})
+        is_general = not isinstance(seen.net.model, ResidualMLP)
+        self._is_lifted = rule.batched and not (runs_network and is_general)
+        self._arrange = seen.net.layout.arrange
+        self._directions = [
+            unit_vectors(self._flat(gradient)).to(dtype) for gradient in seen.unit_gradients
+        ]
 
-    @torch.no_grad()
     def __call__(self, feedback: Sequence[Feedback]) -> Tensor:
-        if not self._rule.batched:
-            return torch.stack([self._one(drawn) for drawn in feedback])
-        stacked = {name: torch.stack([drawn[name] for drawn in feedback]) for name in feedback[0]}
-        lifted: Tensor = torch.func.vmap(self._one)(stacked)
-        return lifted
+        with preserve_state(self._seen.net.model), torch.no_grad():
+            if not self._is_lifted:
+                return torch.stack([self._one(drawn) for drawn in feedback])
+            names = feedback[0].keys()
+            stacked = {name: torch.stack([drawn[name] for drawn in feedback]) for name in names}
+            lifted: Tensor = torch.func.vmap(self._one)(stacked)
+            return lifted
 
     def _one(self, drawn: Feedback) -> Tensor:
         given = self._rule.credit(make_context(self._rule, self._seen, drawn, self._noise))
         credit = pair_with_gradients([given.embed, *given.blocks], self._convention)
         pairs = zip(credit, self._directions, strict=True)
-        return torch.stack([_mean_cosine(a, g) for a, g in pairs])
+        return torch.stack([_mean_cosine(self._flat(a), g) for a, g in pairs])
+
+    def _flat(self, stream: Tensor) -> Tensor:
+        """Return each sample's entries as one row; a stream of vectors stays as it is."""
+        return stream if stream.dim() == VECTORS else self._arrange(stream).flatten(1)
 
 
 def _mean_cosine(credit: Tensor, directions: Tensor) -> Tensor:
@@ -176,6 +188,8 @@ def _mean_cosine(credit: Tensor, directions: Tensor) -> Tensor:
 
     A sample does not count if its credit or its direction is zero.
     """
+    if credit.shape != directions.shape:  # published: the gradient at the input of a stage
+        return directions.new_tensor(torch.nan, dtype=torch.float64)
     largest = credit.abs().amax(-1, keepdim=True)
     scaled = credit / torch.where(largest > 0, largest, 1.0)
     counted = (largest.squeeze(-1) > 0) & directions.any(-1)

@@ -16,10 +16,12 @@ from depthgauge.config import NetConfig, RuleConfig
 from depthgauge.errors import UserError, one_line
 from depthgauge.gauges.norms import BATCH_READ, BATCHES_READ
 from depthgauge.nets.from_state_dict import build_residual_mlp
+from depthgauge.nets.layout import Layout
 from depthgauge.nets.net_shape import NetShape
 from depthgauge.nets.probed import shape_of
 from depthgauge.nets.registry import initial_net
 from depthgauge.nets.residual_mlp import ResidualMLP
+from depthgauge.nets.stream_reader import StreamReader
 from depthgauge.nets.user_network import build_network, load_weights
 from depthgauge.registry import RULES
 from depthgauge.rules.choice import choose_rule
@@ -68,6 +70,15 @@ class TrainedNetwork:
     drawn: tuple[NetConfig, int] | None = None
     shape: NetShape | None = None
     loss: str = "cross_entropy"
+
+    @property
+    def layout(self) -> Layout | None:
+        """The axes of the network's stream; None if they are not known."""
+        return None if self.shape is None else self.shape.layout
+
+    def reader(self) -> StreamReader:
+        """Return a reader of the network's stream."""
+        return StreamReader(self.net, self.blocks, loss=self.loss, layout=self.layout)
 
     def initial(self, task: Task) -> nn.Module | None:
         """Return the network before training; None if its initial weights are not known."""

@@ -78,7 +78,7 @@ def from_the_generator(checked: CheckedRule) -> str | None:
 def uses_its_copies(checked: CheckedRule) -> str | None:
     """Remark on a rule that sets `copies_weights` but whose feedback has nothing of the weights.
 
-    Without `copies_weights` a rule gets no weights, so it cannot copy them.
+    No remark is needed for a rule that does not set `copies_weights`: it is given no weights.
     """
     first, other = (checked.draw(checked.build(), run, SEEDS[0]) for run in RUNS[:2])
     copied = any(not tensor.equal(other[name]) for name, tensor in first.items())

@@ -1,7 +1,7 @@
 """`depthgauge rules`, `nets` and `tasks`: list the available rules, networks and tasks.
 
-The lists do not import torch. `rules RULE` and `rules --json` import torch, since the options of
-rules are declared in classes that need torch.
+The lists do not import torch. `rules RULE`, `nets NET` and both with --json import torch, since
+options are declared in classes that need torch.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from depthgauge.registry import NETS, RULES, TASKS, Kind
 from depthgauge.rules.access import Access, access_of
 
 if TYPE_CHECKING:
-    from depthgauge.rules.description import OptionDescription
+    from depthgauge.brackets import OptionDescription
 
 COLUMN = 14
 """The width of the first column, which holds the names, in characters."""
@@ -33,8 +33,9 @@ def add_rules(parser: argparse.ArgumentParser) -> None:
 
 def add_nets(parser: argparse.ArgumentParser) -> None:
     """Add the options of `nets`."""
+    parser.add_argument("net", nargs="?", metavar="NET", help="show the options of this network")
     add_json_option(parser)
-    parser.set_defaults(run=partial(_show_list, NETS, describe=_describe_net))
+    parser.set_defaults(run=_run_nets)
 
 
 def add_tasks(parser: argparse.ArgumentParser) -> None:
@@ -51,6 +52,17 @@ def _run_rules(args: argparse.Namespace) -> int:
     _show_list(RULES, args, describe=_describe_rule, second_line=_access)
     if not args.json:
         print("\n`depthgauge rules RULE` shows the options of a rule.")
+    return 0
+
+
+def _run_nets(args: argparse.Namespace) -> int:
+    """Print the list of networks, or one network with its options."""
+    if args.net is not None:
+        _print_net(args.net, args.json)
+        return 0
+    _show_list(NETS, args, describe=_describe_net)
+    if not args.json:
+        print("\n`depthgauge nets NET` shows the options of a network.")
     return 0
 
 
@@ -83,8 +95,18 @@ def _loadable(kind: Kind[Any]) -> Iterator[str]:
             yield name
 
 
-def _describe_net(name: str) -> object:
-    return {"name": name, "summary": NETS.summary(name)}
+def _describe_net(name: str) -> dict[str, Any]:
+    from depthgauge.brackets import describe_options
+    from depthgauge.nets.architectures.choice import choose_net, options_of
+
+    choice = choose_net(name)
+    options = options_of(choice.net_class)
+    return {
+        "name": name,
+        "summary": NETS.summary(name),
+        "width": choice.usual_width,
+        "options": describe_options(options, options.model_fields),
+    }
 
 
 def _describe_task(name: str) -> object:
@@ -105,6 +127,17 @@ def _access(name: str) -> str:
     """
     needs: frozenset[str] = RULES.attribute(name, "needs", frozenset())  # type: ignore[assignment]
     return str(Access(tuple(needs), bool(RULES.attribute(name, "copies_weights", False))))
+
+
+def _print_net(name: str, as_json: bool) -> None:
+    net = _describe_net(name)
+    if as_json:
+        print_json(net)
+        return
+    width = net["width"]
+    print(f"{name:{COLUMN}} {net['summary']}")
+    print(f"{'':{COLUMN}} width {'as the task says' if width is None else width}, with --width N")
+    _print_options(net["options"])
 
 
 def _print_rule(reference: str, as_json: bool) -> None:

@@ -50,6 +50,7 @@ COMMANDS = {
     "nets": "list the networks",
     "tasks": "list the tasks",
     "new-rule": "write a file with a working rule, from which to make your own",
+    "check-net": "say what depthgauge sees of a network, and what it can do with it",
     "check-rule": "check on tiny networks whether a rule keeps its contract, in seconds",
 }
 """Every command, with its line in `--help`.

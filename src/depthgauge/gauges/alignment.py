@@ -28,7 +28,11 @@ class AlignmentReading(Reading):
 
 
 class AlignmentGauge:
-    """The mean over samples of cos(a, g) at each layer, with credit a and gradient g."""
+    """The mean over samples of cos(a, g) at each layer, with credit a and gradient g.
+
+    Vectors are over all axes of a sample. By the published convention a block's credit is compared
+    with the gradient at its input; where the block changes the shape, this has no cosine.
+    """
 
     def __init__(self, credit: CreditFunction, convention: Convention = "depthgauge") -> None:
         self._credit, self._convention = credit, convention
@@ -44,6 +48,8 @@ class AlignmentGauge:
             torch.stack(
                 [
                     cosines(arrange(a).flatten(1), arrange(g).flatten(1))
+                    if a.shape == g.shape
+                    else batch.losses.new_full((len(batch),), torch.nan)
                     for a, g in zip(credit, batch.unit_gradients, strict=True)
                 ]
             )

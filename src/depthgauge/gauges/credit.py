@@ -17,11 +17,11 @@ Convention = Literal["depthgauge", "published"]
 def checked_credit(function: CreditFunction, batch: BatchView) -> list[Tensor]:
     """Return the credit of a batch; refuse credit with other shapes than the stream's."""
     credit = list(function(batch))
-    shapes = [tuple(tensor.shape) for tensor in credit]
-    if shapes != [tuple(state.shape) for state in batch.states]:
+    shapes, wanted = [[tuple(t.shape) for t in tensors] for tensors in (credit, batch.states)]
+    if shapes != wanted:
         raise UserError(
-            f"the credit has the shapes {shapes}; return {len(batch.states)} tensors, one for the "
-            f"embedding and one for each block, all of the shape {tuple(batch.states[0].shape)}"
+            f"the credit has the shapes {shapes}; return {len(wanted)} tensors, one for the "
+            f"embedding and one for each block, of the shapes of the states: {wanted}"
         )
     return [tensor.detach() for tensor in credit]
 

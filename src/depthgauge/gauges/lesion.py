@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from depthgauge.gauges.accuracy import NO_SCORE, ScoreSum
 from depthgauge.gauges.reading import Reading, SampleCount
 from depthgauge.nets.batch_view import BatchView
@@ -14,8 +16,8 @@ class LesionGauge:
     """
 
     def __init__(self) -> None:
-        self._whole, self._without = ScoreSum(), list[ScoreSum]()
-        self._count = SampleCount()
+        self._whole, self._without = ScoreSum(), dict[int, ScoreSum]()
+        self._blocks, self._count = 0, SampleCount()
 
     def see(self, batch: BatchView) -> None:
         """Run the batch again for each block, with this block skipped."""
@@ -23,19 +25,23 @@ class LesionGauge:
         self._whole.add(batch, batch.logits)
         if not self._whole.labels:
             return
-        self._without = self._without or [ScoreSum() for _ in range(batch.net.num_blocks)]
-        for index, score in enumerate(self._without):
-            score.add(batch, batch.net.logits(batch.inputs, skip=index))
+        self._blocks = batch.net.num_blocks
+        for index, (below, above) in enumerate(pairwise(batch.states)):
+            if below.shape == above.shape:
+                score = self._without.setdefault(index, ScoreSum())
+                score.add(batch, batch.net.logits(batch.inputs, skip=index))
 
     def reading(self) -> Reading:
         """Return the accuracy that is lost without each block.
 
-        `value` is the largest accuracy lost.
+        `value` is the largest accuracy lost. A block that changes the stream's shape cannot be
+        skipped; its number is None.
         """
-        per_layer = tuple(self._whole.minus(without) for without in self._without)
+        lost = {index: self._whole.minus(without) for index, without in self._without.items()}
+        per_layer = tuple(lost.get(index) for index in range(self._blocks)) if lost else ()
         return Reading(
             name="lesion",
-            value=max(per_layer, default=None),
+            value=max(lost.values(), default=None),
             per_layer=per_layer,
             unit=f"{self._whole.name} lost",
             convention="one block skipped at a time",

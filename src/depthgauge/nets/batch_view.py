@@ -10,6 +10,11 @@ import torch
 from torch import Tensor
 
 from depthgauge.losses.labels import IGNORED, class_axis, has_label
+from depthgauge.nets.batch import call_network, copy_inputs
+from depthgauge.nets.cut.cut import Cut
+from depthgauge.nets.cut.passage import Passage
+from depthgauge.nets.cut.replay import Replay
+from depthgauge.nets.preserve_state import preserve_state
 
 if TYPE_CHECKING:
     from depthgauge.nets.stream_reader import StreamReader
@@ -67,6 +72,18 @@ class BatchView:
         per_position = not self.labels.is_floating_point() and self.labels.shape == outputs.shape
         counted = self.labels != IGNORED if per_position else torch.ones_like(outputs)
         return counted.flatten(1).sum(1)
+
+    @cached_property
+    def replay(self) -> Replay:
+        """The readout and the blocks of the network as functions, at this batch."""
+        net, model = self.net, self.net.model
+        passage = Passage(returns="branch" if net.adds else "stream")
+
+        def run() -> Tensor:
+            return call_network(model, copy_inputs(self.inputs, net.device, net.dtype))
+
+        with preserve_state(model), Cut(model, net.blocks) as cut:
+            return Replay(model, net.blocks, run, cut.record(run, passes=passage), passage)
 
     def up_to(self, blocks: int) -> BatchView:
         """Return the view of the first blocks alone, as if the stream ended after them."""

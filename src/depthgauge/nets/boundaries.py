@@ -1,99 +1,16 @@
-"""Record or shift the stream at block boundaries, record its gradients, or skip a block."""
+"""Shift or overwrite the stream at block boundaries, or skip a block."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import cycle
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.autograd.graph import GradientEdge, get_gradient_edge
 
-from depthgauge.errors import UserError
 from depthgauge.nets.cut.passage import find_stream, first_tensor, replace_tensor
-
-
-class Tape:
-    """A recording of one forward pass: every block's input and output, and their graph edges.
-
-    A graph edge tells autograd where to take a gradient. Values are copied and edges are taken when
-    a tensor passes the boundary. So the tape stays right if the network changes the tensor in place
-    afterwards. The stream may itself be a parameter or a buffer; the end of `with tape:` restores
-    its `requires_grad`.
-
-    Attributes:
-        blocks: the blocks in their order.
-        inputs, outputs: the input and the output of each block.
-        edges: the graph edges of h_0 … h_{L−1}, then of the last block's output. The last edge is
-            None if that output has no gradient.
-    """
-
-    def __init__(self, blocks: Sequence[nn.Module]) -> None:
-        self.blocks = blocks
-        self.inputs: list[Tensor] = []
-        self.outputs: list[Tensor] = []
-        self.edges: list[GradientEdge | None] = []
-        self._changed: list[Tensor] = []
-
-    def __enter__(self) -> Tape:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for tensor in self._changed:
-            tensor.requires_grad_(False)
-
-    @contextmanager
-    def recording(self) -> Iterator[None]:
-        """Record one forward pass inside the `with` block."""
-        with hooked(self.blocks, before=self._before, after=self._after):
-            yield
-        if len(self.outputs) < len(self.blocks):
-            raise UserError(
-                f"block {len(self.outputs)} of {len(self.blocks)} did not run in the forward pass; "
-                "give blocks that all run"
-            )
-
-    def gradients(self, logits: Tensor, unit: Tensor) -> list[Tensor | None]:
-        """Return the gradient of ⟨unit, logits⟩ at every edge; None where no gradient arrives."""
-        gradients: list[Tensor | None] = [None] * len(self.edges)
-        known = [(index, edge) for index, edge in enumerate(self.edges) if edge is not None]
-        if logits.requires_grad:
-            edges = [edge for _, edge in known]
-            arrived = torch.autograd.grad(logits, edges, unit, allow_unused=True)
-            for (index, _), gradient in zip(known, arrived, strict=True):
-                gradients[index] = gradient
-        return gradients
-
-    def _before(self, index: int, stream: Tensor) -> None:
-        if index != len(self.inputs):
-            raise UserError(
-                f"block {index} ran when block {len(self.inputs)} was expected; blocks must run "
-                "once each, in order"
-            )
-        if not stream.is_floating_point():
-            raise UserError(
-                f"block {index} gets whole numbers, which have no gradient; give the blocks after "
-                "the embedding"
-            )
-        if not stream.requires_grad:
-            stream.requires_grad_()
-            if index == 0:
-                self._changed.append(stream)
-        self.edges.append(get_gradient_edge(stream))
-        self.inputs.append(stream.detach().clone())
-
-    def _after(self, index: int, output: Tensor) -> None:
-        before = self.inputs[index]
-        if output.shape != before.shape:
-            raise UserError(
-                f"block {index} changes the stream's shape from {tuple(before.shape)} to "
-                f"{tuple(output.shape)}; give only blocks that keep the stream's shape"
-            )
-        self.outputs.append(output.detach().clone())
-        if index == len(self.blocks) - 1:
-            self.edges.append(get_gradient_edge(output) if output.requires_grad else None)
-
 
 Before = Callable[[int, Tensor], Tensor | None]
 After = Callable[[int, Tensor], Tensor | None]
@@ -106,20 +23,27 @@ def hooked(
     """Call `before(index, input)` and `after(index, output)` around every block.
 
     A tensor that `before` returns replaces the input. A tensor that `after` returns replaces the
-    output.
+    output. A module that is listed several times has one index for each of its calls, in turn.
     """
     handles: list[Any] = []
     try:
-        for index, block in enumerate(blocks):
-            handles += _hook(index, block, before, after)
+        for block in dict.fromkeys(blocks):
+            numbers = [index for index, own in enumerate(blocks) if own is block]
+            handles += _hook(cycle(numbers), block, before, after)
         yield
     finally:
         for handle in handles:
             handle.remove()
 
 
-def _hook(index: int, block: nn.Module, before: Before | None, after: After | None) -> list[Any]:
+def _hook(
+    numbers: Iterator[int], block: nn.Module, before: Before | None, after: After | None
+) -> list[Any]:
+    index = -1
+
     def on_input(_: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        nonlocal index
+        index = next(numbers)
         if before is None:
             return None
         old = find_stream(index, args, kwargs)

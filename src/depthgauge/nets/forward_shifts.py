@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from depthgauge.nets.batch import call_network, copy_inputs
-from depthgauge.nets.boundaries import Tape, hooked, overwriting
+from depthgauge.nets.boundaries import hooked, overwriting
 from depthgauge.nets.float64_mode import Float64Mode
 from depthgauge.nets.preserve_state import preserve_state
 from depthgauge.nets.stream_reader import StreamReader
@@ -42,19 +42,19 @@ class BackwardPass:
 
 def run_backward(net: StreamReader, inputs: Any) -> BackwardPass:
     """Run a float64 network forward, and backward from a random vector at the logits."""
-    tape, generator = Tape(net.blocks), torch.Generator().manual_seed(0)
-    with _uncompiled_float64(net), tape:
-        with tape.recording():
-            logits = call_network(net.model, copy_inputs(inputs, net.device, torch.float64))
-        random = torch.randn(logits.shape, generator=generator, dtype=torch.float64)
-        cotangent = random.to(logits.device).where(logits.detach().isfinite(), 0.0)
-        found = tape.gradients(logits, cotangent)
-        net.detect_block_output(tape, inputs, logits)
+    generator = torch.Generator().manual_seed(0)
+    with _uncompiled_float64(net):
+        own = copy_inputs(inputs, net.device, torch.float64)
+        with net.recorded(own) as recording:
+            logits = recording.output
+            random = torch.randn(logits.shape, generator=generator, dtype=torch.float64)
+            cotangent = random.to(logits.device).where(logits.detach().isfinite(), 0.0)
+            found = recording.gradients(logits, cotangent)
+            states = net.read_states(recording, inputs)
     after = [
         output + below if net.adds else output
-        for output, below in zip(tape.outputs, tape.inputs, strict=True)
+        for output, below in zip(recording.outputs, states[:-1], strict=True)
     ]
-    states = (*tape.inputs, after[-1])
     gradients = tuple(
         torch.zeros_like(state) if gradient is None else gradient.detach()
         for state, gradient in zip(states, found, strict=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from torch import Tensor
@@ -66,3 +67,10 @@ class Layout:
                 "counted from 0"
             )
         return arranged[:, self.token].unsqueeze(1)
+
+
+def layout_of(shapes: Sequence[Sequence[int]], samples: int) -> Layout:
+    """Return the layout of a stream whose states have these shapes: samples first or second."""
+    second = all(len(shape) > 1 and shape[1] == samples for shape in shapes)
+    first = all(shape[0] == samples for shape in shapes)
+    return Layout(sample_axis=1) if second and not first else Layout()

@@ -63,7 +63,7 @@ class NetShape:
         The output has its samples on the first axis.
         """
         layout = layout or Layout()
-        shapes = tuple(_without(state.shape, layout.sample_axis) for state in states)
+        shapes = tuple(without(state.shape, layout.sample_axis) for state in states)
         outputs = tuple(output.shape[1:])
         return cls(shapes, outputs, classes, layout, residual, refusals or {})
 
@@ -114,7 +114,7 @@ class NetShape:
         return self.copied
 
 
-def _without(shape: Sequence[int], axis: int) -> Shape:
+def without(shape: Sequence[int], axis: int) -> Shape:
     """Return a shape without one of its axes."""
     sizes = list(shape)
     sizes.pop(axis)

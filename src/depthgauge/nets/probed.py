@@ -9,9 +9,9 @@ from depthgauge.config import NetConfig
 from depthgauge.losses.registry import find_loss
 from depthgauge.nets.cut.passage import Passage
 from depthgauge.nets.cut.probe import Probe, Returns, probe
-from depthgauge.nets.layout import Layout
+from depthgauge.nets.layout import layout_of
 from depthgauge.nets.measured_size import NetworkSize, measure_size
-from depthgauge.nets.net_shape import NetShape
+from depthgauge.nets.net_shape import NetShape, without
 from depthgauge.nets.registry import boundary_blocks, initial_net
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.tasks.base import Task
@@ -32,7 +32,7 @@ _SIZES: dict[Key, NetworkSize] = {}
 
 def probe_of(config: NetConfig, task: Task) -> Probe:
     """Return the probe of a network on samples of a task (cached)."""
-    key = (config.as_text, task.checksum)
+    key = _key(config, task)
     if key not in _PROBES:
         net = initial_net(config, task, seed=0)
         inputs, labels = first_samples(task)
@@ -45,7 +45,7 @@ def probe_of(config: NetConfig, task: Task) -> Probe:
 
 def size_of(config: NetConfig, task: Task) -> NetworkSize:
     """Return the size of a network on the samples of a task (cached)."""
-    key = (config.as_text, task.checksum)
+    key = _key(config, task)
     if key not in _SIZES:
         _SIZES[key] = measure_size(initial_net(config, task, seed=0), first_samples(task)[0])
     return _SIZES[key]
@@ -58,30 +58,14 @@ def shape_of(net: nn.Module, config: NetConfig, task: Task) -> NetShape:
 
 def probed_shape(config: NetConfig, task: Task) -> NetShape:
     """Return the shape of a network of any kind; its blocks are functions of the whole stream."""
-    seen, layout = probe_of(config, task), layout_of(config, task)
-    states = [list(shape) for shape in seen.shapes[: config.blocks + 1]]
-    for shape in states:
-        shape.pop(layout.sample_axis)
+    seen = probe_of(config, task)
+    shapes = seen.shapes[: config.blocks + 1]
+    layout = layout_of(shapes, seen.output[0])
+    states = tuple(without(shape, layout.sample_axis) for shape in shapes)
     classes = None if task.is_regression else task.num_classes
     return NetShape(
-        tuple(map(tuple, states)),
-        seen.output[1:],
-        classes,
-        layout,
-        residual=False,
-        refusals=seen.refusals,
+        states, seen.output[1:], classes, layout, residual=False, refusals=seen.refusals
     )
-
-
-def layout_of(config: NetConfig, task: Task) -> Layout:
-    """Return the axes of samples and features in the stream of a network."""
-    if config.is_residual_mlp:
-        return Layout()
-    axes = {
-        next((axis for axis, size in enumerate(shape) if size == SAMPLES), 0)
-        for shape in probe_of(config, task).shapes[: config.blocks + 1]
-    }
-    return Layout(sample_axis=axes.pop() if len(axes) == 1 else 0)
 
 
 def passage_of(net: nn.Module, config: NetConfig, task: Task) -> Passage:
@@ -94,3 +78,9 @@ def passage_of(net: nn.Module, config: NetConfig, task: Task) -> Passage:
 def first_samples(task: Task) -> tuple[Tensor, Tensor]:
     """Return a few training samples as inputs of a network, and their labels."""
     return as_inputs(task.train.x[:SAMPLES], task, torch.float32), task.train.y[:SAMPLES]
+
+
+def _key(config: NetConfig, task: Task) -> Key:
+    """Return the key of a network; the width of a user's network is known after its probe only."""
+    own = config.model_copy(update={"width": 1}) if config.source else config
+    return own.as_text, task.checksum

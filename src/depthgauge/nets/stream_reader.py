@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Literal
 
 import torch
@@ -14,7 +15,10 @@ from depthgauge.losses.function_loss import AnyLoss, as_loss
 from depthgauge.nets.batch import call_network, copy_inputs
 from depthgauge.nets.batch_view import BatchView, along_axis, size_of_samples
 from depthgauge.nets.block_output import do_blocks_return_branch, is_last_output_added
-from depthgauge.nets.boundaries import Tape, shifted, skipped
+from depthgauge.nets.boundaries import shifted, skipped
+from depthgauge.nets.cut.cut import Cut
+from depthgauge.nets.cut.passage import Passage
+from depthgauge.nets.cut.recording import Recording
 from depthgauge.nets.find_blocks import Blocks, find_blocks
 from depthgauge.nets.layout import Layout
 from depthgauge.nets.preserve_state import device_of, dtype_of, preserve_state
@@ -85,36 +89,65 @@ class StreamReader:
 
         The backward pass starts at the logits from each sample's error, scaled to norm 1.
         """
-        tape = Tape(self.blocks)
-        with preserve_state(self.model), tape:
+        with preserve_state(self.model):
             inputs, labels = self._copy_batch(inputs, labels)
-            with tape.recording():
-                logits = call_network(self.model, inputs)
-            self._check_samples(tape.inputs[0], labels)
-            losses, error = self._losses_and_error(logits.detach().double(), labels)
-            size = along_axis(size_of_samples(error), error, 0)
-            unit = torch.where(size > 0, error / size, 0.0).to(logits.dtype)
-            gradients = self._gradients(tape, logits, unit) if self.has_gradients else ()
-            self.detect_block_output(tape, inputs, logits)
-        last = tape.outputs[-1] + tape.inputs[-1] if self.adds else tape.outputs[-1]
-        return BatchView(
-            self,
-            inputs,
-            labels,
-            (*tape.inputs, last),
-            logits.detach(),
-            losses,
-            error,
-            gradients,
-        )
+            with self.recorded(inputs) as recording:
+                return self._view(recording, inputs, labels)
+
+    @contextmanager
+    def recorded(self, inputs: Any) -> Iterator[Recording]:
+        """Record a forward pass; inside the `with` block its gradients can be taken.
+
+        Every block must run. Values are copied, so a network may write into its stream.
+        """
+        with Cut(self.model, self.blocks, end_to_end=True) as cut:
+            recording = cut.record(
+                lambda: call_network(self.model, inputs), passes=Passage(copies=True), leaves=True
+            )
+            missing = sorted(set(range(self.num_blocks)) - set(recording.calls))
+            if missing:
+                raise UserError(
+                    f"block {missing[0]} of {self.num_blocks} did not run in the forward pass; "
+                    "give blocks that all run"
+                )
+            yield recording
+
+    def _view(self, recording: Recording, inputs: Any, labels: Tensor) -> BatchView:
+        logits = recording.output
+        self._check_samples(recording.states[0], labels)
+        losses, error = self._losses_and_error(logits.detach().double(), labels)
+        size = along_axis(size_of_samples(error), error, 0)
+        unit = torch.where(size > 0, error / size, 0.0).to(logits.dtype)
+        gradients = self._gradients(recording, unit) if self.has_gradients else ()
+        states = self.read_states(recording, inputs)
+        return BatchView(self, inputs, labels, states, logits.detach(), losses, error, gradients)
+
+    def read_states(self, recording: Recording, inputs: Any) -> tuple[Tensor, ...]:
+        """Return h_0 … h_L of a recorded pass; detect what blocks return, if it is not known."""
+        if self.adds is None:
+            inputs = copy_inputs(inputs, self.device, self.dtype)
+            self.adds = do_blocks_return_branch(
+                recording,
+                lambda: is_last_output_added(self.model, self.blocks, recording, inputs),
+            )
+        *earlier, last = recording.states
+        if not self.adds:
+            return recording.states
+        if last.shape != earlier[-1].shape:
+            raise UserError(
+                f"the last block changes the stream's shape from {tuple(earlier[-1].shape)} to "
+                f"{tuple(last.shape)}, so it returns no branch that could be added; give "
+                "returns='stream'"
+            )
+        return (*earlier, last + earlier[-1])
 
     def _losses_and_error(self, logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
         self.loss.check(logits.shape, labels)
         return self.loss.value(logits, labels), self.loss.error(logits, labels)
 
-    def _gradients(self, tape: Tape, logits: Tensor, unit: Tensor) -> tuple[Tensor, ...]:
+    def _gradients(self, recording: Recording, unit: Tensor) -> tuple[Tensor, ...]:
         """Return the gradients at every boundary, without touching any parameter's `.grad`."""
-        found = tape.gradients(logits, unit)
+        found = recording.gradients(recording.output, unit)
         arrived = [gradient.detach() for gradient in found if gradient is not None]
         if len(arrived) <= self.num_blocks:
             raise UserError(
@@ -122,17 +155,6 @@ class StreamReader:
                 "network detaches the stream or changes it in place between blocks"
             )
         return tuple(arrived)
-
-    def detect_block_output(self, tape: Tape, inputs: Any, logits: Tensor) -> None:
-        """Detect whether the network adds the blocks' outputs to the stream, and set `adds`.
-
-        If `adds` is already set, nothing is done.
-        """
-        if self.adds is None:
-            inputs = copy_inputs(inputs, self.device, self.dtype)
-            self.adds = do_blocks_return_branch(
-                tape, lambda: is_last_output_added(self.model, tape, inputs, logits)
-            )
 
     def logits(
         self,

@@ -39,14 +39,20 @@ def remember_source(reference: str, option: str = "--net") -> str:
     if path is None:
         raise UserError(f"there is no file {module}; give the file that builds the network")
     checksum = _checksum(path)
-    _MODULES.setdefault(checksum, str(path.resolve()) if module.endswith(".py") else module)
+    _MODULES[checksum] = str(path.resolve()) if module.endswith(".py") else module
     return f"{checksum}:{function}"
 
 
 def remember_files(folder: Path) -> None:
-    """Remember the Python files in a folder, such as the sources that a study has saved."""
+    """Remember the Python files in a folder, such as the sources that a study has saved.
+
+    A file with the same content that was remembered before stays, as long as it is there.
+    """
     for path in sorted(folder.glob("*.py")):
-        _MODULES.setdefault(_checksum(path), str(path.resolve()))
+        checksum = _checksum(path)
+        before = _file_of_module(_MODULES.get(checksum, ""))
+        if before is None or _checksum(before) != checksum:
+            _MODULES[checksum] = str(path.resolve())
 
 
 def remember_if_same(reference: str, source: str) -> None:
@@ -87,6 +93,8 @@ def reference_of(source: str) -> str:
 
 def _file_of_module(module: str) -> Path | None:
     """Return the file of a module, given by its path or its name; None if there is none."""
+    if not module:
+        return None
     if module.endswith(".py"):
         path = Path(module)
         return path if path.is_file() else None

@@ -22,6 +22,7 @@ from depthgauge.losses.contract import Loss
 from depthgauge.losses.cross_entropy import CrossEntropy
 from depthgauge.nets.layout import Layout
 from depthgauge.nets.net_shape import NetShape
+from depthgauge.rules.positions import error_at, like_stream
 
 Need = Literal["error", "readout", "blocks", "gradient"]
 Normalise = Literal["sample", "batch", "none"]
@@ -114,6 +115,20 @@ class Context:
     def error(self) -> Tensor:
         """The error e = ∂loss_i/∂output_i, of the shape of the output."""
         return self._declared("error")  # type: ignore[return-value]
+
+    def project(self, source: Tensor, matrix: Tensor, state: int) -> Tensor:
+        """Return source·matrixᵀ in the shape of h_l, where `state` is l.
+
+        One vector for a sample is copied to all positions. With a vector for each token, each
+        position gets the vector of its own token if the state has as many positions, else the sum.
+
+        Args:
+            source: what is projected, of the shape of the output, such as the error.
+            matrix: (features of h_l, last axis of the source).
+            state: the number l of the state.
+        """
+        like = self.states[state]
+        return like_stream(error_at(source, like, self.layout) @ matrix.T, like, self.layout)
 
     @property
     def readout(self) -> Callable[[Tensor], Tensor]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import cast
+from dataclasses import replace
 
 import torch
 from torch import Tensor
 
 from depthgauge.nets.batch_view import BatchView
-from depthgauge.nets.contract import ResidualNet
+from depthgauge.nets.preserve_state import preserve_state
+from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.rules.contract import Context, Credit, Rule
 from depthgauge.rules.normalisation import compute_credit
 from depthgauge.rules.offered_context import Offers, offer_context
@@ -21,13 +22,16 @@ NOISE_SEED = 0
 def make_context(
     rule: Rule, batch: BatchView, feedback: Mapping[str, Tensor], noise: Tensor | None = None
 ) -> Context:
-    """Return what the rule may see of a batch, in the precision of the batch's states."""
-    net, dtype = cast(ResidualNet, batch.net.model), batch.states[0].dtype
+    """Return what the rule may see of a batch, in the precision of the batch's states.
+
+    Readout and blocks of a general network run the network again, in its present mode: ask the
+    rule for its credit inside `preserve_state`.
+    """
+    dtype, model = batch.states[0].dtype, batch.net.model
     offers: Offers = {
         "error": lambda: batch.error.to(dtype),
-        "readout": lambda: net.readout,
-        "blocks": lambda: list(net.blocks),
         "gradient": lambda: [gradient.to(dtype) for gradient in batch.gradients],
+        **_parts(batch),
     }
     own = {
         name: tensor.to(dtype) if tensor.is_floating_point() else tensor
@@ -41,9 +45,19 @@ def make_context(
         progress=AFTER_TRAINING,
         offers=offers,
         noise=draw_noise(rule, batch) if noise is None else noise,
-        residual=net.residual_add,
+        residual=isinstance(model, ResidualMLP) and model.residual_add,
+        layout=replace(batch.net.layout, token=None),
         loss=batch.net.loss,
+        last_gradient=lambda: batch.gradients[-1].to(dtype),
     )
+
+
+def _parts(batch: BatchView) -> Offers:
+    """Return the readout and the blocks of the batch's network as functions."""
+    model = batch.net.model
+    if isinstance(model, ResidualMLP):
+        return {"readout": lambda: model.readout, "blocks": lambda: list(model.blocks)}
+    return {"readout": lambda: batch.replay.readout, "blocks": lambda: list(batch.replay.blocks())}
 
 
 def draw_noise(rule: Rule, batch: BatchView) -> Tensor | None:
@@ -76,9 +90,9 @@ def formed_credit(rule: Rule, feedback: Mapping[str, Tensor]) -> CreditFunction:
 def _credit_function(
     rule: Rule, feedback: Mapping[str, Tensor], compute: Callable[[Rule, Context], Credit]
 ) -> CreditFunction:
-    @torch.no_grad()
     def credit(batch: BatchView) -> list[Tensor]:
-        given = compute(rule, make_context(rule, batch, feedback))
+        with preserve_state(batch.net.model), torch.no_grad():
+            given = compute(rule, make_context(rule, batch, feedback))
         return [given.embed, *given.blocks]
 
     return credit

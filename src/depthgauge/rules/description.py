@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TypedDict
 
-from pydantic import BaseModel
-
+from depthgauge.brackets import OptionDescription, describe_options
 from depthgauge.config import TrainingOptions
 from depthgauge.controls import CONTROLS
 from depthgauge.rules.access import access_of
 from depthgauge.rules.choice import option_names
 from depthgauge.rules.contract import Rule
-
-
-class OptionDescription(TypedDict):
-    """An option or control that a rule's brackets may hold; a control has no default."""
-
-    name: str
-    default: object
-    description: str
 
 
 class RuleDescription(TypedDict):
@@ -42,13 +32,13 @@ def describe_rule(rule: type[Rule]) -> RuleDescription:
         "needs": list(access.needs),
         "sees": list(access.sees),
         "transports": list(access.transports),
-        "options": _describe(rule.Options, option_names(rule)),
+        "options": describe_options(rule.Options, option_names(rule)),
     }
 
 
 def describe_training() -> list[OptionDescription]:
     """Describe the options of training, which go into the brackets of any rule."""
-    return _describe(TrainingOptions, TrainingOptions.model_fields)
+    return describe_options(TrainingOptions, TrainingOptions.model_fields)
 
 
 def describe_controls() -> list[OptionDescription]:
@@ -56,16 +46,4 @@ def describe_controls() -> list[OptionDescription]:
     return [
         {"name": name, "default": None, "description": control.summary}
         for name, control in CONTROLS.items()
-    ]
-
-
-def _describe(model: type[BaseModel], names: Iterable[str]) -> list[OptionDescription]:
-    fields = {name: model.model_fields[name] for name in names}
-    return [
-        {
-            "name": name,
-            "default": field.get_default(call_default_factory=True),
-            "description": field.description or "",
-        }
-        for name, field in fields.items()
     ]

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from depthgauge.nets.net_shape import NetShape
 from depthgauge.rules.contract import Context, Credit, NormalisedOptions, Rule, RuleOptions
-from depthgauge.rules.positions import VECTORS, error_at, like_stream
+from depthgauge.rules.positions import VECTORS
 
 
 class ProjectionOptions(NormalisedOptions):
@@ -71,19 +71,19 @@ class DFA(Rule):
         """Project the source through each block's matrix."""
         source, matrices = self.source(context), _matrices(context.feedback, len(context.states))
         embed, *blocks = [
-            self._project(source, matrix, context, state)
-            for matrix, state in zip(matrices, context.states, strict=True)
+            self._fully(source, matrix, context, state)
+            if self.is_full
+            else context.project(source, matrix, state)
+            for state, matrix in enumerate(matrices)
         ]
         return Credit(blocks=blocks, embed=embed)
 
-    def _project(self, source: Tensor, matrix: Tensor, context: Context, state: Tensor) -> Tensor:
-        """Return the source through one matrix, in the shape of a state."""
-        layout = context.layout
-        if self.is_full:
-            whole = source.flatten(1) @ matrix.T
-            ordered = state.movedim(layout.sample_axis, 0)
-            return whole.reshape(ordered.shape).movedim(0, layout.sample_axis)
-        return like_stream(error_at(source, state, layout) @ matrix.T, state, layout)
+    @staticmethod
+    def _fully(source: Tensor, matrix: Tensor, context: Context, state: int) -> Tensor:
+        """Return all entries of the source through one matrix, in the shape of a state."""
+        axis = context.layout.sample_axis
+        shape = context.states[state].movedim(axis, 0).shape
+        return (source.flatten(1) @ matrix.T).reshape(shape).movedim(0, axis)
 
     def projected(self, context: Context) -> Tensor | None:
         """Return the source if states are vectors, since the credit is then its projection."""

@@ -21,9 +21,9 @@ class FA(Rule):
     from d to d', B_l is randn(d, d')/√d'. Where a block changes the positions, each position below
     gets the mean over the positions above that it overlaps.
 
-    Credit is normalised after the whole chain is computed. The loss is the batch mean, as in the
-    published study. The gradient of this loss falls below the ε of the normalisation as the stream
-    grows, and FA's accuracy depends on that.
+    Credit is normalised after the whole chain is computed. The loss is the mean over the labels of
+    the batch, as in the published study. The gradient of this loss falls below the ε of the
+    normalisation as the stream grows, and FA's accuracy depends on that.
     """
 
     name = "fa"
@@ -52,7 +52,8 @@ class FA(Rule):
     def credit(self, context: Context) -> Credit:
         """Compute the chain of credit from the last block down to the embedding."""
         layout, states = context.layout, context.states
-        chain = [context.last_gradient / len(context.target)]
+        labels = context.loss.labels(context.target).sum().clamp(min=1)
+        chain = [context.last_gradient / labels]
         matrices = _matrices(context.feedback, len(states) - 1)
         for matrix, below in zip(reversed(matrices), reversed(states[:-1]), strict=True):
             above = layout.ordered(resample(chain[-1], below, layout))

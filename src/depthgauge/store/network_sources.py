@@ -13,12 +13,15 @@ DIGITS = 16
 """The digits of the SHA-256 that name a saved file."""
 
 
+def saved_source(study: Path, net: NetConfig) -> Path | None:
+    """Return the path of a user's network in the study's folder; None for other networks."""
+    return study / SOURCES / f"{net.source[:DIGITS]}.py" if net.source else None
+
+
 def save_source(study: Path, net: NetConfig) -> None:
     """Copy the file of a user's network into the study's folder, if it is not there."""
-    if not net.source:
-        return
-    saved = study / SOURCES / f"{net.source[:DIGITS]}.py"
-    if not saved.exists():
+    saved = saved_source(study, net)
+    if saved is not None and not saved.exists():
         make_folder(saved.parent)
         write_bytes(saved, file_of_source(net.source).read_bytes())
 

@@ -8,7 +8,7 @@ from torch import Tensor
 from depthgauge.losses.labels import IGNORED
 from depthgauge.tasks.base import Split, Task
 
-PLACES, HOPS, QUERIES = 8, 4, 2
+PLACES, HOPS, QUERIES = 10, 4, 2
 TRAIN, EVALUATION = 12_000, 3_000
 SEED = 0
 

@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from torch import Tensor
 
 from depthgauge.tasks.base import Split, Task
-from depthgauge.tasks.inputs import as_inputs
+from depthgauge.training.classifier_rows import Rows, count_features
 
 MOST_SAMPLES, MOST_FEATURES = 50_000, 4096
 """The most samples that a fit uses, and the most features for which a classifier is fitted.
@@ -60,18 +60,24 @@ class LinearClassifier:
     penalty: float
     samples: int
 
-    def right_answers(self, split: Split, task: Task) -> NDArray[np.bool_]:
-        """Return for each sample of a split whether the classifier answers it correctly."""
-        x = as_inputs(split.x, task, self.mean.dtype).flatten(1).sub(self.mean).div(self.std)
+    def right_answers(self, split: Split, task: Task) -> NDArray[np.bool_] | NDArray[np.float64]:
+        """Return for each sample of a split whether the classifier answers it correctly.
+
+        Where tokens have labels, it is the share of the sample's tokens that are answered
+        correctly; samples without a label are left out.
+        """
+        rows = Rows.of(split, task)
+        x = rows.features(self.mean.dtype).sub(self.mean).div(self.std)
         answers = _logits(x, self.weights, self.bias).argmax(1)
-        return (answers == split.y).numpy()
+        return rows.shares(answers == rows.labels)
 
 
 def reason_not_fitted(task: Task, most_features: int = MOST_FEATURES) -> str:
     """Return why no linear classifier is fitted for a task; "" if one can be fitted."""
-    if task.input_dim > most_features:
-        return f"n/a: inputs have {task.input_dim:,} features, more than {most_features:,}"
-    if not task.is_regression and len(torch.unique(task.train.y)) < 2:  # noqa: PLR2004
+    features = task.input_dim if task.is_regression else count_features(task)
+    if features > most_features:
+        return f"n/a: inputs have {features:,} features, more than {most_features:,}"
+    if not task.is_regression and len(torch.unique(Rows.of(task.train, task).labels)) < 2:  # noqa: PLR2004
         return "n/a: all training samples have one class"
     return ""
 
@@ -81,20 +87,23 @@ def fit_linear_classifier(
 ) -> LinearClassifier:
     """Fit a linear classifier to a task's training samples, or to `most_samples` of them.
 
+    Where tokens have labels of their own, each token counts as a sample (see `Rows`).
+
     Penalties are tried from the strongest to the weakest, until two in a row are no better on
     held-out training samples. With the best penalty, the classifier is fitted again, also to the
     samples that were held out. Inputs with more than `exact` numbers are fitted in float32.
     """
-    order = torch.randperm(len(task.train), generator=torch.Generator().manual_seed(0))
-    order = order[:most_samples]
-    dtype = torch.float64 if len(order) * task.input_dim <= exact else torch.float32
-    x, y = as_inputs(task.train.x[order], task, dtype).flatten(1), task.train.y[order]
+    rows, features = Rows.of(task.train, task), count_features(task)
+    order = torch.randperm(len(rows), generator=torch.Generator().manual_seed(0))
+    rows = rows.chosen(order[:most_samples])
+    dtype = torch.float64 if len(rows) * features <= exact else torch.float32
+    x, y = rows.features(dtype), rows.labels
     mean, std = x.mean(0), x.std(0, correction=0)
     std = torch.where(std > 0, std, torch.ones_like(std))
     x.sub_(mean).div_(std)
     held = max(1, round(HELD_OUT * len(y)))
     fitted = _Fit(x[held:], y[held:], task.num_classes)
-    solution = torch.zeros(task.input_dim + 1, task.num_classes, dtype=torch.float64)
+    solution = torch.zeros(features + 1, task.num_classes, dtype=torch.float64)
     best, no_better = (-1.0, 0.0, solution), 0
     for penalty in PENALTIES:
         solution = fitted.minimise(penalty, solution)

@@ -8,6 +8,8 @@ import torch
 from torch import Tensor
 
 from depthgauge.config import RunConfig
+from depthgauge.nets.layout import Layout
+from depthgauge.rules.positions import sample_axes
 from depthgauge.training.random_streams import random_stream
 
 
@@ -46,14 +48,15 @@ class SwappedCredit:
             swapped[run] = self.of_run(run, block, credit[run])
         return swapped
 
-    def of_run(self, run: int, block: int, credit: Tensor) -> Tensor:
-        """Return noise, (samples, d), that has in each sample the same norm as the credit."""
+    def of_run(self, run: int, block: int, credit: Tensor, layout: Layout | None = None) -> Tensor:
+        """Return noise that has in each sample, over all its axes, the same norm as the credit."""
         generator = random_stream("swapped", self._seeds[run], self._epoch, self._step, block)
         noise = torch.randn(credit.shape, generator=generator).to(credit)
-        return noise * (_norms(credit) / _norms(noise)).to(credit.dtype)
+        axes = sample_axes(credit, layout or Layout())
+        return noise * (_norms(credit, axes) / _norms(noise, axes)).to(credit.dtype)
 
 
-def _norms(vectors: Tensor) -> Tensor:
+def _norms(vectors: Tensor, axes: tuple[int, ...]) -> Tensor:
     """Return norms in float64: squares of very small or large credit leave float32's range."""
-    norms: Tensor = torch.linalg.vector_norm(vectors, dim=-1, keepdim=True, dtype=torch.float64)
+    norms: Tensor = torch.linalg.vector_norm(vectors, dim=axes, keepdim=True, dtype=torch.float64)
     return norms

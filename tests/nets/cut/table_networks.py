@@ -403,3 +403,74 @@ class CopiesFirst(Branch):
 
     def forward(self, h: Tensor) -> Tensor:
         return self.branch(h * 1.0)
+
+
+# Transformers
+
+
+class Masked(nn.Module):
+    """torch's encoder with a causal mask and padding."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        layer = nn.TransformerEncoderLayer(WIDTH, 2, 8, dropout=0.2, batch_first=True)
+        self.embed = nn.Linear(FEATURES, WIDTH)
+        self.encoder = nn.TransformerEncoder(layer, DEPTH)
+        self.head = nn.Linear(WIDTH, CLASSES)
+
+    def forward(self, x: Tensor) -> Tensor:
+        tokens = x.shape[1]
+        mask = nn.Transformer.generate_square_subsequent_mask(tokens, dtype=x.dtype)
+        padding = torch.zeros(len(x), tokens, dtype=torch.bool)
+        padding[::2, -1] = True
+        stream = self.encoder(self.embed(x), mask, src_key_padding_mask=padding, is_causal=True)
+        return self.head(stream.mean(1))
+
+
+class Attention(nn.Module):
+    """A pre-norm transformer block as users write it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ln1, self.ln2 = nn.LayerNorm(WIDTH), nn.LayerNorm(WIDTH)
+        self.attention = nn.MultiheadAttention(WIDTH, 2, batch_first=True)
+        self.mlp = nn.Sequential(nn.Linear(WIDTH, 8), nn.GELU(), nn.Linear(8, WIDTH))
+
+    def forward(self, h: Tensor) -> Tensor:
+        x = self.ln1(h)
+        h = h + self.attention(x, x, x, need_weights=False)[0]
+        return h + self.mlp(self.ln2(h))
+
+
+class Patches(nn.Module):
+    """A ViT of a few lines, with a class token."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embed = nn.Linear(FEATURES, WIDTH)
+        self.token = nn.Parameter(torch.randn(1, 1, WIDTH))
+        self.positions = nn.Parameter(torch.randn(1, TOKENS + 1, WIDTH))
+        self.blocks = nn.ModuleList(Attention() for _ in range(DEPTH))
+        self.norm, self.head = nn.LayerNorm(WIDTH), nn.Linear(WIDTH, CLASSES)
+
+    def forward(self, x: Tensor) -> Tensor:
+        h = torch.cat([self.token.expand(len(x), -1, -1), self.embed(x)], 1) + self.positions
+        for block in self.blocks:
+            h = block(h)
+        return self.head(self.norm(h)[:, 0])
+
+
+def masked_encoder() -> Row:
+    return _of_tokens(Masked, lambda net: net.encoder.layers)
+
+
+def patches() -> Row:
+    return _of_tokens(Patches, lambda net: net.blocks)
+
+
+def _of_tokens(make: Callable[[], Any], blocks: Callable[[Any], Any]) -> Row:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(3)
+        model = make().double()
+        x = torch.randn(SAMPLES, TOKENS, FEATURES, dtype=torch.float64)
+        return Row(model, list(blocks(model)), x, torch.randint(CLASSES, (SAMPLES,)))

@@ -38,6 +38,8 @@ def stages() -> Row:
 ACCEPTED: dict[str, tuple[Callable[[], Row], str]] = {
     "a: a branch": (lambda: make(t.added, t.Branch), "branch"),
     "a: the stream": (lambda: make(t.in_turn), "stream"),
+    "b: an encoder with masks": (t.masked_encoder, "stream"),
+    "e: a small transformer for images": (t.patches, "stream"),
     "a: one block": (lambda: make(t.added, t.Branch, depth=1), "branch"),
     "d: stages with BatchNorm": (stages, "stream"),
     "f: one block twice": (t.one_block_twice, "stream"),
@@ -186,6 +188,34 @@ def test_each_block_follows_its_own_credit_alone(name: str) -> None:
             assert distance({mine: second[mine]}, {mine: first[mine]}) < 1e-12
 
 
+@pytest.mark.parametrize("frozen", [{0}, {1}, {0, 1}, {2}])
+@pytest.mark.parametrize("name", [name for name in ACCEPTED if name[:2] != "f:"])
+def test_frozen_blocks_change_nothing_for_the_others(name: str, frozen: set[int]) -> None:
+    row = ACCEPTED[name][0]()
+    frozen = {index for index in frozen if index < len(row.blocks)}
+    passage = try_out(row).passage
+    with Cut(row.model, row.blocks) as cut:
+        states = cut.record(lambda: run(row), passes=passage).states
+    generator = torch.Generator().manual_seed(1)
+    drawn = [torch.randn(h.shape, generator=generator, dtype=torch.float64) for h in states]
+    credit = [own.to(h) for own, h in zip(drawn, states, strict=True)]
+
+    def gradients(frozen: set[int]) -> dict[str, Tensor | None]:
+        with Cut(row.model, row.blocks, frozen=frozen) as cut:
+            recording = cut.record(lambda: run(row), passes=passage)
+            recording.backward(loss_of(row, recording.output), credit)
+        return take_gradients(row.model)
+
+    expected, found = gradients(set()), gradients(frozen)
+    own = {id(p) for index in frozen for p in row.blocks[index].parameters()}
+    for parameter_name, parameter in row.model.named_parameters():
+        if id(parameter) in own:
+            assert found[parameter_name] is None
+        else:
+            only = {parameter_name: expected[parameter_name]}
+            assert distance({parameter_name: found[parameter_name]}, only) < 1e-12
+
+
 REFUSED: dict[str, tuple[Callable[[], Row], str]] = {
     "h: reentrant checkpoint round two blocks": (
         lambda: make(t.two_checkpointed_as_one),
@@ -288,6 +318,14 @@ def test_modules_between_blocks_and_conditioning_are_noted() -> None:
     row = ACCEPTED["o: learned conditioning"][0]()
     (note,) = try_out(row).notes
     assert note == "extra.weight and extra.bias follow the credit of blocks 0, 1 and 2"
+
+
+def test_frozen_blocks_run_with_a_graph_only_where_something_trains_through_them() -> None:
+    needing = {"o: learned conditioning", "h: reentrant checkpoint inside"}
+    for name in [*needing, "a: the stream", "m: Linear between blocks", "n: long skips"]:
+        passage = try_out(ACCEPTED[name][0]()).passage
+        assert passage is not None
+        assert passage.through_frozen == (name in needing)
 
 
 def test_states_are_copied_where_the_network_writes_into_the_stream() -> None:

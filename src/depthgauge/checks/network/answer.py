@@ -80,7 +80,8 @@ class NetCheck:
         lines = [f"{self.network}, {self.parameters:,} parameters"]
         lines += [_line(name, text) for name, text in self._facts() if text]
         lines += [_line("note", note) for note in self.notes]
-        lines += [_line("could be", str(candidate)) for candidate in self.candidates]
+        others = [candidate for candidate in self.candidates if candidate.path != self.path]
+        lines += [_line("could be", str(candidate)) for candidate in others]
         lines += ["", *(_line(name, _answer(reason)) for name, reason in self._answers())]
         able = [name for name, reason in self.rules.items() if reason is None]
         if able:
@@ -101,8 +102,10 @@ class NetCheck:
     def _block_words(self) -> str:
         if not self.blocks:
             return ""
-        ends = self.blocks[0] if len(self.blocks) == 1 else f"{self.blocks[0]} … {self.blocks[-1]}"
-        return f"{len(self.blocks)}: {ends} ({', '.join(self.kinds)})"
+        first, last = self.blocks[0], self.blocks[-1]
+        ends = first if first == last else f"{first} … {last}"
+        found = f"; found: --blocks {self.path}" if self.candidates else ""
+        return f"{len(self.blocks)}: {ends} ({', '.join(self.kinds)}){found}"
 
     def _answers(self) -> list[tuple[str, str | None]]:
         return [

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
 from itertools import groupby
 
+import torch
 from torch import nn
+
+from depthgauge.nets.preserve_state import preserve_state
 
 LEAST = 2
 """A list of blocks has at least this many modules."""
@@ -30,6 +35,32 @@ def find_block_lists(model: nn.Module) -> list[str]:
                 path = ",".join(f"{part}[:]" for part in path.split(","))
             found.setdefault(path, sum(_size(c) for _, c in run))
     return sorted(found, key=lambda path: -found[path])
+
+
+def find_repeated(model: nn.Module, run: Callable[[], object]) -> str | None:
+    """Return the path to the largest module that runs several times, once for each time.
+
+    Args:
+        model: the network.
+        run: runs its forward pass.
+    """
+    counts: Counter[str] = Counter()
+    handles = [
+        module.register_forward_pre_hook(lambda *_, name=name: counts.update([name]))
+        for name, module in model.named_modules()
+        if name
+    ]
+    try:
+        with preserve_state(model), torch.no_grad():
+            run()
+    finally:
+        for handle in handles:
+            handle.remove()
+    repeated = [n for n, c in counts.items() if c >= LEAST and _size(model.get_submodule(n))]
+    if not repeated:
+        return None
+    largest = max(repeated, key=lambda name: _size(model.get_submodule(name)))
+    return ",".join([largest] * counts[largest])
 
 
 def _runs(children: list[tuple[str, nn.Module]]) -> list[list[tuple[str, nn.Module]]]:

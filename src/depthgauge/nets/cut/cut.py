@@ -48,20 +48,25 @@ class Cut:
         self._pass: _Pass | None = None
         self._handles: list[Any] = []
         self._changed: list[nn.Parameter] = []
+        self._leaves: list[Tensor] = []
         self._freeze()
         for block in dict.fromkeys(self.blocks):
             self._attach(block, [i for i, own in enumerate(self.blocks) if own is block])
 
-    def record(self, run: Callable[[], Tensor], *, passes: Passage | None = None) -> Recording:
+    def record(
+        self, run: Callable[[], Tensor], *, passes: Passage | None = None, leaves: bool = False
+    ) -> Recording:
         """Run a forward pass and record it.
 
         Args:
             run: runs the network on a batch, and returns its output.
             passes: how the stream passes through the blocks; by default, it is the first tensor
                 among a block's arguments, and blocks return the stream.
+            leaves: whether a stream without a gradient becomes a leaf of the graph, so that it gets
+                a gradient. `close` undoes this.
         """
         with_gradients = torch.is_grad_enabled()
-        self._pass = seen = _Pass(passes or Passage())
+        self._pass = seen = _Pass(passes or Passage(), self._leaves if leaves else None)
         try:
             output = run()
         finally:
@@ -72,8 +77,10 @@ class Cut:
             num_blocks=len(self.blocks),
             boundaries=seen.boundaries(),
             returned=seen.returned,
+            outputs=[boundary.value for boundary in seen.outputs],
             trained=frozenset(call for call in seen.calls if self._is_trained(call)),
-            frozen_without_graph=not self.end_to_end and not self.frozen.isdisjoint(seen.calls),
+            frozen_without_graph=not (self.end_to_end or seen.passage.through_frozen)
+            and not self.frozen.isdisjoint(seen.calls),
             passage=seen.passage,
         )
 
@@ -86,7 +93,9 @@ class Cut:
             handle.remove()
         for parameter in self._changed:
             parameter.requires_grad_(True)
-        self._handles, self._changed = [], []
+        for stream in self._leaves:
+            stream.requires_grad_(False)
+        self._handles, self._changed, self._leaves = [], [], []
 
     def __enter__(self) -> Cut:
         return self
@@ -95,7 +104,10 @@ class Cut:
         self.close()
 
     def _freeze(self) -> None:
-        """Stop the gradients of frozen blocks' parameters; refuse parameters of others."""
+        """Stop the gradients of the frozen blocks' parameters.
+
+        A parameter that a frozen block shares with a trained block is refused.
+        """
         trained = {
             id(parameter): index
             for index, block in enumerate(self.blocks)
@@ -123,7 +135,7 @@ class Cut:
         def before(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
             if self._pass is not None and module is block:
                 self._pass.enter(numbers, args, kwargs)
-                if without_graph:
+                if without_graph and not self._pass.passage.through_frozen:
                     self._pass.stop_gradients()
 
         def restore(module: nn.Module, *_: Any) -> None:
@@ -142,14 +154,19 @@ class Cut:
 
 
 class _Pass:
-    """What the hooks see of one forward pass."""
+    """What the hooks see of one forward pass.
 
-    def __init__(self, passage: Passage) -> None:
-        self.passage = passage
+    Args:
+        passage: how the stream passes through the blocks.
+        leaves: gets the streams that become leaves of the graph; None if none should.
+    """
+
+    def __init__(self, passage: Passage, leaves: list[Tensor] | None) -> None:
+        self.passage, self._leaves = passage, leaves
         self.calls: list[int] = []
         self.returned: list[Any] = []
         self._boundaries: list[Boundary] = []
-        self._last: Boundary | None = None
+        self.outputs: list[Boundary] = []
         self._had_gradients: bool | None = None
 
     def enter(
@@ -175,14 +192,17 @@ class _Pass:
                 f"block {block} gets whole numbers, which have no gradient; give the blocks after "
                 "the embedding"
             )
+        if self._leaves is not None and not stream.requires_grad:
+            self._leaves.append(stream.requires_grad_())
         self._boundaries.append(Boundary(below, stream, self.passage.copies))
         self.calls.append(block)
 
     def leave(self, output: Any) -> None:
-        """Take the boundary at the output of a block call; the last call's stays."""
+        """Take the boundary at the output of a block call."""
         block = self.calls[-1]
         self.returned.append(output)
-        self._last = Boundary(block, first_tensor(block, output), self.passage.copies)
+        stream = first_tensor(block, output)
+        self.outputs.append(Boundary(block, stream, self.passage.copies))
 
     def stop_gradients(self) -> None:
         """Turn gradients off until the block returns."""
@@ -197,10 +217,10 @@ class _Pass:
 
     def boundaries(self) -> list[Boundary]:
         """Return the boundaries of all calls, and of the last call's output."""
-        if self._last is None:
+        if not self.outputs:
             return []
-        self._last.take_edge()
-        return [*self._boundaries, self._last]
+        self.outputs[-1].take_edge()
+        return [*self._boundaries, self.outputs[-1]]
 
 
 def _outside_compiler(hook: Callable[..., None]) -> Callable[..., None]:

@@ -31,12 +31,12 @@ def find_owners(trial: Trial, cut: Cut, passage: Passage) -> dict[str, frozenset
     """
     owners = range(LOSS, len(cut.blocks) + 1)
     digits = max(1, math.ceil(math.log(len(owners), BASE)))
-    plain = _gradients(trial, cut, passage, dict.fromkeys(owners, 1.0))
+    plain = gradients_with_credit(trial, cut, passage, dict.fromkeys(owners, 1.0))
     found = {name: 0 for name, gradient in plain.items() if _is_any(gradient)}
     several: set[str] = set()
     for digit in range(digits):
         powers = {owner: (owner - LOSS) // BASE**digit % BASE for owner in owners}
-        scaled = _gradients(trial, cut, passage, {o: 2.0**k for o, k in powers.items()})
+        scaled = gradients_with_credit(trial, cut, passage, {o: 2.0**k for o, k in powers.items()})
         for name in found:
             power = _power(plain[name], scaled[name])
             if power is None:
@@ -55,14 +55,18 @@ def _owners_one_by_one(
     """Give each credit alone; a parameter with a gradient follows it."""
     found: dict[str, set[int]] = {name: set() for name in names}
     for owner in owners if names else ():
-        alone = _gradients(trial, cut, passage, {other: float(other == owner) for other in owners})
+        alone = gradients_with_credit(
+            trial, cut, passage, {other: float(other == owner) for other in owners}
+        )
         for name in names:
             if _is_any(alone[name]):
                 found[name].add(owner)
     return {name: frozenset(own) for name, own in found.items()}
 
 
-def _gradients(trial: Trial, cut: Cut, passage: Passage, scale: Mapping[int, float]) -> Gradients:
+def gradients_with_credit(
+    trial: Trial, cut: Cut, passage: Passage, scale: Mapping[int, float]
+) -> Gradients:
     """Return the gradients of one step with random credit, times the scale of each owner."""
     recording = cut.record(trial.run, passes=passage)
     generator = torch.Generator().manual_seed(2)

@@ -23,11 +23,14 @@ class Passage:
         returns: "stream" if a block returns the whole stream, "branch" if it returns a branch that
             the network adds to the stream.
         copies: whether states must be copied, because the network writes into the stream.
+        through_frozen: whether frozen blocks must run with a graph, because something outside of
+            them trains through them.
     """
 
     argument: int | str | None = None
     returns: Returned = "stream"
     copies: bool = False
+    through_frozen: bool = False
 
 
 def find_stream(

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from depthgauge.errors import UserError, one_line
 from depthgauge.nets.cut.cut import Cut
+from depthgauge.nets.cut.frozen_blocks import find_changes
 from depthgauge.nets.cut.last_block import find_return
 from depthgauge.nets.cut.ownership import find_owners
 from depthgauge.nets.cut.parts import Parts
@@ -123,6 +124,8 @@ class _Probing:
             self._check_gradients(cut, passage)
             self._find_owners(cut, passage)
             self._replay(cut, passage)
+            if self.result.ladder is None:
+                self._try_frozen(passage)
 
     def _see(self, recording: Recording, passage: Passage) -> None:
         self.result = replace(
@@ -201,6 +204,15 @@ class _Probing:
             )
         parts.check_locality()
         self.result = replace(self.result, ladder=parts.find_shared())
+
+    def _try_frozen(self, passage: Passage) -> None:
+        """Find out whether what is not frozen trains as before, and whether it needs a graph."""
+        for tried in (passage, replace(passage, through_frozen=True)):
+            changed = find_changes(self.trial, self.blocks, tried)
+            if changed is None:
+                self.result = replace(self.result, passage=tried)
+                return
+        self.result = replace(self.result, ladder=changed)
 
     def _replay(self, cut: Cut, passage: Passage) -> None:
         """Find out whether the readout and the blocks can be run alone."""

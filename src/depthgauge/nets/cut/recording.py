@@ -28,6 +28,7 @@ class Recording:
             ran.
         calls: the numbers of the blocks in the order in which they ran; each at most once.
         returned: what each of these calls returned, with its graph.
+        outputs: the first tensor of what each call returned, detached like the states.
         trained: the calls whose blocks are not frozen and have parameters that are trained.
     """
 
@@ -38,13 +39,14 @@ class Recording:
         num_blocks: int,
         boundaries: Sequence[Boundary],
         returned: Sequence[Any],
+        outputs: Sequence[Tensor],
         trained: frozenset[int],
         frozen_without_graph: bool,
         passage: Passage,
     ) -> None:
         self.output = output
         self.calls = tuple(boundary.block for boundary in boundaries[1:])
-        self.returned = tuple(returned)
+        self.returned, self.outputs = tuple(returned), tuple(outputs)
         self.trained = trained
         self._boundaries = tuple(boundaries)
         self._lacks_graph = frozen_without_graph
@@ -63,17 +65,21 @@ class Recording:
         """The stream at the input of each call, with its graph."""
         return tuple(boundary.stream for boundary in self._boundaries[:-1])
 
-    def gradients(self, loss: Tensor) -> tuple[Tensor | None, ...]:
+    def gradients(self, loss: Tensor, direction: Tensor | None = None) -> tuple[Tensor | None, ...]:
         """Return the true gradients g_0 … g_L of the loss; None where the stream has no gradient.
 
         The graph is kept.
+
+        Args:
+            loss: one number; or several, of which the gradient of ⟨direction, loss⟩ is taken.
+            direction: a tensor of the loss's shape.
         """
         if self._lacks_graph:
             raise UserError(
                 "frozen blocks were run without gradients, so there is no true gradient below "
                 "them; make the Cut with end_to_end=True"
             )
-        found = self._differentiate(loss, list(self._boundaries))
+        found = self._differentiate(loss, list(self._boundaries), direction)
         return tuple(found[position] for position in self._positions)
 
     def last_gradient(self, loss: Tensor) -> Tensor:
@@ -83,11 +89,15 @@ class Recording:
             raise UserError("no gradient of the loss reaches the last block's output")
         return gradient
 
-    def _differentiate(self, loss: Tensor, boundaries: list[Boundary]) -> list[Tensor | None]:
+    def _differentiate(
+        self, loss: Tensor, boundaries: list[Boundary], direction: Tensor | None = None
+    ) -> list[Tensor | None]:
         known = [b.edge for b in boundaries if b.edge is not None]
         if not known or not loss.requires_grad:
             return [None] * len(boundaries)
-        arrived = iter(torch.autograd.grad(loss, known, retain_graph=True, allow_unused=True))
+        arrived = iter(
+            torch.autograd.grad(loss, known, direction, retain_graph=True, allow_unused=True)
+        )
         return [None if b.edge is None else next(arrived) for b in boundaries]
 
     def backward(self, loss: Tensor, credit: Sequence[Tensor] | None = None) -> None:

@@ -144,15 +144,12 @@ def find_refusals(replay: Replay, recording: Recording) -> dict[str, str]:
     gave.
     """
     *earlier, last = recording.states
-    above = recording.states[1:]
-    parts = {
-        "readout": [(replay.readout, last, recording.output)],
-        "blocks": list(zip(replay.blocks(), earlier, above, strict=True)),
-    }
     found = {}
-    for need, functions in parts.items():
-        if reason := next(filter(None, (_fault(*part) for part in functions)), None):
-            found[need] = f"{need if need == 'blocks' else 'the readout'} of this network {reason}"
+    if reason := _fault(replay.readout, last, recording.output):
+        found["readout"] = f"the readout of this network {reason}"
+    for block, given, wanted in zip(replay.blocks(), earlier, recording.states[1:], strict=True):
+        if reason := _fault(block, given, wanted):
+            found.setdefault("blocks", f"a block of this network {reason}")
     return found
 
 
@@ -160,7 +157,7 @@ def find_refusals(replay: Replay, recording: Recording) -> dict[str, str]:
 def _fault(part: Callable[[Tensor], Tensor], given: Tensor, wanted: Tensor) -> str | None:
     """Return why a part cannot be used as a function; None if it can."""
     try:
-        found, pull = torch.func.vjp(part, given)
+        found, pull = torch.func.vjp(part, given)[:2]
         pull(torch.ones_like(found))
     except Exception as error:
         return f"cannot be run alone and differentiated ({one_line(error)})"

@@ -10,6 +10,7 @@ from pathlib import Path
 from depthgauge.errors import UserError
 from depthgauge.registry import file_of, in_file
 from depthgauge.store.files import write_bytes
+from depthgauge.store.network_sources import saved_source
 from depthgauge.store.plan_files import CohortPlan, PlanFile, PlannedRule
 from depthgauge.store.run_paths import NAMES, RESULT
 from depthgauge.store.study_folder import StudyFolder
@@ -30,12 +31,14 @@ class Parcel:
         plan: a plan with this cohort alone.
         rules: the content of each file with a rule of the user, by the user's text for the rule.
         files: the present files of the cohort's runs.
+        network: the content of the file of a user's network; empty for other networks.
     """
 
     study: bytes
     plan: PlanFile
     rules: Mapping[str, bytes]
     files: Files
+    network: bytes = b""
 
 
 def pack(study: StudyFolder, cohort: CohortPlan) -> Parcel:
@@ -50,7 +53,9 @@ def pack(study: StudyFolder, cohort: CohortPlan) -> Parcel:
     for config in cohort.configs:
         files |= _files_of(study.run(config).path)
     alone = plan.file_of(cohort).with_cohorts([cohort])
-    return Parcel(study.study_path.read_bytes(), alone, rules, files)
+    saved = saved_source(study.path, cohort.net)
+    network = saved.read_bytes() if saved is not None else b""
+    return Parcel(study.study_path.read_bytes(), alone, rules, files, network)
 
 
 def unpack(parcel: Parcel, folder: Path) -> StudyFolder:
@@ -59,6 +64,10 @@ def unpack(parcel: Parcel, folder: Path) -> StudyFolder:
     folder.mkdir(parents=True, exist_ok=True)
     study.study_path.write_bytes(parcel.study)
     (cohort,) = parcel.plan.cohorts
+    saved = saved_source(folder, cohort.net)
+    if saved is not None:
+        saved.parent.mkdir()
+        saved.write_bytes(parcel.network)
     rules = [_beside(rule, parcel.rules.get(rule.typed), folder) for rule in cohort.rules]
     local = cohort.changed(rules=tuple(rules))
     study.plan_files.add(study.plan_files.read(), parcel.plan.with_cohorts([local]))

@@ -27,7 +27,7 @@ class Pass:
         loss: the mean loss over the labels of the batch, with its graph.
         labels: the labels, or other targets, of the batch.
         blocks: the number L of blocks.
-        replay: returns the network's parts as functions, for any network but ResidualMLP.
+        replay: the readout and the blocks as functions, for networks that do not have them.
     """
 
     net: nn.Module
@@ -36,7 +36,12 @@ class Pass:
     loss: Tensor
     labels: Tensor
     blocks: int
-    replay: Callable[[], Replay]
+    replay: Replay
+
+    @property
+    def residual(self) -> bool:
+        """Whether the blocks' functions give branches; if not, they give the next state."""
+        return isinstance(self.net, ResidualMLP) and self.net.residual_add
 
     @property
     def samples(self) -> int:
@@ -70,6 +75,11 @@ class Pass:
             for gradient, state in zip(found, self.states, strict=False)
         ]
 
+    @property
+    def reaches_last(self) -> bool:
+        """Whether the pass has a gradient at h_L; it has none if the last block is frozen."""
+        return not self.blocks or self.blocks - 1 in self.recording.trained
+
     def last_gradient(self) -> Tensor:
         """Return g_L of each sample's own loss."""
         if not self.blocks:
@@ -83,9 +93,11 @@ class Pass:
     def _readout(self) -> Callable[[Tensor], Tensor]:
         if isinstance(self.net, ResidualMLP):
             return self.net.readout
-        return self.replay().readout
+        if not self.blocks:  # the network is cut at its readout, as if that were a block
+            return self.replay.blocks()[0]
+        return self.replay.readout
 
     def _blocks(self) -> list[Callable[[Tensor], Tensor]]:
         if isinstance(self.net, ResidualMLP):
             return list(self.net.blocks)
-        return self.replay().blocks()
+        return self.replay.blocks()[: self.blocks]

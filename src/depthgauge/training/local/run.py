@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -14,9 +13,8 @@ from depthgauge.losses.registry import find_loss
 from depthgauge.nets.batch import call_network
 from depthgauge.nets.cut.cut import Cut
 from depthgauge.nets.cut.passage import first_tensor
-from depthgauge.nets.cut.recording import Recording
 from depthgauge.nets.cut.replay import Replay
-from depthgauge.nets.probed import layout_of, passage_of
+from depthgauge.nets.probed import passage_of, shape_of
 from depthgauge.nets.registry import boundary_blocks
 from depthgauge.rules.contract import Context, Rule
 from depthgauge.rules.normalisation import compute_credit
@@ -68,7 +66,7 @@ class LocalRun:
         strength = self.recipe.penalty if config.net.blocks else 0.0
         residual = getattr(self.net, "residual_add", True)
         self.penalty = Penalty(strength, self.passage.returns == "branch", residual)
-        self.layout = layout_of(config.net, task)
+        self.layout = shape_of(self.net, config.net, task).layout
         self.swapped = SwappedCredit([config])
         self.optimizer = RunOptimizer(self.net, self.blocks, self.recipe)
         self._noise, self._drawn = random_stream("noise", config.seed, 0), False
@@ -104,25 +102,21 @@ class LocalRun:
 
     def step(self, inputs: Tensor, labels: Tensor, progress: float) -> Tensor:
         """Train on one batch; return the mean loss before the update."""
+
+        def forward() -> Tensor:
+            with self._random_numbers_of_step():
+                return call_network(self.net, inputs)
+
         self.optimizer.zero_grad()
         with torch.enable_grad():
-            with self._random_numbers_of_step():
-                recording = self.cut.record(
-                    lambda: call_network(self.net, inputs), passes=self.passage
-                )
+            recording = self.cut.record(forward, passes=self.passage)
             if not self._checked:
                 self.loss.check(recording.output.shape, labels)
                 self._checked = True
             loss = self.loss.mean(recording.output, labels)
-            seen = Pass(
-                self.net,
-                recording,
-                self.loss,
-                loss,
-                labels,
-                self.config.net.blocks,
-                partial(self._replay, recording, inputs),
-            )
+            replay = Replay(self.net, self.blocks, forward, recording, self.passage)
+            blocks = self.config.net.blocks
+            seen = Pass(self.net, recording, self.loss, loss, labels, blocks, replay)
             if self.rule.end_to_end:
                 self._backpropagate(seen)
             else:
@@ -132,15 +126,6 @@ class LocalRun:
         self.swapped.next_step()
         self._step += 1
         return loss.detach()
-
-    def _replay(self, recording: Recording, inputs: Tensor) -> Replay:
-        """Return the parts of the network as functions, at this batch."""
-
-        def run() -> Tensor:
-            with self._random_numbers_of_step():
-                return call_network(self.net, inputs)
-
-        return Replay(self.net, self.blocks, run, recording, self.passage)
 
     @contextmanager
     def _random_numbers_of_step(self) -> Iterator[None]:
@@ -179,7 +164,7 @@ class LocalRun:
             self.feedback[name].copy_(tensor)
 
     def _context(self, seen: Pass, progress: float) -> Context:
-        config, shape, noise = self.config.net, self.rule.noise_shape(seen.states), None
+        shape, noise = self.rule.noise_shape(seen.states), None
         if shape is not None:
             self._drawn = True
             noise = draw_noise(shape, self._noise, seen.states[0])
@@ -191,10 +176,10 @@ class LocalRun:
             progress=progress,
             offers=seen.offers(),
             noise=noise,
-            residual=config.residual_add and config.is_residual_mlp,
+            residual=seen.residual,
             layout=self.layout,
             loss=self.loss,
-            last_gradient=seen.last_gradient,
+            last_gradient=seen.last_gradient if seen.reaches_last else None,
         )
 
     def _swap_and_penalise(
@@ -203,7 +188,7 @@ class LocalRun:
         """Replace the credit of swapped blocks by noise; add the gradients of the penalty."""
         changed = list(credit)
         for block in self.config.intervention.swapped:
-            changed[block + 1] = self.swapped.of_run(0, block, credit[block + 1])
+            changed[block + 1] = self.swapped.of_run(0, block, credit[block + 1], self.layout)
         for block, gradient in penalty.items():
             changed[block + 1] = changed[block + 1] + gradient
         return changed

@@ -88,9 +88,9 @@ class LocalRuns:
 
 def _norms(run: LocalRun, split: Split, batches: int, batch_size: int) -> RunReadings:
     """Return the norms of a run; numbers that are not finite if its weights are not."""
-    blocks, returns = run.config.net.blocks, run.passage.returns
+    blocks, returns, layout = run.config.net.blocks, run.passage.returns, run.layout
     try:
-        net = StreamReader(run.net, run.blocks, loss=run.loss, returns=returns, layout=run.layout)
+        net = StreamReader(run.net, run.blocks, loss=run.loss, returns=returns, layout=layout)
     except NotFiniteError:
         lost: list[float | None] = [math.nan] * (blocks + 1)
         return {"h_norm": lost, "g_norm": lost, "g_over_e": math.nan}

@@ -2,37 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from torch import nn
+from torch import Tensor, nn
 
 from depthgauge.checks.network.answer import BlockList, NetCheck
 from depthgauge.checks.network.batch import Batch
-from depthgauge.checks.network.block_lists import find_block_lists
+from depthgauge.checks.network.block_lists import find_block_lists, find_repeated
 from depthgauge.checks.network.words import (
     describe_inputs,
     describe_stream,
     modules_that_follow,
 )
-from depthgauge.errors import UserError, one_line
+from depthgauge.errors import UserError
 from depthgauge.gauges.reference_check import check_reference
 from depthgauge.losses.function_loss import AnyLoss, as_loss
+from depthgauge.nets.batch import call_network
 from depthgauge.nets.cut.probe import Probe, Returns, probe
 from depthgauge.nets.find_blocks import Blocks, find_blocks
 from depthgauge.nets.layout import Layout
 from depthgauge.nets.net_shape import NetShape
 from depthgauge.nets.stream_reader import StreamReader
-from depthgauge.nets.user_network import build_network
 from depthgauge.registry import RULES
 
 MOST = 5
 """The most lists of modules that are tried as blocks."""
 
-Network = nn.Module | Callable[[], nn.Module] | str
 
-
-def check_net(
+def check_network(
     model: nn.Module,
     batch: Batch,
     *,
@@ -56,21 +54,6 @@ def check_net(
     return _Check(model, batch, loss, returns).run(blocks)
 
 
-def build_model(net: Network) -> nn.Module:
-    """Return the network: built by a function or by a text that names it, if it is no module."""
-    if isinstance(net, nn.Module):
-        return net
-    if isinstance(net, str):
-        return build_network(net, "NET")
-    try:
-        built = net()
-    except Exception as error:
-        raise UserError(f"the function cannot make its network: {one_line(error)}") from error
-    if not isinstance(built, nn.Module):
-        raise UserError(f"the function returns {type(built).__name__}, not a torch.nn.Module")
-    return built
-
-
 class _Check:
     def __init__(
         self, model: nn.Module, batch: Batch, loss: AnyLoss | None, returns: Returns
@@ -78,6 +61,10 @@ class _Check:
         self.model, self.batch, self.returns = model, batch, returns
         usual = "squared_error" if batch.labels.is_floating_point() else "cross_entropy"
         self.loss = as_loss(usual if loss is None else loss)
+
+    def _losses(self, output: Tensor, labels: Tensor) -> Tensor:
+        self.loss.check(output.shape, labels)
+        return self.loss.value(output, labels)
 
     def run(self, blocks: Blocks) -> NetCheck:
         """Check the network with these blocks, or with the best list of modules in it."""
@@ -107,11 +94,17 @@ class _Check:
                 inside |= {module for block in own for module in block.modules()}
             if len(tried) == MOST:
                 break
+        if not inside and (found := find_repeated(self.model, self._run_once)):
+            own = find_blocks(self.model, found)
+            tried.append((found, own, self._probe(own)))
         return tried
+
+    def _run_once(self) -> None:
+        call_network(self.model, self.batch.inputs)
 
     def _probe(self, blocks: Sequence[nn.Module]) -> Probe:
         inputs, labels = self.batch.inputs, self.batch.labels
-        return probe(self.model, blocks, inputs, labels, self.loss.value, returns=self.returns)
+        return probe(self.model, blocks, inputs, labels, self._losses, returns=self.returns)
 
     def _without_blocks(self, candidates: tuple[BlockList, ...]) -> NetCheck:
         """Answer for a network in which no list of blocks was found."""

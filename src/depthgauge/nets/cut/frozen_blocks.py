@@ -1,0 +1,53 @@
+"""Find out whether frozen blocks change how the rest of a network is trained."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from torch import Tensor, nn
+
+from depthgauge.errors import one_line
+from depthgauge.nets.cut.cut import Cut
+from depthgauge.nets.cut.ownership import LOSS, gradients_with_credit
+from depthgauge.nets.cut.passage import Passage
+from depthgauge.nets.cut.trial import Trial
+
+CLOSE = 1e-3
+"""Gradients whose relative distance is at most this count as equal, in any precision."""
+
+
+def find_changes(trial: Trial, blocks: Sequence[nn.Module], passage: Passage) -> str | None:
+    """Return a sentence if something that is not frozen is trained in another way; None if not.
+
+    All blocks are frozen, and all but the last one. With the same credit, every other parameter
+    must get the same gradient as without frozen blocks.
+    """
+    numbers = range(len(blocks))
+    scale = dict.fromkeys(range(LOSS, len(blocks) + 1), 1.0)
+    with Cut(trial.model, blocks) as cut:
+        expected = gradients_with_credit(trial, cut, passage, scale)
+    for frozen in (frozenset(numbers), frozenset(numbers[:-1])):
+        try:
+            with Cut(trial.model, blocks, frozen=frozen) as cut:
+                found = gradients_with_credit(trial, cut, passage, scale)
+        except Exception as error:
+            return f"with frozen blocks, a step of training fails: {one_line(error)}"
+        inside = {id(p) for index in frozen for p in blocks[index].parameters()}
+        names = [n for n, p in trial.model.named_parameters() if id(p) not in inside]
+        if changed := _first_change(names, expected, found):
+            return f"with frozen blocks, the parameter {changed} gets another gradient"
+    return None
+
+
+def _first_change(
+    names: Sequence[str],
+    expected: Mapping[str, Tensor | None],
+    found: Mapping[str, Tensor | None],
+) -> str | None:
+    for name in names:
+        before, after = expected[name], found[name]
+        if before is None or not before.any():
+            continue
+        if after is None or float((after - before).norm()) > CLOSE * float(before.norm()):
+            return name
+    return None
