@@ -182,10 +182,3 @@ def test_a_sample_without_an_answer_does_not_count():
     y[0] = -100
     found = fit_linear_classifier(task)
     assert len(found.right_answers(replace(task.evaluation, y=y), task)) == 199
-
-
-def test_real_targets_have_no_classifier():
-    x = torch.randn(8, 3)
-    split = Split(x, x[:, :1])
-    reason = reason_not_fitted(Task("numbers", split, split, 1, loss="squared_error"))
-    assert reason == "n/a: the targets are real numbers, not classes"

@@ -56,8 +56,7 @@ class TrainedNetwork:
         in_bf16: whether it was trained with matrix products in bfloat16.
         drawn: the configuration and the seed from which its initial weights were drawn, if known.
         loss: the name of the loss on which it was trained.
-        shape: the network's shape, from which its rule drew the feedback; None if the rule is not
-            known.
+        probed: the shape of a network of another kind than ResidualMLP, if its rule is known.
     """
 
     net: nn.Module
@@ -68,8 +67,13 @@ class TrainedNetwork:
     in_bf16: bool = False
     blocks: str | None = None
     drawn: tuple[NetConfig, int] | None = None
-    shape: NetShape | None = None
+    probed: NetShape | None = None
     loss: str = "cross_entropy"
+
+    @property
+    def shape(self) -> NetShape | None:
+        """The network's shape, from which a rule draws feedback; None if it is not known."""
+        return NetShape.of(self.net) if isinstance(self.net, ResidualMLP) else self.probed
 
     @property
     def layout(self) -> Layout | None:
@@ -161,9 +165,8 @@ def load_residual_mlp(path: Path, rule: Rule | None = None) -> TrainedNetwork:
     """
     plain = read_plain_checkpoint(path)
     net = build_residual_mlp(plain.state_dict, str(path))
-    shape = NetShape.of(net)
     if plain.matrices is None:
-        return _check(TrainedNetwork(net, rule, None, str(path), path.name, shape=shape))
+        return _check(TrainedNetwork(net, rule, None, str(path), path.name))
     classes, width = net.out_head.weight.shape
     shapes = {tuple(matrix.shape) for matrix in plain.matrices}
     if rule is None and shapes in ({(width, classes)}, {(width, width)}):
@@ -174,7 +177,7 @@ def load_residual_mlp(path: Path, rule: Rule | None = None) -> TrainedNetwork:
             f"there must be {net.num_blocks}, all ({width}, {classes}) or all ({width}, {width})"
         )
     feedback = {"B": torch.stack(plain.matrices)}
-    return _check(TrainedNetwork(net, rule, feedback, str(path), path.name, shape=shape))
+    return _check(TrainedNetwork(net, rule, feedback, str(path), path.name))
 
 
 def load_module(path: Path, factory: str, blocks: str | None, seed: int) -> TrainedNetwork:

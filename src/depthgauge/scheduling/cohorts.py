@@ -99,16 +99,16 @@ def partition(
     """
     cohorts = []
     for together in group_alike(runs, position_of):
-        rest, most = iter(together), min(size, most_together(together[0].kind.net))
+        rest, most = iter(together), size_for(together[0].kind.net, size)
         for count in even_parts([len(together)], most):
             part = sorted(islice(rest, count), key=lambda run: -run.k)
             cohorts.append(_cohort(part))
     return cohorts
 
 
-def most_together(net: NetConfig) -> int:
+def size_for(net: NetConfig, size: int) -> int:
     """Return the most runs of a network that are trained together: one, unless it is stacked."""
-    return LARGEST if can_be_stacked(net) else 1
+    return size if can_be_stacked(net) else 1
 
 
 def group_alike(

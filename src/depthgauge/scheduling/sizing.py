@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from depthgauge.errors import UserError
-from depthgauge.scheduling.cohorts import LARGEST, even_parts, group_alike, most_together
+from depthgauge.scheduling.cohorts import LARGEST, even_parts, group_alike, size_for
 from depthgauge.scheduling.grid import PlannedRun
 from depthgauge.scheduling.memory_estimate import cohort_bytes, process_bytes
 from depthgauge.scheduling.resources import Resources, find_resources
@@ -90,7 +90,7 @@ def size_cohorts(
             return Sizing(min(size, fitting), threads)
         if fitting:
             least, largest = CLUSTER_LEAST if cluster else 1, min(LARGEST, fitting)
-            counts = [len(g) for g in groups if most_together(g[0].kind.net) > 1]
+            counts = [len(g) for g in groups if size_for(g[0].kind.net, len(g)) == len(g)]
             if not counts:
                 return Sizing(1, threads)
             return Sizing(even_size(counts, processes, min(least, largest), largest), threads)
@@ -144,7 +144,7 @@ def _most_that_fit(
     """Return the largest cohort size that fits into `free` bytes in every group; 0 if none fits."""
     most = max(map(len, groups))
     for group in groups:
-        together = group[: most_together(group[0].kind.net)]
+        together = group[: size_for(group[0].kind.net, most)]
         while most and _bytes(together[:most], task, device) > free:
             most -= 1
     return most
