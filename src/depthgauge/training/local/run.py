@@ -14,11 +14,12 @@ from depthgauge.nets.batch import call_network
 from depthgauge.nets.cut.cut import Cut
 from depthgauge.nets.cut.passage import first_tensor
 from depthgauge.nets.cut.replay import Replay
-from depthgauge.nets.probed import passage_of, shape_of
+from depthgauge.nets.probed import owners_of, passage_of, shape_of
 from depthgauge.nets.registry import boundary_blocks
 from depthgauge.rules.contract import Context, Rule
 from depthgauge.rules.normalisation import compute_credit
 from depthgauge.rules.offered_context import offer_context
+from depthgauge.rules.positions import per_position_once
 from depthgauge.tasks.base import Task
 from depthgauge.tasks.inputs import as_inputs
 from depthgauge.training.initial_run import initialise
@@ -26,7 +27,7 @@ from depthgauge.training.local.offers import Pass
 from depthgauge.training.local.optimizer import RunOptimizer
 from depthgauge.training.local.penalty import Penalty
 from depthgauge.training.local.statistics import FrozenBuffers
-from depthgauge.training.precision import DTYPES
+from depthgauge.training.precision import DTYPES, products_in
 from depthgauge.training.random_streams import random_stream, stream_seed
 from depthgauge.training.rule_noise import draw_noise
 from depthgauge.training.swapped_credit import SwappedCredit
@@ -68,7 +69,8 @@ class LocalRun:
         self.penalty = Penalty(strength, self.passage.returns == "branch", residual)
         self.layout = shape_of(self.net, config.net, task).layout
         self.swapped = SwappedCredit([config])
-        self.optimizer = RunOptimizer(self.net, self.blocks, self.recipe)
+        owners = owners_of(self.net, config.net, task)
+        self.optimizer = RunOptimizer(self.net, self.blocks, self.recipe, owners)
         self._noise, self._drawn = random_stream("noise", config.seed, 0), False
         self._epoch = self._step = 0
         self._checked = False
@@ -104,7 +106,8 @@ class LocalRun:
         """Train on one batch; return the mean loss before the update."""
 
         def forward() -> Tensor:
-            with self._random_numbers_of_step():
+            products = products_in(self.recipe.dtype, self.device)
+            with self._random_numbers_of_step(), products:
                 return call_network(self.net, inputs)
 
         self.optimizer.zero_grad()
@@ -154,7 +157,10 @@ class LocalRun:
         with torch.no_grad():
             given = compute_credit(self.rule, context)
             learned = dict(self.rule.learn(context))
-        credit = [part / seen.divisor for part in (given.embed, *given.blocks)]
+        credit = [
+            (per_position_once(part) / seen.divisor).expand(part.shape)
+            for part in (given.embed, *given.blocks)
+        ]
         own = self.penalty.gradients(seen.recording, seen.samples)
         credit = self._swap_and_penalise(credit, own)
         if not seen.blocks:  # the network is cut at its readout, which follows the loss
