@@ -56,8 +56,8 @@ class TrainedNetwork:
         in_bf16: whether it was trained with matrix products in bfloat16.
         drawn: the configuration and the seed from which its initial weights were drawn, if known.
         loss: the name of the loss on which it was trained.
-        shape: the network's shape, from which a rule draws feedback; that of a ResidualMLP is always
-            known.
+        shape: the network's shape, from which a rule draws feedback; always known for a
+            ResidualMLP.
     """
 
     net: nn.Module
