@@ -6,7 +6,7 @@ from torch import Tensor
 
 from depthgauge.nets.layout import Layout
 from depthgauge.rules.contract import Context, Credit, Normalise, Rule
-from depthgauge.rules.positions import sample_axes
+from depthgauge.rules.positions import per_position_once, sample_axes
 
 VECTORS = Layout()
 
@@ -19,8 +19,9 @@ def normalise(credit: Tensor, how: Normalise, epsilon: float, layout: Layout = V
     if how == "none":
         return credit
     over = sample_axes(credit, layout) if how == "sample" else tuple(range(credit.dim()))
-    rms = credit.square().mean(over, keepdim=True).sqrt_()
-    return credit / rms.add_(epsilon)
+    once = per_position_once(credit)
+    rms = once.square().mean(over, keepdim=True).sqrt_()
+    return (once / rms.add_(epsilon)).expand(credit.shape)
 
 
 def compute_credit(rule: Rule, context: Context) -> Credit:

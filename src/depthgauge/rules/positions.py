@@ -81,6 +81,21 @@ def _pooled(ordered: Tensor, old: Sequence[int], new: Sequence[int]) -> Tensor:
     return pooled.reshape(samples, *new, features)
 
 
+def per_position_once(values: Tensor) -> Tensor:
+    """Return values without repetition, if a vector is copied to all positions of a stream.
+
+    An axis along which `like_stream` has copied the vector gets the size 1. A calculation for each
+    vector, or a mean over positions, then needs a fraction of the time, and `expand_as` copies the
+    result to all positions.
+    """
+    if values.dim() == VECTORS:
+        return values
+    for axis, stride in enumerate(values.stride()):
+        if stride == 0:
+            values = values.narrow(axis, 0, 1)
+    return values
+
+
 def sample_axes(stream: Tensor, layout: Layout) -> tuple[int, ...]:
     """Return all axes of a stream except the axis of the samples."""
     own = layout.sample_axis % stream.dim()

@@ -128,12 +128,22 @@ class Recording:
                 places.setdefault(boundary.place, boundary)
         cuts = list(places.values())
         values = [cut.fit(credit[cut.block + 1]) for cut in cuts]
-        roots: list[Any] = [cut.edge for cut in cuts]
-        starts: list[Tensor | None] = [*values]
+        started = [i for i, cut in enumerate(cuts) if not self._is_reached(cut)]
+        roots: list[Any] = [cuts[i].edge for i in started]
+        starts: list[Tensor | None] = [values[i] for i in started]
         if loss.requires_grad:
             roots, starts = [loss, *roots], [None, *starts]
         with replaced(cuts, values):
             torch.autograd.backward(roots, starts)
+
+    def _is_reached(self, boundary: Boundary) -> bool:
+        """Return whether the backward pass of the loss is known to reach a boundary.
+
+        It is not known if the block above runs without a graph, and at the first boundary, where
+        the stream may bypass the embedding's parameters. There the backward pass is also started.
+        """
+        index = self._boundaries.index(boundary)
+        return 0 < index < len(self.calls) and self.calls[index] in self.trained
 
     def backpropagate(self, loss: Tensor) -> tuple[Tensor | None, ...]:
         """Run the plain backward pass, and return the true g_0 … g_L that arrived on the way.

@@ -19,6 +19,7 @@ from depthgauge.nets.registry import boundary_blocks
 from depthgauge.rules.contract import Context, Rule
 from depthgauge.rules.normalisation import compute_credit
 from depthgauge.rules.offered_context import offer_context
+from depthgauge.rules.positions import per_position_once
 from depthgauge.tasks.base import Task
 from depthgauge.tasks.inputs import as_inputs
 from depthgauge.training.initial_run import initialise
@@ -154,7 +155,10 @@ class LocalRun:
         with torch.no_grad():
             given = compute_credit(self.rule, context)
             learned = dict(self.rule.learn(context))
-        credit = [part / seen.divisor for part in (given.embed, *given.blocks)]
+        credit = [
+            (per_position_once(part) / seen.divisor).expand(part.shape)
+            for part in (given.embed, *given.blocks)
+        ]
         own = self.penalty.gradients(seen.recording, seen.samples)
         credit = self._swap_and_penalise(credit, own)
         if not seen.blocks:  # the network is cut at its readout, which follows the loss
