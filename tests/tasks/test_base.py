@@ -92,7 +92,7 @@ def test_the_shape_of_a_task_tells_what_a_network_must_know() -> None:
     task = Task("tokens", tokens, tokens, 2)
     assert task.shape == TaskShape("tokens", (2,), 2, symbols=5, per_position=True)
     assert task.chance == pytest.approx(2 / 3)
-    targets = Split(torch.zeros(4, 3), torch.zeros(4, 2))
+    targets = Split(torch.zeros(4, 3), torch.arange(8.0).view(4, 2))
     task = Task("targets", targets, targets, 2, loss="squared_error")
     assert task.shape == TaskShape("targets", (3,), 2)
     assert (task.is_regression, task.chance) == (True, 0.0)
