@@ -11,6 +11,7 @@ import torch
 from pydantic import JsonValue
 
 from depthgauge.config import SCHEMA_VERSION, NetConfig
+from depthgauge.errors import UserError
 from depthgauge.gauges.identity import IdentityReading, read_identity
 from depthgauge.json_values import plain_object
 from depthgauge.nets.registry import initial_net
@@ -89,6 +90,11 @@ def measure_identity(
 
     The networks read the first `samples` samples of the evaluation split.
     """
+    if not net.is_residual_mlp:
+        raise UserError(
+            f"identity reads the net residual_mlp, whose blocks return branches, not {net.name}; "
+            "leave out --net"
+        )
     x = as_inputs(task.evaluation.x[:samples], task, torch.float32)
     readings = {
         seed: read_identity(cast(ResidualMLP, initial_net(net, task, seed)), x) for seed in seeds

@@ -112,7 +112,7 @@ class _Probing:
         check_repeatable(self.trial)
         self._choose_seed()
         with Cut(self.model, self.blocks) as cut:
-            passage = Passage(find_stream_argument(self.trial, self.blocks))
+            passage = Passage(find_stream_argument(self.trial.run, self.blocks))
             try:
                 recording = cut.record(self.trial.run, passes=passage)
             except OverwrittenError:

@@ -11,7 +11,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from depthgauge.errors import UserError
 from depthgauge.nets.cut.passage import first_tensor, replace_tensor
-from depthgauge.nets.cut.trial import Trial, watch_calls
+from depthgauge.nets.cut.trial import watch_calls
 
 
 class Argument(NamedTuple):
@@ -24,19 +24,24 @@ class Argument(NamedTuple):
 Arguments = dict[int | str, Argument]
 
 
-@torch.no_grad()
-def find_stream_argument(trial: Trial, blocks: Sequence[nn.Module]) -> int | str | None:
+def find_stream_argument(
+    run: Callable[[], object], blocks: Sequence[nn.Module]
+) -> int | str | None:
     """Return the position or the name of the stream among the arguments of a block.
 
     The first tensor that the first call returns is shifted. Exactly one argument of the second call
     must move, and no other one if everything that the first call returns is shifted. The stream may
     be passed several times, as query, key and value. If there is one call alone, the first argument
     with floating-point numbers is the stream.
+
+    Args:
+        run: runs the network's forward pass, each time from the same state.
+        blocks: its blocks.
     """
-    first, second = _arguments(trial, blocks)
+    first, second = _arguments(run, blocks)
     if not second:
         return next((k for k, own in first.items() if _is_float(own.value)), None)
-    changed = _changed(second, _arguments(trial, blocks, _shift_first)[1])
+    changed = _changed(second, _arguments(run, blocks, _shift_first)[1])
     streams = [key for key in changed if isinstance(second[key].value, Tensor)]
     if not changed:
         raise UserError(
@@ -46,10 +51,10 @@ def find_stream_argument(trial: Trial, blocks: Sequence[nn.Module]) -> int | str
         )
     if not streams:
         raise UserError(
-            f"the stream is inside the {type(second[changed[0]].value).__name__} that blocks get as "
-            "argument; give the stream to blocks as an argument of its own"
+            f"the stream is inside the {type(second[changed[0]].value).__name__} that blocks get "
+            "as argument; give the stream to blocks as an argument of its own"
         )
-    changed = _changed(second, _arguments(trial, blocks, _shift_all)[1])
+    changed = _changed(second, _arguments(run, blocks, _shift_all)[1])
     if len({second[key].identity for key in changed}) > 1:
         names = " and ".join(map(_name, changed[:2]))
         raise UserError(
@@ -59,8 +64,28 @@ def find_stream_argument(trial: Trial, blocks: Sequence[nn.Module]) -> int | str
     return streams[0]
 
 
+def guess_stream_argument(
+    run: Callable[[], object], blocks: Sequence[nn.Module]
+) -> int | str | None:
+    """Return the only argument with floating-point numbers, or else what a shift tells.
+
+    None means the first tensor; it is returned where a shift does not tell.
+    """
+    try:
+        first, _ = _arguments(run, blocks)
+        numbers = [key for key, own in first.items() if _is_float(own.value)]
+        if len(numbers) == 1:
+            return numbers[0]
+        return find_stream_argument(run, blocks)
+    except UserError:
+        return None
+
+
+@torch.no_grad()
 def _arguments(
-    trial: Trial, blocks: Sequence[nn.Module], shift: Callable[[Any], Any] | None = None
+    run: Callable[[], object],
+    blocks: Sequence[nn.Module],
+    shift: Callable[[Any], Any] | None = None,
 ) -> tuple[Arguments, Arguments]:
     """Return copies of the arguments of the first two calls; `shift` changes the first output."""
     seen: list[Arguments] = [{}, {}]
@@ -75,7 +100,7 @@ def _arguments(
         return None if call or shift is None else shift(output)
 
     with watch_calls(blocks, before, after):
-        trial.run()
+        run()
     return seen[0], seen[1]
 
 
