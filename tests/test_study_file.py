@@ -117,7 +117,7 @@ def test_a_bad_field_is_named_with_its_line(tmp_path):
         ("task = 'imagenet'", ("'task'", "imagenet", "digits")),
         ("controls = ['shalow']", ("'controls'", "'shalow'", "wide_block")),
         ("k = [0, 5]", ("'k'", "4 blocks")),
-        ("learning_rate = 0.1", ("'learning_rate'", "no option", "vary", "epochs")),
+        ("learning_speed = 0.1", ("'learning_speed'", "no option", "vary", "epochs")),
         ("submit = true", ("'submit'", "slurm")),
         ("vary = {speed = [1, 2]}", ("'vary'", "no rule of this study")),
     ]:

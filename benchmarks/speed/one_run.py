@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import torch
-from depthgauge.nets.cross_entropy import cross_entropy_and_error
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from depthgauge.losses.cross_entropy import CrossEntropy
 from depthgauge.nets.net_shape import NetShape
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.rules.choice import choose_rule
@@ -78,7 +78,7 @@ class OneRun:
             feedback=self.feedback,
             progress=0.0,
             offers={
-                "error": lambda: cross_entropy_and_error(logits[None], y[None])[1][0],
+                "error": lambda: CrossEntropy().error(logits, y),
                 "readout": lambda: self.net.readout,
                 "blocks": lambda: list(self.net.blocks),
             },

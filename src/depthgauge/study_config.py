@@ -283,11 +283,6 @@ class StudyConfig(BaseModel):
                 "--frozen-acc needs --checkpoints; without --checkpoints the networks with frozen "
                 "blocks are trained, so leave out --frozen-acc",
             )
-        if self.dtype == "bf16" and self.net != type(self).model_fields["net"].default:
-            raise OptionError(
-                "dtype",
-                f"--dtype bf16 is for the net residual_mlp, not {self.net}; use --dtype float32",
-            )
         if self.engine == "plain" and self.dtype == "bf16":
             raise OptionError(
                 "dtype",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -26,7 +27,8 @@ from depthgauge.gauges.reference import ReferenceGauge
 from depthgauge.gauges.rewind import RewindGauge
 from depthgauge.gauges.scale import ScaleGauge
 from depthgauge.gauges.stability import StabilityGauge
-from depthgauge.losses.function_loss import AnyLoss
+from depthgauge.losses.cross_entropy import CrossEntropy
+from depthgauge.losses.function_loss import AnyLoss, FunctionLoss
 from depthgauge.nets.find_blocks import Blocks
 from depthgauge.nets.initial_weights import Initial, InitialWeights
 from depthgauge.nets.layout import Layout
@@ -89,10 +91,12 @@ def diagnose(  # noqa: PLR0917 – the order is part of the interface
         initial: the network before training, or a copy of its state dict before training; without
             it, rewind is not measured.
     """
-    headline_acc = _share("headline_acc", headline_acc, 0)
-    frozen_baseline_acc = _share("frozen_baseline_acc", frozen_baseline_acc, 0)
-    bp_depth_gain = _share("bp_depth_gain", bp_depth_gain, -1)
     native = StreamReader(model, blocks, loss=loss, layout=layout, returns=returns)
+    is_share = isinstance(native.loss, CrossEntropy | FunctionLoss)  # R² may be negative
+    lowest, least_gain = (0, -1) if is_share else (-math.inf, -math.inf)
+    headline_acc = _share("headline_acc", headline_acc, lowest)
+    frozen_baseline_acc = _share("frozen_baseline_acc", frozen_baseline_acc, lowest)
+    bp_depth_gain = _share("bp_depth_gain", bp_depth_gain, least_gain, 1 if is_share else math.inf)
     weights = None if initial is None else InitialWeights(initial, native)
     first, batches = peek_first(eval_batches)
     checked = check_network(native, plain, first)
@@ -122,7 +126,8 @@ def diagnose(  # noqa: PLR0917 – the order is part of the interface
     measured = taken["accuracy"]
     headline, where = headline_acc, "as given"
     if headline is None:
-        headline, where, samples = measured.value, measured.measured_on, accuracy.labels
+        headline, where = measured.value, measured.measured_on
+        samples = accuracy.labels if accuracy.is_share else None
     depth = read_depth(headline, frozen_baseline_acc, bp_depth_gain, where, samples)
     readings = NetworkReadings(
         depth=depth,
@@ -144,7 +149,7 @@ def diagnose(  # noqa: PLR0917 – the order is part of the interface
     )
 
 
-def _share(name: str, value: Any, lowest: float) -> float | None:
+def _share(name: str, value: Any, lowest: float, highest: float = 1) -> float | None:
     """Return an accuracy or a gain as a float; refuse a percentage.
 
     The value may be a Python number, a NumPy number or a tensor.
@@ -152,6 +157,6 @@ def _share(name: str, value: Any, lowest: float) -> float | None:
     if value is None:
         return None
     share = float(value)
-    if not lowest <= share <= 1:
-        raise UserError(f"{name} is {share!r}; give a share from {lowest:g} to 1")
+    if not lowest <= share <= highest:
+        raise UserError(f"{name} is {share!r}; give a share from {lowest:g} to {highest:g}")
     return share

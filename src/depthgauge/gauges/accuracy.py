@@ -84,6 +84,11 @@ class AccuracyGauge:
         """The number of labels that were seen."""
         return self._score.labels
 
+    @property
+    def is_share(self) -> bool:
+        """Whether the score is the share of right answers."""
+        return self._score.name == "accuracy"
+
     def see(self, batch: BatchView) -> None:
         """Count the answers to the batch."""
         self._count.add(batch)
@@ -91,13 +96,12 @@ class AccuracyGauge:
 
     def reading(self) -> Reading:
         """Return the score over all labels seen."""
-        is_share = self._score.name == "accuracy"
         return Reading(
             name=self._score.name,
             value=self._score.value,
             per_layer=(),
-            unit="share of labels" if is_share else "share of the targets' variance",
-            convention="largest logit" if is_share else "1 − squared error/variance",
+            unit="share of labels" if self.is_share else "share of the targets' variance",
+            convention="largest logit" if self.is_share else "1 − squared error/variance",
             measured_on=str(self._count),
             note="" if self.labels else NO_SCORE,
         )

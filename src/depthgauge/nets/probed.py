@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import torch
 from torch import Tensor, nn
 
@@ -73,6 +75,14 @@ def passage_of(net: nn.Module, config: NetConfig, task: Task) -> Passage:
     if isinstance(net, ResidualMLP):
         return Passage(returns="branch" if net.residual_add and net.num_blocks else "stream")
     return probe_of(config, task).passage or Passage()
+
+
+def owners_of(net: nn.Module, config: NetConfig, task: Task) -> Mapping[str, Sequence[str]]:
+    """Return for each parameter the names of the credits that it follows.
+
+    They are not needed for a ResidualMLP, whose parts have names of their own.
+    """
+    return {} if isinstance(net, ResidualMLP) else probe_of(config, task).owners
 
 
 def first_samples(task: Task) -> tuple[Tensor, Tensor]:

@@ -9,7 +9,7 @@ from functools import cached_property
 import torch
 from torch import Tensor, nn
 
-from depthgauge.losses.contract import Loss
+from depthgauge.losses.contract import Loss, in_full_precision
 from depthgauge.nets.cut.recording import Recording
 from depthgauge.nets.cut.replay import Replay
 from depthgauge.nets.residual_mlp import ResidualMLP
@@ -27,7 +27,8 @@ class Pass:
         loss: the mean loss over the labels of the batch, with its graph.
         labels: the labels, or other targets, of the batch.
         blocks: the number L of blocks.
-        replay: the readout and the blocks as functions, for networks that do not have them.
+        make_replay: makes the readout and the blocks as functions, for networks that do not have
+            them.
     """
 
     net: nn.Module
@@ -36,7 +37,12 @@ class Pass:
     loss: Tensor
     labels: Tensor
     blocks: int
-    replay: Replay
+    make_replay: Callable[[], Replay]
+
+    @cached_property
+    def replay(self) -> Replay:
+        """The readout and the blocks of the network as functions."""
+        return self.make_replay()
 
     @property
     def residual(self) -> bool:
@@ -55,8 +61,8 @@ class Pass:
 
     @property
     def states(self) -> Sequence[Tensor]:
-        """The states h_0 … h_L."""
-        return self.recording.states[: self.blocks + 1]
+        """The states h_0 … h_L; those in bfloat16 as float32, in which rules compute."""
+        return [in_full_precision(state) for state in self.recording.states[: self.blocks + 1]]
 
     def offers(self) -> Offers:
         """Return for each need a function that makes what a rule gets."""
@@ -71,7 +77,7 @@ class Pass:
         """Return the gradients of a loss at h_0 … h_L; zeros where the stream has none."""
         found = self.recording.gradients(loss)
         return [
-            state.new_zeros(state.shape) if gradient is None else gradient
+            state.new_zeros(state.shape) if gradient is None else in_full_precision(gradient)
             for gradient, state in zip(found, self.states, strict=False)
         ]
 
@@ -84,11 +90,12 @@ class Pass:
         """Return g_L of each sample's own loss."""
         if not self.blocks:
             return self.divisor * self.gradients(self.loss)[0]
-        return self.divisor * self.recording.last_gradient(self.loss)
+        return self.divisor * in_full_precision(self.recording.last_gradient(self.loss))
 
     @torch.no_grad()
     def _error(self) -> Tensor:
-        return self.loss_of_samples.error(self.recording.output.detach(), self.labels)
+        output = in_full_precision(self.recording.output.detach())
+        return self.loss_of_samples.error(output, self.labels)
 
     def _readout(self) -> Callable[[Tensor], Tensor]:
         if isinstance(self.net, ResidualMLP):

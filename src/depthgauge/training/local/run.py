@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -14,7 +15,7 @@ from depthgauge.nets.batch import call_network
 from depthgauge.nets.cut.cut import Cut
 from depthgauge.nets.cut.passage import first_tensor
 from depthgauge.nets.cut.replay import Replay
-from depthgauge.nets.probed import passage_of, shape_of
+from depthgauge.nets.probed import owners_of, passage_of, shape_of
 from depthgauge.nets.registry import boundary_blocks
 from depthgauge.rules.contract import Context, Rule
 from depthgauge.rules.normalisation import compute_credit
@@ -27,7 +28,7 @@ from depthgauge.training.local.offers import Pass
 from depthgauge.training.local.optimizer import RunOptimizer
 from depthgauge.training.local.penalty import Penalty
 from depthgauge.training.local.statistics import FrozenBuffers
-from depthgauge.training.precision import DTYPES
+from depthgauge.training.precision import DTYPES, products_in
 from depthgauge.training.random_streams import random_stream, stream_seed
 from depthgauge.training.rule_noise import draw_noise
 from depthgauge.training.swapped_credit import SwappedCredit
@@ -69,7 +70,8 @@ class LocalRun:
         self.penalty = Penalty(strength, self.passage.returns == "branch", residual)
         self.layout = shape_of(self.net, config.net, task).layout
         self.swapped = SwappedCredit([config])
-        self.optimizer = RunOptimizer(self.net, self.blocks, self.recipe)
+        owners = owners_of(self.net, config.net, task)
+        self.optimizer = RunOptimizer(self.net, self.blocks, self.recipe, owners)
         self._noise, self._drawn = random_stream("noise", config.seed, 0), False
         self._epoch = self._step = 0
         self._checked = False
@@ -105,7 +107,8 @@ class LocalRun:
         """Train on one batch; return the mean loss before the update."""
 
         def forward() -> Tensor:
-            with self._random_numbers_of_step():
+            products = products_in(self.recipe.dtype, self.device)
+            with self._random_numbers_of_step(), products:
                 return call_network(self.net, inputs)
 
         self.optimizer.zero_grad()
@@ -115,7 +118,7 @@ class LocalRun:
                 self.loss.check(recording.output.shape, labels)
                 self._checked = True
             loss = self.loss.mean(recording.output, labels)
-            replay = Replay(self.net, self.blocks, forward, recording, self.passage)
+            replay = partial(Replay, self.net, self.blocks, forward, recording, self.passage)
             blocks = self.config.net.blocks
             seen = Pass(self.net, recording, self.loss, loss, labels, blocks, replay)
             if self.rule.end_to_end:
