@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import torch
-from depthgauge.losses.cross_entropy import CrossEntropy
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from depthgauge.losses.cross_entropy import CrossEntropy
 from depthgauge.nets.net_shape import NetShape
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.rules.choice import choose_rule

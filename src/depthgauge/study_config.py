@@ -131,7 +131,8 @@ class StudyConfig(BaseModel):
     )
     net: str = Field(
         default="residual_mlp",
-        description="the network: a name, or file.py:function, which builds your own",
+        description="the network: a name, a name with options such as vit[patch=4], or "
+        "file.py:function, which builds your own",
     )
     width: Whole | None = Field(default=None, description="width of the stream (the task's own)")
     depth: NotNegative = Field(default=4, description="number of blocks L")

@@ -40,7 +40,7 @@ def make_trained(
         torch.manual_seed(seed)
         net = ResidualMLP(FEATURES, width, CLASSES, BLOCKS, w2_std=w2_std)
         feedback = rule.feedback(NetShape.of(net), torch.default_generator) if rule else None
-    return TrainedNetwork(net, rule, feedback, "made for a test")
+    return TrainedNetwork(net, rule, feedback, "made for a test", shape=NetShape.of(net))
 
 
 def make_batch(samples: int = 40, seed: int = 4) -> tuple[Tensor, Tensor]:

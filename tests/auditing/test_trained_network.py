@@ -131,7 +131,7 @@ def test_a_run_knows_its_task_and_rule(run_folder, tmp_path):
 
 def test_a_run_is_not_read_on_other_data(run_folder, tmp_path):
     other = save_task(make_task(samples=71), tmp_path)
-    with pytest.raises(UserError, match="other data"):
+    with pytest.raises(UserError, match="was not trained on the data"):
         load_trained(run_folder.path, str(other), None)
 
 

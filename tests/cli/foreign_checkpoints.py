@@ -78,13 +78,6 @@ def cnn():
     return Stack(nn.Conv2d(3, 4, 3, padding=1), layers, readout)
 
 
-def funnel():
-    net = nn.Module()
-    net.blocks = nn.Sequential(nn.Linear(64, 32), nn.Linear(32, 10))
-    net.forward = lambda x: net.blocks(x.flatten(1))
-    return net
-
-
 def residual():
     return ResidualMLP(64, 8, 10, 2)
 

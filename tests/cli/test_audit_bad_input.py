@@ -40,7 +40,6 @@ def rewrite(path, **tensors):
     [
         ("mlp", "mlp", "body.nothing", ("body.nothing", "body.layers")),
         ("mlp", "mlp", "blocks", ("blocks", "body.layers")),
-        ("funnel", "funnel", "blocks", ("block 0", "shape")),
         ("few_classes", "few_classes", "body.layers", ("labels", "0 to 9", "5 classes")),
         ("wide", "mlp", "body.layers", ("wide.pt", "does not fit", "12")),
         ("residual", "mlp", "body.layers", ("residual.pt", "does not fit")),
@@ -138,7 +137,7 @@ def test_the_folder_of_a_study_is_not_one_network(trained, command):
 def test_a_run_on_other_data(trained):
     for command in ("diagnose", "null"):
         done = run(command, find_run(trained, "dfa"), "--task", "teacher")
-        assert_bad_input(done, "teacher", "other data")
+        assert_bad_input(done, "teacher", "was not trained on the data")
 
 
 def test_a_run_without_its_checkpoint(study):
@@ -164,7 +163,7 @@ def test_a_run_judged_on_validation_samples_with_another_task(tmp_path):
     run_ladder(study, "--validation", 100, "--k", 2, "--seeds", 1, rules=("dfa",))
     folder = find_run(study, "dfa")
     assert_bad_input(run("null", folder), "--validation")
-    assert_bad_input(run("null", folder, "--validation", 99), "other data")
+    assert_bad_input(run("null", folder, "--validation", 99), "was not trained on")
     assert_bad_input(run("null", folder, "--validation", 100, "--task", "teacher"), "teacher")
     assert run("null", folder, "--validation", 100, "--draws", 3).status == 0
 

@@ -116,10 +116,9 @@ def test_a_network_for_another_task_is_refused_by_its_file(factories, folder):
     assert_bad_input(refused, "few_s1.pt", "(500, 5)", "(500, 10)")
 
 
-def test_networks_of_ones_own_cannot_be_trained(factories):
+def test_the_path_to_the_blocks_goes_with_a_network_of_ones_own(factories):
     own = ("--task", "digits", "--net", f"{factories}:mlp")
-    assert_bad_input(run("audit", *own), "cannot be trained", "--checkpoints")
-    assert_bad_input(run("audit", *own, "--blocks", "body.layers"), "--blocks", "--checkpoints")
+    assert_bad_input(run("audit", *own), "has no `blocks`", "'body.layers'")
     assert_bad_input(run("audit", "--blocks", "body.layers"), "--blocks", "--depth")
 
 

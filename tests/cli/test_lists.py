@@ -153,3 +153,18 @@ def install(folder: Path, *rules: str) -> None:
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.0\n")
     (about / "entry_points.txt").write_text("\n".join(["[depthgauge.rules]", *rules]))
+
+
+def test_one_network_as_text_and_as_json():
+    text, document = run("nets", "vit"), run("nets", "vit", "--json")
+    assert (text.status, document.status) == (0, 0)
+    net = document.document
+    assert (net["name"], net["width"]) == ("vit", 64)
+    assert {option["name"]: option["default"] for option in net["options"]}["patch"] == 4
+    for option in net["options"]:
+        assert f"{option['name']}={option['default']}  {option['description']}" in text.out
+    assert run("nets", "residual_mlp", "--json").document["options"] == []
+
+
+def test_a_network_that_is_not_there_gets_a_sentence():
+    assert_bad_input(run("nets", "lenet"), "lenet", "there are: cnn, gpt, residual_mlp")

@@ -109,3 +109,14 @@ def test_a_projection_along_the_gradient_is_wholly_aligned():
     assert found.tolist() == [pytest.approx([1.0, 1.0], abs=1e-12)]
     opposed = projected(source, [-g for g in gradients], matrices)
     assert opposed.tolist() == [pytest.approx([-1.0, -1.0], abs=1e-12)]
+
+
+def test_credit_that_all_positions_share_has_the_cosine_over_all_positions():
+    source, _, matrices = case()
+    gradients = list(random(3, 12, 5, 8, seed=4, dtype=torch.float64))
+    gradients[1][2] = 0.0
+    alignment = ProjectedAlignment(source, gradients, torch.float64)(matrices)
+    flat = [gradient.flatten(1) for gradient in gradients]
+    copied = [drawn.repeat(1, 5, 1) for drawn in matrices]
+    for ours, slow in zip(alignment.tolist(), by_loop(source, flat, copied), strict=True):
+        assert ours == pytest.approx(slow, abs=1e-12)

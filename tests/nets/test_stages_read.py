@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import torch
+from nets.cut import table_networks as t
 from nets.cut.stage_net import StageNet, image_batch, stage_net
+from nets.cut.table_networks import make
 from torch import Tensor
 
 from depthgauge.diagnosis.diagnose import diagnose
@@ -44,6 +46,24 @@ def test_the_gradient_of_stages_is_checked_and_a_shift_at_a_change_of_shape_is_r
         h = block(h)
     reader.see(x, y)
     torch.testing.assert_close(reader.logits(x, shift=(2, shift)), net.readout(h))
+
+
+def test_a_stream_that_is_not_the_first_tensor_is_found():
+    row = make(t.mask_first, t.MaskFirst)
+    x, y, net = row.inputs, row.labels, row.model
+    reader = StreamReader(net)
+    seen = reader.see(x, y)
+    states = [net.embed(x)]
+    for block in net.blocks:
+        ones = torch.ones_like(states[-1])
+        states.append(block(ones, other=ones, hidden=states[-1]))
+    chosen = net.head(states[-1]).log_softmax(-1).gather(-1, y.unsqueeze(-1))
+    gradients = torch.autograd.grad(-chosen.sum(), states)
+    torch.testing.assert_close(list(seen.states), [h.detach() for h in states])
+    torch.testing.assert_close(list(seen.gradients), list(gradients))
+    skipped = net.head(net.blocks[2](ones, other=ones, hidden=states[1]))
+    torch.testing.assert_close(reader.logits(x, skip=1), skipped)
+    assert check_reference(reader, x, len(x)).is_true
 
 
 def test_blocks_that_change_the_shape_are_not_skipped():

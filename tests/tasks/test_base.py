@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from depthgauge.errors import UserError
-from depthgauge.tasks.base import Split, Task, hold_out_validation
+from depthgauge.tasks.base import Pixels, Split, Task, hold_out_validation
+from depthgauge.tasks.shape import TaskShape
 
 
 @pytest.fixture
@@ -76,3 +77,29 @@ def test_the_checksum_sees_every_array(task: Task, part: str, array: str) -> Non
 def test_the_checksum_is_of_the_content(task: Task) -> None:
     train = Split(task.train.x.clone(), task.train.y.clone())
     assert replace(task, train=train).checksum == task.checksum
+
+
+def test_pixels_must_be_images() -> None:
+    flat = Split(torch.zeros(4, 12, dtype=torch.uint8), torch.arange(4) % 2)
+    with pytest.raises(UserError, match=r"pixels of the shape \(3, 2, 2\), but .* shape \(12,\)"):
+        Task("flat", flat, flat, 2, Pixels(3, 2, 2, (0.5,) * 3, (0.5,) * 3))
+
+
+def test_the_shape_of_a_task_tells_what_a_network_must_know() -> None:
+    numbers = Split(torch.zeros(4, 1, 2, 3), torch.arange(4) % 2)
+    assert Task("numbers", numbers, numbers, 2).shape == TaskShape("numbers", (1, 2, 3), 2)
+    tokens = Split(torch.tensor([[0, 4], [1, 2]]), torch.tensor([[0, -100], [1, 1]]))
+    task = Task("tokens", tokens, tokens, 2)
+    assert task.shape == TaskShape("tokens", (2,), 2, symbols=5, per_position=True)
+    assert task.chance == pytest.approx(2 / 3)
+    targets = Split(torch.zeros(4, 3), torch.arange(8.0).view(4, 2))
+    task = Task("targets", targets, targets, 2, loss="squared_error")
+    assert task.shape == TaskShape("targets", (3,), 2)
+    assert (task.is_regression, task.chance) == (True, 0.0)
+
+
+def test_held_out_samples_keep_shape_and_loss() -> None:
+    targets = Split(torch.zeros(6, 1, 2, 2), torch.zeros(6, 2))
+    task = Task("targets", targets, targets, 2, loss="squared_error")
+    held = hold_out_validation(task, 2)
+    assert (held.loss, held.shape, held.evaluation.y.shape) == (task.loss, task.shape, (2, 2))

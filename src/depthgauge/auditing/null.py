@@ -133,12 +133,23 @@ class _Projected:
 
     def __init__(self, source: Tensor, seen: BatchView, convention: Convention) -> None:
         self._blocks, self._convention = len(seen.states) - 1, convention
-        self._alignment = ProjectedAlignment(source, seen.unit_gradients)
+        self._source, self._seen = source, seen
+        self._alignment: ProjectedAlignment | None = None
 
     def __call__(self, feedback: Sequence[Feedback]) -> Tensor:
+        if self._alignment is None:
+            self._alignment = self._with_matrices_of(feedback[0]["B"].shape[1])
         matrices = torch.stack([drawn["B"] for drawn in feedback], 1)
         layers = pair_with_gradients([matrices[0], *matrices[: self._blocks]], self._convention)
         return self._alignment(layers)
+
+    def _with_matrices_of(self, rows: int) -> ProjectedAlignment:
+        """Return the computation for matrices with a row for each feature, or for each entry."""
+        layout, gradients = self._seen.net.layout, self._seen.unit_gradients
+        arranged = [g if g.dim() == VECTORS else layout.arrange(g) for g in gradients]
+        if rows != arranged[0].shape[-1]:
+            arranged = [g.movedim(layout.sample_axis, 0).flatten(1) for g in gradients]
+        return ProjectedAlignment(self._source, arranged)
 
 
 class _Formed:

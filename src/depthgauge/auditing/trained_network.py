@@ -56,7 +56,8 @@ class TrainedNetwork:
         in_bf16: whether it was trained with matrix products in bfloat16.
         drawn: the configuration and the seed from which its initial weights were drawn, if known.
         loss: the name of the loss on which it was trained.
-        probed: the shape of a network of another kind than ResidualMLP, if its rule is known.
+        shape: the network's shape, from which a rule draws feedback; always known for a
+            ResidualMLP.
     """
 
     net: nn.Module
@@ -67,13 +68,12 @@ class TrainedNetwork:
     in_bf16: bool = False
     blocks: str | None = None
     drawn: tuple[NetConfig, int] | None = None
-    probed: NetShape | None = None
+    shape: NetShape | None = None
     loss: str = "cross_entropy"
 
-    @property
-    def shape(self) -> NetShape | None:
-        """The network's shape, from which a rule draws feedback; None if it is not known."""
-        return NetShape.of(self.net) if isinstance(self.net, ResidualMLP) else self.probed
+    def __post_init__(self) -> None:
+        if self.shape is None and isinstance(self.net, ResidualMLP):
+            object.__setattr__(self, "shape", NetShape.of(self.net))
 
     @property
     def layout(self) -> Layout | None:

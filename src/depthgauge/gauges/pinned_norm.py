@@ -55,7 +55,10 @@ def _outputs(
     def after(_: int, output: Tensor) -> None:
         outputs.append(output.detach().clone())
 
-    with hooked(net.blocks, before=lambda index, _: inputs[index].clone(), after=after):
+    def before(index: int, _: Tensor) -> Tensor:
+        return inputs[index].clone()
+
+    with hooked(net.blocks, before=before, after=after, argument=net.argument):
         net.logits(batch.inputs)
     return outputs
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -18,7 +19,8 @@ class ProjectedAlignment:
 
     Args:
         source: s, (samples, c).
-        gradients: g at each layer, (samples, d). Samples where s or g is zero have no cosine.
+        gradients: g at each layer, (samples, d), or (samples, positions, d) if s·Bᵀ is copied to
+            all positions. Samples where s or g is zero have no cosine.
         dtype: the precision of the products. s and g are first scaled to unit vectors, so that
             float32 does not underflow.
     """
@@ -29,9 +31,10 @@ class ProjectedAlignment:
         directions = unit_vectors(source)
         self._pairs = []
         for gradient in gradients:
-            unit = unit_vectors(gradient)
+            unit = unit_vectors(gradient.flatten(1))
             counted = directions.any(-1) & unit.any(-1)
-            self._pairs.append((directions[counted].to(dtype), unit[counted].to(dtype)))
+            pooled = _pool(unit.view(gradient.shape))
+            self._pairs.append((directions[counted].to(dtype), pooled[counted].to(dtype)))
 
     def __call__(self, matrices: Sequence[Tensor]) -> Tensor:
         """Return the alignments, (draws, layers).
@@ -40,6 +43,15 @@ class ProjectedAlignment:
         """
         layers = [_layer(s, g, drawn) for (s, g), drawn in zip(self._pairs, matrices, strict=True)]
         return torch.stack(layers, -1)
+
+
+def _pool(unit: Tensor) -> Tensor:
+    """Return the unit vector of each sample for credit that all P positions share.
+
+    Copied to all positions, s·Bᵀ is √P times as long, and its product with g is that with the sum
+    of g over positions.
+    """
+    return unit if unit.dim() == 2 else unit.sum(1) / math.sqrt(unit.shape[1])  # noqa: PLR2004
 
 
 def _layer(s: Tensor, g: Tensor, matrices: Tensor) -> Tensor:

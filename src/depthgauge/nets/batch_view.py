@@ -98,10 +98,13 @@ class BatchView:
     @property
     def gradients(self) -> tuple[Tensor, ...]:
         """g_0 … g_L in float64, the gradients of each sample's own loss."""
-        axis = self.net.layout.sample_axis
-        return tuple(
-            along_axis(self.error_size, unit, axis) * unit.double() for unit in self.unit_gradients
-        )
+        return tuple(self.gradient(state) for state in range(len(self.unit_gradients)))
+
+    def gradient(self, state: int) -> Tensor:
+        """Return g_l in float64, where `state` is l; −1 is g_L."""
+        unit = self.unit_gradients[state]
+        size = along_axis(self.error_size, unit, self.net.layout.sample_axis)
+        return size * unit.double()
 
 
 def size_of_samples(vectors: Tensor) -> Tensor:

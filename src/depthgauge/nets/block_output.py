@@ -64,7 +64,11 @@ def _kind(before: Tensor, output: Tensor, after: Tensor) -> str:
 
 @torch.no_grad()
 def is_last_output_added(
-    model: nn.Module, blocks: Sequence[nn.Module], recording: Recording, inputs: Any
+    model: nn.Module,
+    blocks: Sequence[nn.Module],
+    recording: Recording,
+    inputs: Any,
+    argument: int | str | None = None,
 ) -> bool:
     """Return whether the network adds the last block's output to the block's input.
 
@@ -83,7 +87,10 @@ def is_last_output_added(
     def after(index: int, _: Tensor) -> Tensor | None:
         return output if index == last else None
 
-    with overwriting(model) as overwrite, hooked(blocks, before=before, after=after):
+    with (
+        overwriting(model) as overwrite,
+        hooked(blocks, before=before, after=after, argument=argument),
+    ):
         return not torch.equal(call_network(model, inputs), recording.output)
 
 

@@ -18,18 +18,23 @@ After = Callable[[int, Tensor], Tensor | None]
 
 @contextmanager
 def hooked(
-    blocks: Sequence[nn.Module], before: Before | None = None, after: After | None = None
+    blocks: Sequence[nn.Module],
+    before: Before | None = None,
+    after: After | None = None,
+    *,
+    argument: int | str | None = None,
 ) -> Iterator[None]:
     """Call `before(index, input)` and `after(index, output)` around every block.
 
     A tensor that `before` returns replaces the input. A tensor that `after` returns replaces the
-    output. A module that is listed several times has one index for each of its calls, in turn.
+    output. A module that is listed several times has one index for each of its calls, in turn. The
+    input is the `argument` of a block that is the stream; None is the first tensor.
     """
     handles: list[Any] = []
     try:
         for block in dict.fromkeys(blocks):
             numbers = [index for index, own in enumerate(blocks) if own is block]
-            handles += _hook(cycle(numbers), block, before, after)
+            handles += _hook(cycle(numbers), block, before, after, argument)
         yield
     finally:
         for handle in handles:
@@ -37,7 +42,11 @@ def hooked(
 
 
 def _hook(
-    numbers: Iterator[int], block: nn.Module, before: Before | None, after: After | None
+    numbers: Iterator[int],
+    block: nn.Module,
+    before: Before | None,
+    after: After | None,
+    argument: int | str | None,
 ) -> list[Any]:
     index = -1
 
@@ -46,7 +55,7 @@ def _hook(
         index = next(numbers)
         if before is None:
             return None
-        old = find_stream(index, args, kwargs)
+        old = find_stream(index, args, kwargs, argument)
         new = before(index, old)
         if new is None:
             return None
@@ -94,7 +103,12 @@ def overwriting(model: nn.Module) -> Iterator[Callable[[Tensor, Tensor], None]]:
 
 @contextmanager
 def shifted(
-    blocks: Sequence[nn.Module], boundary: int, shift: Tensor, adds: bool
+    blocks: Sequence[nn.Module],
+    boundary: int,
+    shift: Tensor,
+    *,
+    adds: bool,
+    argument: int | str | None = None,
 ) -> Iterator[None]:
     """Add `shift` to the stream at a boundary, in every forward pass inside the `with` block.
 
@@ -111,12 +125,14 @@ def shifted(
         shifts = index == boundary - 1 or (adds and index == boundary == 0)
         return output + shift.to(output.dtype) if shifts else None
 
-    with hooked(blocks, before=before, after=after):
+    with hooked(blocks, before=before, after=after, argument=argument):
         yield
 
 
 @contextmanager
-def skipped(blocks: Sequence[nn.Module], index: int, adds: bool) -> Iterator[None]:
+def skipped(
+    blocks: Sequence[nn.Module], index: int, *, adds: bool, argument: int | str | None = None
+) -> Iterator[None]:
     """Skip block `index` in every forward pass inside the `with` block.
 
     The block returns its input. If the network `adds` what a block returns to the stream, the block
@@ -133,5 +149,5 @@ def skipped(blocks: Sequence[nn.Module], index: int, adds: bool) -> Iterator[Non
             return None
         return torch.zeros_like(output) if adds else kept.pop()
 
-    with hooked(blocks, before=before, after=after):
+    with hooked(blocks, before=before, after=after, argument=argument):
         yield

@@ -96,7 +96,7 @@ def run_with_states(
         _uncompiled_float64(net),
         torch.no_grad(),
         overwriting(net.model) as overwrite,
-        hooked(net.blocks, before=before, after=after),
+        hooked(net.blocks, before=before, after=after, argument=net.argument),
     ):
         logits = call_network(net.model, copy_inputs(inputs, net.device, torch.float64))
     return (*found, logits)

@@ -9,6 +9,9 @@ from contextlib import contextmanager
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
+
+from depthgauge.errors import UserError
 
 
 @contextmanager
@@ -20,6 +23,7 @@ def preserve_state(model: nn.Module) -> Iterator[None]:
     exception, modes, buffers, `requires_grad` and random states are restored. Parameters and
     `.grad` are not saved, because measurements do not write to them.
     """
+    _check_sizes(model)
     required = [(parameter, parameter.requires_grad) for parameter in model.parameters()]
     with _restoring(model):
         model.eval()
@@ -41,6 +45,7 @@ def rehearse_training(model: nn.Module) -> Iterator[None]:
     `.grad`. Afterwards, also after an exception, modes, buffers, parameters, `.grad` and the random
     states of torch, numpy and Python are restored.
     """
+    _check_sizes(model)
     before = [(p, p.detach().clone(), p.grad) for p in model.parameters()]
     numpy_state, python_state = np.random.get_state(), random.getstate()
     with _restoring(model):
@@ -57,6 +62,15 @@ def rehearse_training(model: nn.Module) -> Iterator[None]:
                     if not torch.equal(parameter, value):
                         parameter.copy_(value)
                     parameter.grad = gradient
+
+
+def _check_sizes(model: nn.Module) -> None:
+    for name, tensor in [*model.named_parameters(), *model.named_buffers()]:
+        if is_lazy(tensor):
+            raise UserError(
+                f"the size of the network's {name} is not known before its first forward pass; run "
+                "the network once on a batch first"
+            )
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from depthgauge.nets.boundaries import shifted, skipped
 from depthgauge.nets.cut.cut import Cut
 from depthgauge.nets.cut.passage import Passage
 from depthgauge.nets.cut.recording import Recording
+from depthgauge.nets.cut.stream_argument import guess_stream_argument
 from depthgauge.nets.find_blocks import Blocks, find_blocks
 from depthgauge.nets.layout import Layout
 from depthgauge.nets.preserve_state import device_of, dtype_of, preserve_state
@@ -59,6 +60,8 @@ class StreamReader:
         self.adds = None if returns == "auto" else returns == "branch"
         self.dtype, self.device = dtype_of(model), device_of(model)
         self.has_gradients = True
+        self.argument: int | str | None = None
+        self._knows_argument = False
         _check_tensors(model)
 
     @property
@@ -100,9 +103,16 @@ class StreamReader:
 
         Every block must run. Values are copied, so a network may write into its stream.
         """
+        if not self._knows_argument:
+            self.argument = guess_stream_argument(
+                lambda: call_network(self.model, copy_inputs(inputs, self.device, self.dtype)),
+                self.blocks,
+            )
+            self._knows_argument = True
+        passage = Passage(self.argument, copies=True)
         with Cut(self.model, self.blocks, end_to_end=True) as cut:
             recording = cut.record(
-                lambda: call_network(self.model, inputs), passes=Passage(copies=True), leaves=True
+                lambda: call_network(self.model, inputs), passes=passage, leaves=True
             )
             missing = sorted(set(range(self.num_blocks)) - set(recording.calls))
             if missing:
@@ -128,7 +138,9 @@ class StreamReader:
             inputs = copy_inputs(inputs, self.device, self.dtype)
             self.adds = do_blocks_return_branch(
                 recording,
-                lambda: is_last_output_added(self.model, self.blocks, recording, inputs),
+                lambda: is_last_output_added(
+                    self.model, self.blocks, recording, inputs, self.argument
+                ),
             )
         *earlier, last = recording.states
         if not self.adds:
@@ -186,8 +198,8 @@ class StreamReader:
                 "batch first, or give returns='stream' or returns='branch'"
             )
         if shift is not None:
-            return shifted(self.blocks, *shift, adds=self.adds)
-        return skipped(self.blocks, skip or 0, adds=self.adds)
+            return shifted(self.blocks, *shift, adds=self.adds, argument=self.argument)
+        return skipped(self.blocks, skip or 0, adds=self.adds, argument=self.argument)
 
     def losses(
         self, inputs: Any, labels: Tensor, *, shift: tuple[int, Tensor] | None = None

@@ -48,7 +48,7 @@ def make_context(
         residual=isinstance(model, ResidualMLP) and model.residual_add,
         layout=replace(batch.net.layout, token=None),
         loss=batch.net.loss,
-        last_gradient=lambda: batch.gradients[-1].to(dtype),
+        last_gradient=lambda: batch.gradient(-1).to(dtype),
     )
 
 

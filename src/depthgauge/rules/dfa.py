@@ -86,10 +86,10 @@ class DFA(Rule):
         return (source.flatten(1) @ matrix.T).reshape(shape).movedim(0, axis)
 
     def projected(self, context: Context) -> Tensor | None:
-        """Return the source if states are vectors, since the credit is then its projection."""
+        """Return the source if all positions of a sample share it, and all blocks a shape."""
         source = self.source(context)
-        are_vectors = all(tensor.dim() == VECTORS for tensor in (source, *context.states))
-        return source if are_vectors and "B" in context.feedback else None
+        source = source.flatten(1) if self.is_full else source
+        return source if source.dim() == VECTORS and "B" in context.feedback else None
 
 
 def _name(state: int) -> str:

@@ -8,9 +8,11 @@ from torch import Tensor
 from depthgauge.losses.labels import IGNORED
 from depthgauge.tasks.base import Split, Task
 
-PLACES, HOPS, QUERIES = 10, 4, 2
+PLACES, HOPS, QUERIES = 8, 4, 2
 TRAIN, EVALUATION = 12_000, 3_000
 SEED = 0
+CANDIDATES = 20
+"""Sequences drawn for each test sequence; those whose table is in the training set are dropped."""
 
 
 def load_pointers() -> Task:
@@ -29,22 +31,32 @@ def make_pointers(
     A sequence begins with a table: the token at place i is p(i), where p is a random cycle through
     all places. Then come queries: `queries` random starts s for each number of hops j = 1 … `hops`,
     in this order. The label of a query is p applied j times to s. The tokens of the table have no
-    label.
+    label. No table of a test sequence occurs in the training set.
     """
     generator = torch.Generator().manual_seed(SEED)
-    samples = train + evaluation
-    drawn = torch.rand(samples, places, generator=generator, dtype=torch.float64)
+    tables = _draw_tables(train + CANDIDATES * evaluation, places, generator)
+    known, candidates = tables[:train], tables[train:]
+    new = candidates[~torch.isin(_numbers(candidates), _numbers(known))][:evaluation]
+    splits = []
+    for table in (known, new):
+        starts = torch.randint(places, (len(table), hops * queries), generator=generator)
+        labels = follow(table, starts, hops)
+        y = torch.cat([torch.full_like(table, IGNORED), labels], 1)
+        splits.append(Split(torch.cat([table, starts], 1), y))
+    return Task("pointers", splits[0], splits[1], num_classes=places)
+
+
+def _draw_tables(count: int, places: int, generator: torch.Generator) -> Tensor:
+    """Draw tables (count, places); each is a random cycle through all places."""
+    drawn = torch.rand(count, places, generator=generator, dtype=torch.float64)
     cycle = drawn.argsort(dim=1, stable=True)
-    table = torch.empty_like(cycle).scatter_(1, cycle, cycle.roll(-1, 1))
-    starts = torch.randint(places, (samples, hops * queries), generator=generator)
-    x = torch.cat([table, starts], 1)
-    y = torch.cat([torch.full_like(table, IGNORED), follow(table, starts, hops)], 1)
-    return Task(
-        "pointers",
-        Split(x[:train], y[:train]),
-        Split(x[train:], y[train:]),
-        num_classes=places,
-    )
+    return torch.empty_like(cycle).scatter_(1, cycle, cycle.roll(-1, 1))
+
+
+def _numbers(tables: Tensor) -> Tensor:
+    """Return one number for each table; different tables have different numbers."""
+    places = tables.shape[1]
+    return (tables * places ** torch.arange(places)).sum(1)
 
 
 def follow(table: Tensor, starts: Tensor, hops: int) -> Tensor:

@@ -99,6 +99,8 @@ def test_a_network_that_cannot_be_built_or_run_is_a_sentence() -> None:
         dg.check_net(lambda: 3)  # type: ignore[arg-type, return-value]
     with pytest.raises(dg.UserError, match="no inputs could be guessed"):
         dg.check_net(nn.Sequential(nn.Linear(3, 3), nn.Linear(4, 4)))
+    with pytest.raises(dg.UserError, match=r"the size of the network's 0\.weight is not known"):
+        dg.check_net(nn.Sequential(nn.LazyLinear(4), nn.Linear(4, 4)))
     with pytest.raises(dg.UserError, match="matches no modules"):
         dg.check_net(stack(dtype=torch.float32), blocks="nowhere")
 

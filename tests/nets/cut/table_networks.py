@@ -251,6 +251,24 @@ def mask_first(net: Walker, h: Tensor) -> Tensor:
     return h
 
 
+def whole_mask_first(net: Walker, h: Tensor) -> Tensor:
+    mask = torch.ones(h.shape, dtype=torch.int64)
+    for block in net.blocks:
+        h = block(mask, other=mask, hidden=h)
+    return h
+
+
+class Threefold(Branch):
+    def forward(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        return q + self.fc2(gelu(self.fc1(k) * v))
+
+
+def three_times(net: Walker, h: Tensor) -> Tensor:
+    for block in net.blocks:
+        h = block(h, h, h)
+    return h
+
+
 class Conditioned(Branch):
     def forward(self, condition: Tensor, h: Tensor) -> Tensor:
         return h + self.branch(h + condition)
@@ -304,6 +322,13 @@ def detached_between(net: Walker, h: Tensor) -> Tensor:
 def dropping_layers(net: Walker, h: Tensor) -> Tensor:
     for block in net.blocks:
         if not net.training or torch.rand(()) > 0.4:
+            h = block(h)
+    return h
+
+
+def seldom_a_block(net: Walker, h: Tensor) -> Tensor:
+    for block in net.blocks:
+        if torch.rand(()) > 0.75:
             h = block(h)
     return h
 

@@ -51,14 +51,22 @@ def find_stream(
         raise UserError(
             f"block {block} gets no tensor; give blocks whose first tensor is the stream"
         )
+    known: dict[int | str, Any] = dict(enumerate(args))
+    known.update(kwargs)
+    if isinstance(value := known.get(argument), Tensor):
+        return value
+    numbers = {
+        id(value): value
+        for value in known.values()
+        if isinstance(value, Tensor) and value.is_floating_point()
+    }
+    if len(numbers) == 1:
+        return next(iter(numbers.values()))
     place = f"argument {argument}" if isinstance(argument, int) else f"the argument {argument!r}"
-    known = dict(enumerate(args)) | dict(kwargs)
-    if not isinstance(value := known.get(argument), Tensor):
-        raise UserError(
-            f"block {block} gets no tensor as {place}, where other blocks get the stream; call all "
-            "blocks in the same way"
-        )
-    return value
+    raise UserError(
+        f"block {block} gets no tensor as {place}, where other blocks get the stream; call all "
+        "blocks in the same way"
+    )
 
 
 def first_tensor(block: int, output: Any) -> Tensor:

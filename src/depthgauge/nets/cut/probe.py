@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-import torch
 from torch import Tensor, nn
 
 from depthgauge.errors import UserError, one_line
@@ -18,9 +16,10 @@ from depthgauge.nets.cut.ownership import find_owners
 from depthgauge.nets.cut.parts import Parts
 from depthgauge.nets.cut.passage import Passage
 from depthgauge.nets.cut.recording import OverwrittenError, Recording
+from depthgauge.nets.cut.repeatable import check_repeatable, find_unsaved_state
 from depthgauge.nets.cut.replay import Replay, find_refusals
 from depthgauge.nets.cut.stream_argument import find_stream_argument
-from depthgauge.nets.cut.trial import SampleLosses, Trial
+from depthgauge.nets.cut.trial import SampleLosses, Trial, watch_calls
 from depthgauge.nets.preserve_state import rehearse_training
 
 SEEDS = 8
@@ -109,15 +108,16 @@ class _Probing:
     def run(self) -> None:
         """Take every step, until one raises an error."""
         _check_whole(self.model)
-        self._compare_losses()
+        self.result = replace(self.result, resume=find_unsaved_state(self.model, self.trial))
+        check_repeatable(self.trial)
+        self._choose_seed()
         with Cut(self.model, self.blocks) as cut:
-            passage = Passage(find_stream_argument(self.trial, self.blocks))
+            passage = Passage(find_stream_argument(self.trial.run, self.blocks))
             try:
                 recording = cut.record(self.trial.run, passes=passage)
             except OverwrittenError:
                 passage = replace(passage, copies=True)
                 recording = cut.record(self.trial.run, passes=passage)
-            _check_calls(self.model, recording)
             self._see(recording, passage)
             passage = replace(passage, returns=self._find_return(recording, passage))
             self._see(recording, passage)
@@ -127,6 +127,22 @@ class _Probing:
             if self.result.ladder is None:
                 self._try_frozen(passage)
 
+    def _choose_seed(self) -> None:
+        """Choose a seed with which blocks run; networks may skip blocks at random."""
+        calls: list[int] = []
+        with watch_calls(self.blocks, before=lambda call, *_: calls.append(call)):
+            for seed in range(SEEDS):
+                self.trial.seed = seed
+                self.trial.run()
+                if calls:
+                    return
+        if hasattr(self.model, "_orig_mod"):
+            raise UserError(
+                "the network is compiled as a whole, so its blocks cannot be seen; compile each "
+                "block instead of the network"
+            )
+        raise UserError("no block ran in the forward pass; give blocks that the network runs")
+
     def _see(self, recording: Recording, passage: Passage) -> None:
         self.result = replace(
             self.result,
@@ -135,27 +151,6 @@ class _Probing:
             shapes=tuple(tuple(state.shape) for state in recording.states),
             output=tuple(recording.output.shape),
         )
-
-    def _compare_losses(self) -> None:
-        """Run two plain steps from the same state; they must be the same."""
-        kept, changing = self.model.state_dict(), _changing_buffers(self.model)
-        shapes = {name: value.shape for name, value in kept.items() if isinstance(value, Tensor)}
-        before = {name: copy.deepcopy(buffer) for name, buffer in changing.items()}
-        first = self.trial.loss(self.trial.run()).detach()
-        changed = [n for n, b in before.items() if not torch.equal(b, changing[n])]
-        now = {n: v.shape for n, v in self.model.state_dict().items() if isinstance(v, Tensor)}
-        if changed or now != shapes:
-            name = changed[0] if changed else next(iter(now.items() ^ shapes.items()))[0]
-            what = "is not saved (persistent=False)" if changed else "changes its shape"
-            sentence = f"the buffer {name} changes in training and {what}; save what it holds"
-            self.result = replace(self.result, resume=sentence)
-        second = self.trial.loss(self.trial.run()).detach()
-        if not torch.equal(first, second):
-            raise UserError(
-                "two forward passes from the same state and seed have different losses "
-                f"({float(first):.6g} and {float(second):.6g}); let the network draw its random "
-                "numbers from torch's global state, and keep its own state in buffers"
-            )
 
     def _find_return(self, recording: Recording, passage: Passage) -> Literal["stream", "branch"]:
         if self.returns != "auto":
@@ -185,7 +180,8 @@ class _Probing:
         """Find whose credit each parameter follows; skipped blocks need several passes."""
         owners: dict[str, frozenset[int]] = {}
         ran: set[int] = set()
-        for seed in range(SEEDS):
+        first = self.trial.seed
+        for seed in range(first, first + SEEDS):
             self.trial.seed = seed
             new = set(cut.record(self.trial.run, passes=passage).calls) - ran
             if new:
@@ -194,6 +190,7 @@ class _Probing:
                 ran |= new
             if len(ran) == len(self.blocks):
                 break
+        self.trial.seed = first
         parts = Parts(self.model, self.blocks, owners)
         self.result = replace(self.result, owners=parts.owner_names(), notes=parts.notes())
         missing = sorted(set(range(len(self.blocks))) - ran)
@@ -227,20 +224,3 @@ def _check_whole(model: nn.Module) -> None:
     if len(devices) > 1 or isinstance(model, nn.DataParallel):
         where = ", ".join(sorted(devices))
         raise UserError(f"the network is spread over several devices ({where}); use one")
-
-
-def _check_calls(model: nn.Module, recording: Recording) -> None:
-    if recording.calls:
-        return
-    if hasattr(model, "_orig_mod"):
-        raise UserError(
-            "the network is compiled as a whole, so its blocks cannot be seen; compile each block "
-            "instead of the network"
-        )
-    raise UserError("no block ran in the forward pass; give blocks that the network runs")
-
-
-def _changing_buffers(model: nn.Module) -> dict[str, Tensor]:
-    """Return the buffers that a state dict leaves out."""
-    kept = model.state_dict().keys()
-    return {name: buffer for name, buffer in model.named_buffers() if name not in kept}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -11,24 +11,38 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from depthgauge.errors import UserError
 from depthgauge.nets.cut.passage import first_tensor, replace_tensor
-from depthgauge.nets.cut.trial import Trial, watch_calls
-
-Arguments = dict[int | str, Any]
+from depthgauge.nets.cut.trial import watch_calls
 
 
-@torch.no_grad()
-def find_stream_argument(trial: Trial, blocks: Sequence[nn.Module]) -> int | str | None:
+class Argument(NamedTuple):
+    """A copy of an argument, and the identity of the object that was passed."""
+
+    value: Any
+    identity: int
+
+
+Arguments = dict[int | str, Argument]
+
+
+def find_stream_argument(
+    run: Callable[[], object], blocks: Sequence[nn.Module]
+) -> int | str | None:
     """Return the position or the name of the stream among the arguments of a block.
 
     The first tensor that the first call returns is shifted. Exactly one argument of the second call
-    must move, and no other one if everything that the first call returns is shifted. If there is
-    one call alone, the first argument with floating-point numbers is the stream.
+    must move, and no other one if everything that the first call returns is shifted. The stream may
+    be passed several times, as query, key and value. If there is one call alone, the first argument
+    with floating-point numbers is the stream.
+
+    Args:
+        run: runs the network's forward pass, each time from the same state.
+        blocks: its blocks.
     """
-    first, second = _arguments(trial, blocks)
+    first, second = _arguments(run, blocks)
     if not second:
-        return next((k for k, v in first.items() if _is_float(v)), None)
-    changed = _changed(second, _arguments(trial, blocks, _shift_first)[1])
-    streams = [key for key in changed if isinstance(second[key], Tensor)]
+        return next((k for k, own in first.items() if _is_float(own.value)), None)
+    changed = _changed(second, _arguments(run, blocks, _shift_first)[1])
+    streams = [key for key in changed if isinstance(second[key].value, Tensor)]
     if not changed:
         raise UserError(
             "the first block's output does not reach the second block: the blocks run in parallel, "
@@ -37,11 +51,11 @@ def find_stream_argument(trial: Trial, blocks: Sequence[nn.Module]) -> int | str
         )
     if not streams:
         raise UserError(
-            f"the stream is inside the {type(second[changed[0]]).__name__} that blocks get as "
-            "argument; give the stream to blocks as an argument of its own"
+            f"the stream is inside the {type(second[changed[0]].value).__name__} that blocks get "
+            "as argument; give the stream to blocks as an argument of its own"
         )
-    changed = _changed(second, _arguments(trial, blocks, _shift_all)[1])
-    if len(changed) > 1:
+    changed = _changed(second, _arguments(run, blocks, _shift_all)[1])
+    if len({second[key].identity for key in changed}) > 1:
         names = " and ".join(map(_name, changed[:2]))
         raise UserError(
             f"two arguments of a block follow the block before ({names}), so there are two "
@@ -50,23 +64,43 @@ def find_stream_argument(trial: Trial, blocks: Sequence[nn.Module]) -> int | str
     return streams[0]
 
 
+def guess_stream_argument(
+    run: Callable[[], object], blocks: Sequence[nn.Module]
+) -> int | str | None:
+    """Return the only argument with floating-point numbers, or else what a shift tells.
+
+    None means the first tensor; it is returned where a shift does not tell.
+    """
+    try:
+        first, _ = _arguments(run, blocks)
+        numbers = [key for key, own in first.items() if _is_float(own.value)]
+        if len(numbers) == 1:
+            return numbers[0]
+        return find_stream_argument(run, blocks)
+    except UserError:
+        return None
+
+
+@torch.no_grad()
 def _arguments(
-    trial: Trial, blocks: Sequence[nn.Module], shift: Callable[[Any], Any] | None = None
+    run: Callable[[], object],
+    blocks: Sequence[nn.Module],
+    shift: Callable[[Any], Any] | None = None,
 ) -> tuple[Arguments, Arguments]:
     """Return copies of the arguments of the first two calls; `shift` changes the first output."""
     seen: list[Arguments] = [{}, {}]
 
     def before(call: int, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
         if call <= 1:
-            named: Arguments = dict(enumerate(args))
+            named: dict[int | str, Any] = dict(enumerate(args))
             named.update(kwargs)
-            seen[call] = {key: _copy(value) for key, value in named.items()}
+            seen[call] = {key: Argument(_copy(v), id(v)) for key, v in named.items()}
 
     def after(call: int, output: Any) -> Any:
         return None if call or shift is None else shift(output)
 
     with watch_calls(blocks, before, after):
-        trial.run()
+        run()
     return seen[0], seen[1]
 
 
@@ -80,7 +114,11 @@ def _shift_all(output: Any) -> Any:
 
 
 def _changed(before: Arguments, after: Arguments) -> list[int | str]:
-    return [key for key, value in before.items() if _differ(value, after.get(key))]
+    return [
+        key
+        for key, own in before.items()
+        if key not in after or _differ(own.value, after[key].value)
+    ]
 
 
 def noise_like(stream: Tensor) -> Tensor:

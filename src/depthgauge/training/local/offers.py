@@ -27,7 +27,8 @@ class Pass:
         loss: the mean loss over the labels of the batch, with its graph.
         labels: the labels, or other targets, of the batch.
         blocks: the number L of blocks.
-        replay: the readout and the blocks as functions, for networks that do not have them.
+        make_replay: makes the readout and the blocks as functions, for networks that do not have
+            them.
     """
 
     net: nn.Module
@@ -36,7 +37,12 @@ class Pass:
     loss: Tensor
     labels: Tensor
     blocks: int
-    replay: Replay
+    make_replay: Callable[[], Replay]
+
+    @cached_property
+    def replay(self) -> Replay:
+        """The readout and the blocks of the network as functions."""
+        return self.make_replay()
 
     @property
     def residual(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -117,7 +118,7 @@ class LocalRun:
                 self.loss.check(recording.output.shape, labels)
                 self._checked = True
             loss = self.loss.mean(recording.output, labels)
-            replay = Replay(self.net, self.blocks, forward, recording, self.passage)
+            replay = partial(Replay, self.net, self.blocks, forward, recording, self.passage)
             blocks = self.config.net.blocks
             seen = Pass(self.net, recording, self.loss, loss, labels, blocks, replay)
             if self.rule.end_to_end:
