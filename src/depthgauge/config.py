@@ -55,6 +55,8 @@ class NetConfig(ConfigPart):
     """The network of a run; its input size and number of classes come from the task.
 
     `options` has all options of a network that is chosen with brackets, defaults included.
+    `package` names the version of the installed package that offers the network; it is empty for a
+    network of this package.
 
     A user's network has a `source`: the hash of its file, and the function that builds it. Its
     numbers of blocks and of features are what the network has. `block_path` is the dotted path to
@@ -69,9 +71,10 @@ class NetConfig(ConfigPart):
     terminal_norm: bool = True
     hidden: int | None = Field(default=None, ge=1)
     options: dict[str, JsonValue] = Field(default={})
+    package: str = ""
     source: str = ""
     block_path: str | None = None
-    added = frozenset({"hidden", "options", "source", "block_path"})
+    added = frozenset({"hidden", "options", "package", "source", "block_path"})
 
     @property
     def is_residual_mlp(self) -> bool:

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any
 
 from torch import nn
 
 from depthgauge.errors import OptionError, UserError
+from depthgauge.losses.contract import Loss
 from depthgauge.nets.user_sources import remember_source
-from depthgauge.registry import NETS, RULES, file_of
+from depthgauge.registry import LOSSES, NETS, RULES, file_of
 from depthgauge.rules.choice import with_options
 from depthgauge.rules.contract import Rule
 from depthgauge.scheduling.grid import folder_of
@@ -69,6 +70,8 @@ def config_from(options: Mapping[str, Any]) -> tuple[StudyConfig, Task | None]:
     if passed is None and "task" in given:
         plain["task"] = str(given["task"])
     plain |= {name: str(plain[name]) for name in ("out", "checkpoints") if name in plain}
+    if "loss" in plain:
+        plain["loss"] = reference_of_loss(plain["loss"])
     own_net = _own_net(plain)
     if own_net is not None:
         return _with_saved_net(plain, rules, passed, own_net)
@@ -167,6 +170,19 @@ def _with_saved(
 
 def _held_out(task: Task, config: StudyConfig) -> Task:
     return hold_out_validation(task, config.validation) if config.validation else task
+
+
+def reference_of_loss(loss: Any) -> str:
+    """Return the text that names a loss.
+
+    The source of a class from a notebook is saved in a new folder; the study copies it from there.
+    """
+    if isinstance(loss, str):
+        return loss
+    kind = loss if isinstance(loss, type) else type(loss)
+    if not issubclass(kind, Loss):
+        raise OptionError("loss", f"{loss!r} is no loss; give a name, file.py:Class, or a class")
+    return LOSSES.reference(kind, Path(mkdtemp(prefix="depthgauge-loss-")))
 
 
 def reference_of(rule: Any, sources: Path) -> str:

@@ -96,7 +96,7 @@ class Recipe(TrainingOptions):
     drawn uniformly from the classes.
 
     Attributes:
-        loss: the name of the loss, or `file.py:Class`.
+        loss: the name of the loss; of a user's file the class and the file's hash.
         score: the word for what `accuracy` holds in the run's files: accuracy, or R².
     """
 

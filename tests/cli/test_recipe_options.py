@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from cli.commands import run, run_ladder
 
+import depthgauge as dg
+from depthgauge.losses.cross_entropy import CrossEntropy
 from depthgauge.results.load import load
 
 SGD = ("--optimizer", "sgd", "--learning-rate", 0.05, "--nesterov", "--momentum", 0.8)
@@ -25,6 +27,17 @@ class Hinge(Loss):
         own = output.gather(-1, target.unsqueeze(-1))
         return (output - own + 1).clamp(min=0).sum(-1) - 1
 """
+
+
+class Halved(CrossEntropy):
+    name = "halved"
+    summary = "half the cross-entropy"
+
+    def value(self, output, target):
+        return super().value(output, target) / 2
+
+    def error(self, output, target):
+        return super().error(output, target) / 2
 
 
 def recipes(folder: Path) -> dict[str, dict]:
@@ -62,17 +75,41 @@ def test_milestones_can_be_varied(tmp_path):
     assert found == {"bp[milestones=1+2]": [1, 2], "bp[milestones=1]": [1]}
 
 
-@pytest.mark.parametrize("loss", ["squared_error", "own.py:Hinge"])
-def test_classes_can_be_learned_by_other_losses(tmp_path, loss):
-    if ":" in loss:
-        path = tmp_path / "own.py"
-        path.write_text(OWN_LOSS)
-        loss = f"{path}:Hinge"
-    done = run_ladder(tmp_path / "out", "--rules", "bp", "dfa", "--k", 2, "--loss", loss)
+def test_classes_can_be_learned_by_squared_error(tmp_path):
+    loss = ("--loss", "squared_error")
+    done = run_ladder(tmp_path, "--rules", "bp", "dfa", "--k", 2, *loss)
     assert done.status == 0, done.err
-    for recipe in recipes(tmp_path / "out").values():
-        assert recipe["loss"].endswith(loss.rpartition(":")[2])
+    for recipe in recipes(tmp_path).values():
+        assert recipe["loss"] == "squared_error"
         assert "score" not in recipe
+
+
+def test_a_loss_of_ones_own_is_saved_with_the_study(tmp_path):
+    """The study goes on without the user's file, and a changed file is another loss."""
+    path, out = tmp_path / "own.py", tmp_path / "out"
+    path.write_text(OWN_LOSS)
+    loss = ("--rules", "bp", "--k", 2, "--loss", f"{path}:Hinge")
+    done = run_ladder(out, *loss)
+    assert done.status == 0, done.err
+    (own,) = {recipe["loss"] for recipe in recipes(out).values()}
+    name, _, digits = own.partition("@")
+    assert name == "Hinge"
+    assert (out / "sources" / f"{digits}.py").read_text() == OWN_LOSS
+    moved = path.rename(tmp_path / "moved.py")
+    same = run_ladder(out, *loss[:-1], f"{moved}:Hinge")
+    assert "nothing to train" in same.err or same.status == 0, same.err
+    assert {recipe["loss"] for recipe in recipes(out).values()} == {own}
+    moved.write_text(OWN_LOSS + "# changed")
+    other = run_ladder(out, *loss[:-1], f"{moved}:Hinge")
+    assert other.status == 2
+    assert "recipe.loss" in other.err
+
+
+def test_a_loss_can_be_passed_as_a_class(tmp_path):
+    digits = {"task": "digits", "width": 8, "depth": 2, "epochs": 1, "floors": False}
+    study = dg.ladder(rules=["bp"], k=[2], seeds=1, loss=Halved, out=tmp_path / "out", **digits)
+    assert study.config.recipe.loss.startswith("Halved@")
+    assert study.runs[0].accuracy is not None
 
 
 @pytest.mark.parametrize(

@@ -209,6 +209,23 @@ class Nameless(Loss):
 
 class Number:
     pass
+
+from depthgauge.losses.cross_entropy import CrossEntropy
+
+class Half(CrossEntropy):
+    name, summary = "half", "half the cross-entropy"
+
+    def value(self, output, target):
+        return super().value(output, target) / 2
+
+class Doubled(CrossEntropy):
+    name, summary = "doubled", "twice the cross-entropy"
+
+    def value(self, output, target):
+        return 2 * super().value(output, target)
+
+    def error(self, output, target):
+        return 2 * super().error(output, target)
 """
 
 
@@ -221,12 +238,22 @@ def test_a_users_own_loss_gets_error_and_score(tmp_path: Path):
     assert loss.score(target).name == "R²"
 
 
+def test_value_and_error_of_a_loss_that_changes_another_are_its_own(tmp_path: Path):
+    path = tmp_path / "own.py"
+    path.write_text(OWN)
+    loss, output = find_loss(f"{path}:Doubled"), numbers(N, C)
+    value, error = loss.value_and_error(output, CLASSES)
+    torch.testing.assert_close(value, 2 * CrossEntropy().value(output, CLASSES))
+    torch.testing.assert_close(error, 2 * CrossEntropy().error(output, CLASSES))
+
+
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
         ("Nothing", "does not define `value`; write that method"),
         ("Nameless", "has no `name`; set the attribute to a string"),
         ("Number", "is not a loss: it must be a subclass of depthgauge.losses.contract.Loss"),
+        ("Half", "a `value` of its own, but the `error` of CrossEntropy; write `error` too"),
         ("Missing", "has no class or function Missing; check the name"),
     ],
 )

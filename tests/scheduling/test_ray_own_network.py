@@ -50,7 +50,7 @@ def test_a_run_away_from_the_file_gives_the_bits_of_a_run_beside_it(tmp_path):
     net.unlink()
     away = unpack(parcel, tmp_path / "away")
     saved = list((away.path / "sources").glob("*.py"))
-    assert [path.read_bytes() for path in saved] == [parcel.network]
+    assert [path.read_bytes() for path in saved] == [*parcel.sources.values()]
     work(replace(prepared[1].job, folder=away.path))
     files = {
         f"{folder.name}/{path.name}": path.read_bytes()

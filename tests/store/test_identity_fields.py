@@ -98,7 +98,7 @@ def again(config: RunConfig) -> RunConfig:
 
 
 def test_all_parts_are_walked():
-    assert len(PLACES) == len(set(PLACES)) == 42
+    assert len(PLACES) == len(set(PLACES)) == 43
     some = {"schema_version", "task.checksum", "net.hidden", "recipe.penalty", "k", "seed"}
     assert some | {"intervention.swapped", "intervention.frozen"} < set(PLACES)
 

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol
 
-from depthgauge.config import NetConfig
+from depthgauge.config import NetConfig, Recipe
 from depthgauge.errors import StoppedError, UserError
 from depthgauge.number_format import counted, duration
 from depthgauge.scheduling.cohorts import plan_runs
@@ -26,7 +26,7 @@ from depthgauge.scheduling.slurm import Submitted, write_job
 from depthgauge.scheduling.time_estimate import seconds_to_train
 from depthgauge.scheduling.worker import Job, Tasks
 from depthgauge.store.done_runs import DoneRun, read_done_runs
-from depthgauge.store.network_sources import save_source
+from depthgauge.store.network_sources import save_loss, save_source
 from depthgauge.store.plan_files import CohortPlan
 from depthgauge.store.provenance import command_line
 from depthgauge.store.study_folder import StudyDocument, StudyFolder
@@ -149,6 +149,7 @@ def prepare(
     if file.threads != sizing.threads:  # another command wrote study.json at the same time
         sizing = choose_sizes(study, grid, execution, file)
     save_source(study.path, grid.base.net or NetConfig())
+    save_loss(study.path, grid.base.recipe or Recipe())
     done = read_done_runs(study, ((run.config, networks and run.is_full) for run in grid.runs()))
     planned = plan_runs(
         study, grid, task_reference(config), config.validation, sizing.runs, done=done

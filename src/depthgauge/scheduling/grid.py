@@ -26,6 +26,7 @@ from depthgauge.config import (
 )
 from depthgauge.errors import OptionError, UserError
 from depthgauge.losses.registry import find_loss
+from depthgauge.losses.user_losses import name_loss
 from depthgauge.nets.architectures.choice import choose_net
 from depthgauge.nets.registry import check_net
 from depthgauge.nets.user_net_config import count_user_blocks, user_net_config
@@ -257,8 +258,9 @@ def net_of(config: StudyConfig, task: Task | None = None) -> NetConfig:
 def recipe_of(config: StudyConfig, task: Task) -> Recipe:
     """Return the recipe of a study; by default, the task decides on the epochs and the loss."""
     shared = Recipe.model_fields.keys() & StudyConfig.model_fields.keys() - {"epochs", "loss"}
-    name, targets = config.loss or task.loss, task.evaluation.y
+    targets = task.evaluation.y
     try:
+        name = name_loss(config.loss or task.loss)
         loss = find_loss(name)
         loss.check(
             targets.shape if task.is_regression else (*targets.shape, task.num_classes), targets

@@ -28,7 +28,7 @@ def products_in(precision: Precision, device: torch.device | str) -> Iterator[No
     if precision != "bf16":
         yield
         return
-    kind, allowed = torch.device(device).type, fp16_bf16_reduction_math_sdp_allowed()
+    kind, allowed = torch.device(device).type, fp16_bf16_reduction_math_sdp_allowed()  # type: ignore[no-untyped-call]
     allow_fp16_bf16_reduction_math_sdp(True)  # or torch multiplies in float32 after all
     try:
         with torch.autocast(kind, torch.bfloat16), sdpa_kernel(SDPBackend.MATH):

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import math
+from importlib.metadata import EntryPoint
+
 import pytest
 import torch
+from torch import nn
 
 from depthgauge.config import NetConfig
 from depthgauge.errors import UserError
 from depthgauge.nets.architectures.choice import choose_net
+from depthgauge.nets.architectures.contract import NetOptions, Network
 from depthgauge.nets.architectures.resnet import stages_of_blocks
 from depthgauge.nets.registry import build_net, check_net, initial_net
+from depthgauge.registry import NETS
 from depthgauge.tasks.base import Split, Task
+from depthgauge.tasks.shape import TaskShape
 
 
 def task_of(x: torch.Tensor, y: torch.Tensor | None = None) -> Task:
@@ -108,6 +115,42 @@ def test_a_network_is_built_for_its_task(
     net = build_net(config, task)
     assert net(task.train.x).shape == shape
     assert len(net.blocks) == depth
+
+
+class Flat(Network):
+    """A network that another package offers."""
+
+    name, summary = "flat", "one linear layer"
+    usual_width = 5
+
+    def __init__(self, features: int, outputs: int) -> None:
+        super().__init__()
+        self.embed, self.blocks = nn.Flatten(), nn.ModuleList()
+        self.readout = nn.Linear(features, outputs)
+
+    @classmethod
+    def build(cls, shape: TaskShape, width: int, depth: int, options: NetOptions) -> Flat:
+        return cls(math.prod(shape.sample), shape.outputs)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.readout(self.embed(x))
+
+
+def test_a_network_of_an_installed_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    point = EntryPoint("theirs", f"{__name__}:Flat", NETS.group)
+    monkeypatch.setitem(NETS.installed, "theirs", point)
+    choice = choose_net("theirs")
+    assert choice.usual_width == 5
+    config = choice.config(5, 0)
+    assert config.package == f":{__name__}:Flat"  # with its version, if a package has it
+    assert build_net(config, IMAGES)(IMAGES.train.x).shape == (6, 3)
+
+
+def test_what_is_no_network_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    point = EntryPoint("theirs", "torch.nn:Linear", NETS.group)
+    monkeypatch.setitem(NETS.installed, "theirs", point)
+    with pytest.raises(UserError, match="the net theirs is not a network of the package"):
+        choose_net("theirs")
 
 
 def test_the_seed_alone_decides_the_weights() -> None:

@@ -25,11 +25,13 @@ class NetChoice:
         name: the name that finds the class.
         net_class: the class of the network.
         options: its validated options.
+        package: the version of the installed package that offers it; "" if it is of this package.
     """
 
     name: str
     net_class: NetClass
     options: NetOptions
+    package: str = ""
 
     @cached_property
     def text(self) -> str:
@@ -46,13 +48,15 @@ class NetChoice:
     def config(self, width: int, blocks: int) -> NetConfig:
         """Return the network as a run's configuration holds it."""
         options = self.options.model_dump(mode="json")
-        return NetConfig(name=self.name, width=width, blocks=blocks, options=options)
+        return NetConfig(
+            name=self.name, width=width, blocks=blocks, options=options, package=self.package
+        )
 
 
 def choose_net(text: str) -> NetChoice:
     """Find the network that `text` names, and validate the options in its brackets."""
     parts = parse_brackets(text, "net", "vit or vit[patch=4,heads=4]")
-    net_class = NETS.find(parts.reference)[0]
+    net_class, package = NETS.find(parts.reference)
     options = options_of(net_class)
     for word in parts.words:
         if word in options.model_fields:
@@ -61,13 +65,14 @@ def choose_net(text: str) -> NetChoice:
         if name not in options.model_fields:
             raise UserError(f"the net {parts.reference} has no option {name!r}; {_list(options)}")
     try:
-        return NetChoice(parts.reference, net_class, options.model_validate(parts.options))
+        chosen = options.model_validate(parts.options)
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"])
         raise UserError(
             f"option {name!r} of the net {parts.reference}: {first['msg']}; {_list(options)}"
         ) from error
+    return NetChoice(parts.reference, net_class, chosen, package)
 
 
 def options_of(net_class: NetClass) -> type[NetOptions]:

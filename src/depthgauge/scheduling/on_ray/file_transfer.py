@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from depthgauge.errors import UserError
 from depthgauge.registry import file_of, in_file
 from depthgauge.store.files import write_bytes
-from depthgauge.store.network_sources import saved_source
+from depthgauge.store.network_sources import saved_loss, saved_source
 from depthgauge.store.plan_files import CohortPlan, PlanFile, PlannedRule
+from depthgauge.store.relative_paths import SOURCES
 from depthgauge.store.run_paths import NAMES, RESULT
 from depthgauge.store.study_folder import StudyFolder
 
@@ -31,14 +32,15 @@ class Parcel:
         plan: a plan with this cohort alone.
         rules: the content of each file with a rule of the user, by the user's text for the rule.
         files: the present files of the cohort's runs.
-        network: the content of the file of a user's network; empty for other networks.
+        sources: the content of each file with a network or loss of the user, by the file's name in
+            the study's folder.
     """
 
     study: bytes
     plan: PlanFile
     rules: Mapping[str, bytes]
     files: Files
-    network: bytes = b""
+    sources: Mapping[str, bytes] = field(default_factory=dict)
 
 
 def pack(study: StudyFolder, cohort: CohortPlan) -> Parcel:
@@ -53,9 +55,9 @@ def pack(study: StudyFolder, cohort: CohortPlan) -> Parcel:
     for config in cohort.configs:
         files |= _files_of(study.run(config).path)
     alone = plan.file_of(cohort).with_cohorts([cohort])
-    saved = saved_source(study.path, cohort.net)
-    network = saved.read_bytes() if saved is not None else b""
-    return Parcel(study.study_path.read_bytes(), alone, rules, files, network)
+    saved = (saved_source(study.path, cohort.net), saved_loss(study.path, cohort.recipe))
+    sources = {path.name: path.read_bytes() for path in saved if path is not None}
+    return Parcel(study.study_path.read_bytes(), alone, rules, files, sources)
 
 
 def unpack(parcel: Parcel, folder: Path) -> StudyFolder:
@@ -64,10 +66,9 @@ def unpack(parcel: Parcel, folder: Path) -> StudyFolder:
     folder.mkdir(parents=True, exist_ok=True)
     study.study_path.write_bytes(parcel.study)
     (cohort,) = parcel.plan.cohorts
-    saved = saved_source(folder, cohort.net)
-    if saved is not None:
-        saved.parent.mkdir()
-        saved.write_bytes(parcel.network)
+    for name, content in parcel.sources.items():
+        (folder / SOURCES).mkdir(exist_ok=True)
+        (folder / SOURCES / name).write_bytes(content)
     rules = [_beside(rule, parcel.rules.get(rule.typed), folder) for rule in cohort.rules]
     local = cohort.changed(rules=tuple(rules))
     study.plan_files.add(study.plan_files.read(), parcel.plan.with_cohorts([local]))
