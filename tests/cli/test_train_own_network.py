@@ -177,6 +177,7 @@ def test_a_class_of_a_script_is_saved_in_the_study(tmp_path):
             ["--blocks", "branches"],
             "give blocks that run one after the other",
         ),
+        ("make", ["--rules", "bp", "ep"], "the rule ep needs 'blocks'"),
         ("make", ["--width", "8"], "--width is for networks of the package"),
         ("make", ["--depth", "2"], "--depth is for networks of the package"),
         ("make", ["--k", "3"], "--k 3 is not possible: the network has 2 blocks"),
