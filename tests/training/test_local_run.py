@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+from oracles.every_rule import EveryRule
 from oracles.plain_loop import PlainRun
 from oracles.swapped import SwappedRun
 from training.small_runs import (
@@ -60,3 +61,38 @@ def test_a_swap_twin_with_a_frozen_block_ends_where_the_plain_loop_ends(rule):
     oracle = type("Oracle", (SwappedRun,), fields)
     plain = plain_run(run, THIRTY_STEPS, oracle).train(batches_of_seed(42, THIRTY_STEPS))
     assert_equal(train_cohort(make_runs([run]), THIRTY_STEPS), 0, plain)
+
+
+OTHERS = [
+    "sdfa",
+    "drtp",
+    "noise",
+    "ep[steps=2]",
+    "ep[steps=2,credit=displacement]",
+    "state_bridge[hidden=6]",
+    "credit_bridge[hidden=6,copies=2,warm_up=0.4]",
+]
+
+
+@pytest.mark.parametrize(
+    ("rule", "k"),
+    [
+        pytest.param(rule, k, marks=() if k == 2 else pytest.mark.slow)
+        for rule in OTHERS
+        for k in range(BLOCKS + 1)
+    ],
+)
+def test_every_other_rule_ends_where_a_plain_loop_with_its_slow_credit_ends(rule, k):
+    """Credit is computed sample by sample, by code that shares nothing with the package."""
+    run, setting = Run(rule, 42, k), THIRTY_STEPS
+    trained, made = make_runs([run]), run.build_rule()
+    given = {n: t.clone() for n, t in trained.tensors()[0].feedback.items()}
+    streams: dict[int, torch.Generator] = {}
+
+    def noise(epoch: int, step: int, states) -> torch.Tensor:
+        stream = streams.setdefault(epoch, random_stream("noise", 42, epoch))
+        return torch.randn(made.noise_shape(states), generator=stream)
+
+    plain = plain_run(run, setting, EveryRule).begin(given, made.options, noise)
+    plain.train(batches_of_seed(42, setting))
+    assert_equal(train_cohort(trained, setting), 0, plain)

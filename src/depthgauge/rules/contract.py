@@ -265,6 +265,7 @@ class Rule(ABC):
 
         B_l is the matrix of block l in `feedback["B"]`, and s has the shape (samples, columns of
         B_l). In a stream with positions B_l has a row for each feature, and s·B_lᵀ is copied to all
-        positions; or it has a row for each entry of a sample's state. With s, the null calibration is much faster, since it need not compute the products.
+        positions; or B_l has a row for each entry of a sample's state. With s, the null calibration
+        is much faster, since it need not compute the products.
         """
         return None
