@@ -34,6 +34,22 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Done]:
     return folder / "study", done
 
 
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--rules", "drtp"), "the rule drtp projects the target's class, and this task has no cl"),
+        (("--loss", "cross_entropy"), "the targets are of type torch.float32, but cross_entropy"),
+    ],
+)
+def test_what_needs_classes_is_refused_in_one_sentence(audited, tmp_path, options, sentence):
+    task = ("--task", audited[0].parent / "real.npz", "--out", tmp_path / "out")
+    done = run("ladder", *task, *options)
+    assert done.status == 2
+    assert sentence in done.err
+    assert len(done.err.strip().splitlines()) == 1
+    assert not (tmp_path / "out").exists()
+
+
 def test_what_is_shown_says_r_squared(audited):
     folder, done = audited
     page = SCRIPTS.sub("", (folder / "report.html").read_text(encoding="utf-8"))

@@ -162,7 +162,7 @@ FIELDS = sorted(leaves(CONFIG))
 
 
 def test_the_fields_are_found():
-    assert len(FIELDS) == 42
+    assert len(FIELDS) == 43
     assert ("net", "residual_add") in FIELDS
     assert ("rule", "source") in FIELDS
     assert ("intervention", "frozen") in FIELDS

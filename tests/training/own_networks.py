@@ -74,7 +74,32 @@ def make():
     return Stages()
 '''
 
-FILES = {"tokens": (TOKENS, "layers"), "stages": (STAGES, "stages")}
+SELDOM = '''
+import torch
+from torch import nn
+
+
+class Seldom(nn.Module):
+    """Each block is skipped in most steps of training; sometimes all are."""
+
+    def __init__(self):
+        super().__init__()
+        self.embed, self.head = nn.Linear(12, 8), nn.Linear(8, 5)
+        self.blocks = nn.ModuleList(nn.Sequential(nn.Linear(8, 8), nn.GELU()) for _ in range(3))
+
+    def forward(self, x):
+        h = self.embed(x)
+        for block in self.blocks:
+            if not self.training or torch.rand(()) > 0.6:
+                h = block(h)
+        return self.head(h)
+
+
+def make():
+    return Seldom()
+'''
+
+FILES = {"tokens": (TOKENS, "layers"), "stages": (STAGES, "stages"), "seldom": (SELDOM, "blocks")}
 """For each network its file, and the path to its blocks."""
 
 RECIPE = Recipe(epochs=3, batch_size=16, learning_rate=5e-3, dtype="float64")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import torch
 from torch import Tensor
-from torch.nn.functional import softplus
+from torch.nn.functional import cross_entropy, softplus
 
 from depthgauge.losses.checks import check_classes
 from depthgauge.losses.contract import Loss, in_full_precision
@@ -65,6 +65,14 @@ class CrossEntropy(Loss):
         error = log_p.exp().scatter_add_(-1, own, torch.full_like(losses, -1.0).unsqueeze(-1))
         error, losses = error.where(counted.unsqueeze(-1), 0.0), losses.where(counted, 0.0)
         return losses.flatten(1).sum(1) if losses.dim() > 1 else losses, error.to(output.dtype)
+
+    def mean(self, output: Tensor, target: Tensor) -> Tensor:
+        """Return the loss that a batch is trained on, by torch's fused function."""
+        if type(self) is not CrossEntropy:
+            return super().mean(output, target)
+        output, labels = in_full_precision(output), target.flatten().long()
+        total = cross_entropy(output.flatten(0, -2), labels, reduction="sum", ignore_index=IGNORED)
+        return total / self.labels(target).sum().clamp(min=1)
 
     def check(self, shape: Sequence[int], target: Tensor) -> None:
         """Refuse targets that are no class numbers for outputs of this shape."""

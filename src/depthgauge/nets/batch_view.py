@@ -77,7 +77,7 @@ class BatchView:
     def replay(self) -> Replay:
         """The readout and the blocks of the network as functions, at this batch."""
         net, model = self.net, self.net.model
-        passage = Passage(returns="branch" if net.adds else "stream")
+        passage = Passage(net.argument, "branch" if net.adds else "stream", copies=True)
 
         def run() -> Tensor:
             return call_network(model, copy_inputs(self.inputs, net.device, net.dtype))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
@@ -55,7 +56,10 @@ def size_of(config: NetConfig, task: Task) -> NetworkSize:
 
 def shape_of(net: nn.Module, config: NetConfig, task: Task) -> NetShape:
     """Return what a rule may know of a network when it draws its feedback."""
-    return NetShape.of(net) if isinstance(net, ResidualMLP) else probed_shape(config, task)
+    if not isinstance(net, ResidualMLP):
+        return probed_shape(config, task)
+    shape = NetShape.of(net)
+    return replace(shape, classes=None) if task.is_regression else shape
 
 
 def probed_shape(config: NetConfig, task: Task) -> NetShape:

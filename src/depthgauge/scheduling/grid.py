@@ -31,7 +31,7 @@ from depthgauge.nets.architectures.choice import choose_net
 from depthgauge.nets.registry import check_net
 from depthgauge.nets.user_net_config import count_user_blocks, user_net_config
 from depthgauge.rules.choice import RuleChoice, choose_rule
-from depthgauge.rules.fitting import check_fit
+from depthgauge.rules.fitting import check_fit, check_fit_of_residual_mlp
 from depthgauge.scheduling.variations import at_all_settings, with_controls, with_floor
 from depthgauge.study_config import StudyConfig
 from depthgauge.tasks.base import Task
@@ -222,7 +222,9 @@ def build_grid(config: StudyConfig, task: Task, rules: Sequence[RuleChoice] | No
     if config.floors and net.blocks and not net.source:
         controlled = with_floor(controlled)
     grid = Grid(task, net, recipe_of(config, task), controlled, ks_of(config), config.seeds)
-    if not net.is_residual_mlp:
+    if net.is_residual_mlp:
+        check_fit_of_residual_mlp(grid.rules, net, task)
+    else:
         check_fit(grid.rules, net, task, freezes=any(0 < k < net.blocks for k in grid.ks))
     return grid
 

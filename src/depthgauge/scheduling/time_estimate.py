@@ -27,8 +27,15 @@ OPERATIONS_PER_WEIGHT = 6
 The three times are the forward pass, the backward pass and the gradient of the weights.
 """
 
-PASSES = 3
-"""Operations of a step of any network, in units of those of its forward pass."""
+PASSES = 9
+"""Operations of a step of any network, in units of those of its forward pass.
+
+A step has three times the products of a forward pass, and small products, norms and activations
+take about three times as long as large products.
+"""
+
+BLOCK_SECONDS = 1e-3
+"""Further seconds of one step for each block of a network that is not stacked."""
 
 STEP_SECONDS = 4e-4
 """Seconds of one step of one run, without its matrix products."""
@@ -52,7 +59,8 @@ def _seconds_of_run(cohort: CohortPlan, task: Task, threads: int) -> float:
     recipe = cohort.recipe
     operations = _operations_per_sample(cohort.net, task) * len(task.train)
     steps = len(task.train) / recipe.batch_size
-    seconds = operations / (threads * OPERATIONS_PER_SECOND) + STEP_SECONDS * steps
+    alone = 0.0 if cohort.net.is_residual_mlp else BLOCK_SECONDS * cohort.net.blocks
+    seconds = operations / (threads * OPERATIONS_PER_SECOND) + (STEP_SECONDS + alone) * steps
     return recipe.epochs * seconds * _factor(cohort)
 
 

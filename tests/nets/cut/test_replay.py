@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
+from nets.cut import table_networks as t
 from nets.cut.stage_net import image_batch, stage_net
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
+from depthgauge.losses.cross_entropy import CrossEntropy
 from depthgauge.nets.batch import call_network
 from depthgauge.nets.cut.cut import Cut
 from depthgauge.nets.cut.passage import Passage
+from depthgauge.nets.cut.probe import probe
 from depthgauge.nets.cut.recording import Recording
 from depthgauge.nets.cut.replay import Replay, find_refusals
 
@@ -164,3 +169,30 @@ def test_a_readout_that_leaves_torch_is_refused_in_a_sentence():
     refusals = find_refusals(replay, recording)
     assert refusals.keys() == {"readout"}
     assert refusals["readout"].startswith("the readout of this network cannot be run alone and ")
+
+
+@pytest.mark.parametrize(
+    ("walk", "block"), [(t.in_turn, t.Dropping), (t.dropping_layers, t.Stream)]
+)
+def test_parts_of_a_network_with_dropout_keep_its_random_numbers(walk, block):
+    row = t.make(walk, block, depth=4)
+    passage = probe(row.model, row.blocks, row.inputs, row.labels, CrossEntropy().value).passage
+    assert passage.draws
+
+    def run() -> Tensor:
+        torch.manual_seed(7)
+        return row.model(row.inputs)
+
+    with Cut(row.model, row.blocks, end_to_end=True) as cut:
+        recording = cut.record(run, passes=passage)
+    replay = Replay(row.model, row.blocks, run, recording, passage)
+    states = recording.states
+    assert len(recording.calls) > 1
+    assert torch.equal(replay.readout(states[-1]), recording.output)
+    for replayed, given, wanted in zip(replay.blocks(), states, states[1:], strict=False):
+        assert torch.equal(replayed(given), wanted)
+    assert find_refusals(replay, recording) == {}
+    forgetful = replace(passage, draws=False)
+    with Cut(row.model, row.blocks, end_to_end=True) as cut:
+        recording = cut.record(run, passes=forgetful)
+    assert recording.random_states == ()

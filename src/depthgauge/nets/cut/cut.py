@@ -78,6 +78,7 @@ class Cut:
             boundaries=seen.boundaries(),
             returned=seen.returned,
             outputs=[boundary.value for boundary in seen.outputs],
+            random_states=seen.random_states,
             trained=frozenset(call for call in seen.calls if self._is_trained(call)),
             frozen_without_graph=not (self.end_to_end or seen.passage.through_frozen)
             and not self.frozen.isdisjoint(seen.calls),

@@ -27,6 +27,7 @@ class ForwardPass:
         self.returned: list[Any] = []
         self._boundaries: list[Boundary] = []
         self.outputs: list[Boundary] = []
+        self.random_states: list[Tensor] = []
         self._had_gradients: bool | None = None
 
     def enter(
@@ -62,6 +63,8 @@ class ForwardPass:
         block = self.calls[-1]
         self.returned.append(output)
         stream = first_tensor(block, output)
+        if self.passage.draws:
+            self.random_states.append(torch.get_rng_state())
         self.outputs.append(Boundary(block, stream, self.passage.copies))
 
     def stop_gradients(self) -> None:

@@ -25,12 +25,15 @@ class Passage:
         copies: whether states must be copied, because the network writes into the stream.
         through_frozen: whether frozen blocks must run with a graph, because something outside of
             them trains through them.
+        draws: whether a forward pass in train mode draws random numbers, as dropout does. Random
+            states are then recorded, so that parts of the pass can be run again alone.
     """
 
     argument: int | str | None = None
     returns: Returned = "stream"
     copies: bool = False
     through_frozen: bool = False
+    draws: bool = False
 
 
 def find_stream(

@@ -16,7 +16,7 @@ from depthgauge.nets.cut.ownership import find_owners
 from depthgauge.nets.cut.parts import Parts
 from depthgauge.nets.cut.passage import Passage
 from depthgauge.nets.cut.recording import OverwrittenError, Recording
-from depthgauge.nets.cut.repeatable import check_repeatable, find_unsaved_state
+from depthgauge.nets.cut.repeatable import check_repeatable, does_draw, find_unsaved_state
 from depthgauge.nets.cut.replay import Replay, find_refusals
 from depthgauge.nets.cut.stream_argument import find_stream_argument
 from depthgauge.nets.cut.trial import SampleLosses, Trial, watch_calls
@@ -112,7 +112,8 @@ class _Probing:
         check_repeatable(self.trial)
         self._choose_seed()
         with Cut(self.model, self.blocks) as cut:
-            passage = Passage(find_stream_argument(self.trial.run, self.blocks))
+            argument = find_stream_argument(self.trial.run, self.blocks)
+            passage = Passage(argument, draws=does_draw(self.trial))
             try:
                 recording = cut.record(self.trial.run, passes=passage)
             except OverwrittenError:

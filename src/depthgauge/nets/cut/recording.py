@@ -29,6 +29,7 @@ class Recording:
         calls: the numbers of the blocks in the order in which they ran; each at most once.
         returned: what each of these calls returned, with its graph.
         outputs: the first tensor of what each call returned, detached like the states.
+        random_states: the CPU's random state after each call, if the network draws random numbers.
         trained: the calls whose blocks are not frozen and have parameters that are trained.
     """
 
@@ -40,6 +41,7 @@ class Recording:
         boundaries: Sequence[Boundary],
         returned: Sequence[Any],
         outputs: Sequence[Tensor],
+        random_states: Sequence[Tensor],
         trained: frozenset[int],
         frozen_without_graph: bool,
         passage: Passage,
@@ -47,6 +49,7 @@ class Recording:
         self.output = output
         self.calls = tuple(boundary.block for boundary in boundaries[1:])
         self.returned, self.outputs = tuple(returned), tuple(outputs)
+        self.random_states = tuple(random_states)
         self.trained = trained
         self._boundaries = tuple(boundaries)
         self._lacks_graph = frozen_without_graph

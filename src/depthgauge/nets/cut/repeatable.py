@@ -20,6 +20,14 @@ def check_repeatable(trial: Trial) -> None:
         )
 
 
+def does_draw(trial: Trial) -> bool:
+    """Return whether a forward pass draws random numbers from torch's global state."""
+    torch.manual_seed(trial.seed)
+    before = torch.get_rng_state()
+    trial.run()
+    return not torch.equal(before, torch.get_rng_state())
+
+
 def find_unsaved_state(model: nn.Module, trial: Trial) -> str | None:
     """Return a sentence if a forward pass changes a buffer that a checkpoint cannot hold."""
     saved = model.state_dict().keys()

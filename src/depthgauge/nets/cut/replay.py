@@ -49,13 +49,14 @@ class Replay:
         self._model, self._blocks, self._run = model, blocks, run
         self._calls, self._states = recording.calls, recording.states
         self._returned = tree_map(_detached, recording.returned)
+        self._random_states = recording.random_states
         self._argument, self._adds = passage.argument, passage.returns == "branch"
 
     def readout(self, last: Tensor) -> Tensor:
         """Return the network's output for another h_L."""
 
         def answer(call: int, *_: object) -> Any:
-            returned = self._returned[call]
+            returned = self._leave_out(call)
             if call < len(self._calls) - 1:
                 return returned
             block = self._calls[call]
@@ -64,6 +65,12 @@ class Replay:
 
         with self._stubbed(answer):
             return self._run()
+
+    def _leave_out(self, call: int) -> Any:
+        """Return what a call returned, and continue with the random numbers that followed it."""
+        if self._random_states:
+            torch.set_rng_state(self._random_states[call])
+        return self._returned[call]
 
     def blocks(self) -> list[Callable[[Tensor], Tensor]]:
         """Return for each block the function h_l ↦ h_{l+1}, with what lies between two blocks."""
@@ -81,7 +88,7 @@ class Replay:
             call: int, args: tuple[Any, ...], kwargs: dict[str, Any], forward: Callable[..., Any]
         ) -> Any:
             if call < wanted:
-                return self._returned[call]
+                return self._leave_out(call)
             block = self._calls[call]
             old = find_stream(block, args, kwargs, self._argument)
             if call > wanted:

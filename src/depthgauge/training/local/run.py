@@ -121,7 +121,9 @@ class LocalRun:
             replay = partial(Replay, self.net, self.blocks, forward, recording, self.passage)
             blocks = self.config.net.blocks
             seen = Pass(self.net, recording, self.loss, loss, labels, blocks, replay)
-            if self.rule.end_to_end:
+            if not recording.calls:  # every block was skipped: the loss alone trains the rest
+                recording.backward(loss)
+            elif self.rule.end_to_end:
                 self._backpropagate(seen)
             else:
                 self._follow_credit(seen, progress)
