@@ -114,6 +114,52 @@ def test_python_takes_a_function(tmp_path):
     assert study.config.net.name == "own_networks.make_in_python"
 
 
+SCRIPT = """
+from torch import nn
+
+import depthgauge as dg
+
+WIDTH = 8
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed = nn.Linear(64, WIDTH)
+        self.layers = nn.ModuleList(nn.Linear(WIDTH, WIDTH) for _ in range(2))
+        self.head = nn.Linear(WIDTH, 10)
+
+    def forward(self, x):
+        h = self.embed(x.flatten(1))
+        for layer in self.layers:
+            h = h + layer(h)
+        return self.head(h)
+
+
+if __name__ == "__main__":
+    options = {"blocks": "layers", "task": "digits", "rules": "dfa", "seeds": 1, "epochs": 1}
+    study = dg.ladder(net=Net, k=[2], twins=False, floors=False, **options)
+    print(study.config.net.name, study.folder)
+    try:
+        dg.ladder(net=Net(), **options)
+    except dg.UserError as error:
+        print(error)
+"""
+
+
+def test_a_class_of_a_script_is_saved_in_the_study(tmp_path):
+    (tmp_path / "script.py").write_text(SCRIPT)
+    process = start("script.py", cwd=tmp_path, stdout=PIPE, stderr=PIPE)
+    out, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, err
+    first, refusal = out.splitlines()
+    name, folder = first.split(maxsplit=1)
+    assert name == "Net"
+    assert len(list(Path(folder).glob("runs/*/result.json"))) == 1
+    assert len(list(Path(folder).glob("sources/*.py"))) == 1
+    assert refusal.startswith("net is Net; give a function or class that returns a new network")
+
+
 @pytest.mark.parametrize(
     ("net", "options", "words"),
     [
@@ -131,6 +177,7 @@ def test_python_takes_a_function(tmp_path):
             ["--blocks", "branches"],
             "give blocks that run one after the other",
         ),
+        ("make", ["--rules", "bp", "ep"], "the rule ep needs 'blocks'"),
         ("make", ["--width", "8"], "--width is for networks of the package"),
         ("make", ["--depth", "2"], "--depth is for networks of the package"),
         ("make", ["--k", "3"], "--k 3 is not possible: the network has 2 blocks"),
