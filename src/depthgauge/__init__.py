@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from depthgauge.errors import UserError
     from depthgauge.gauges.null import NullReading
     from depthgauge.gauges.reading import Reading
+    from depthgauge.losses.contract import Loss
     from depthgauge.nets.layout import Layout
     from depthgauge.nets.net_shape import NetShape
     from depthgauge.nets.stack import Stack
@@ -82,6 +83,7 @@ _HOMES = {
     "depthgauge.errors": ("UserError",),
     "depthgauge.gauges.null": ("NullReading",),
     "depthgauge.gauges.reading": ("Reading",),
+    "depthgauge.losses.contract": ("Loss",),
     "depthgauge.nets.layout": ("Layout",),
     "depthgauge.nets.net_shape": ("NetShape",),
     "depthgauge.nets.stack": ("Stack",),
@@ -112,6 +114,7 @@ __all__ = [
     "Finding",
     "IdentityResult",
     "Layout",
+    "Loss",
     "NetCheck",
     "NetShape",
     "NetworkResult",

@@ -252,7 +252,7 @@ def test_value_and_error_of_a_loss_that_changes_another_are_its_own(tmp_path: Pa
     [
         ("Nothing", "does not define `value`; write that method"),
         ("Nameless", "has no `name`; set the attribute to a string"),
-        ("Number", "is not a loss: it must be a subclass of depthgauge.losses.contract.Loss"),
+        ("Number", "is not a loss: it must be a subclass of depthgauge.Loss"),
         ("Half", "a `value` of its own, but the `error` of CrossEntropy; write `error` too"),
         ("Missing", "has no class or function Missing; check the name"),
     ],

@@ -21,6 +21,7 @@ from rules.stream_nets import (
 from torch import Tensor
 from torch.nn.functional import one_hot
 
+from depthgauge.nets.layout import Layout
 from depthgauge.rules.bp import BP
 from depthgauge.rules.choice import choose_rule
 from depthgauge.rules.contract import Rule
@@ -30,6 +31,7 @@ from depthgauge.rules.ep import EP, EPOptions
 from depthgauge.rules.fa import FA
 from depthgauge.rules.noise import Noise
 from depthgauge.rules.normalisation import compute_credit
+from depthgauge.rules.offered_context import offer_context
 from depthgauge.rules.state_bridge import StateBridge, StateBridgeOptions
 
 EACH_NET = pytest.mark.parametrize("name", NETS)
@@ -197,3 +199,44 @@ def test_the_shape_of_a_network_tells_features_and_positions_of_each_state():
     each = shape_of(make("answer for each token"))
     assert each.outputs == (TOKENS, CLASSES)
     assert each.positions(0) == TOKENS
+
+
+def turned(tensor: Tensor) -> Tensor:
+    """With tokens first and samples second, or back."""
+    return tensor.transpose(0, 1)
+
+
+@pytest.mark.parametrize("name", ["tokens", "answer for each token"])
+@pytest.mark.parametrize(
+    "rule",
+    [
+        *("bp", "fa", "dfa[normalise=batch]", "dfa[projection=full]", "sdfa", "drtp", "ep"),
+        *("state_bridge[hidden=6]", "credit_bridge[hidden=6]"),
+    ],
+)
+def test_samples_may_be_on_the_second_axis(name, rule):
+    chosen, net = choose_rule(rule).build(), make(name)
+    feedback = drawn(chosen, net)
+    plain = context_on(chosen, net, feedback)
+    parts = {
+        "error": lambda: plain.error,
+        "gradient": lambda: [turned(gradient) for gradient in plain.gradient],
+        "readout": lambda: lambda h: net.readout(turned(h)),
+        "blocks": lambda: [lambda h, b=block: turned(b(turned(h))) for block in net.blocks],
+    }
+    noise = None if chosen.noise_shape(plain.states) is None else plain.noise.transpose(2, 3)
+    other = offer_context(
+        chosen,
+        [turned(state) for state in plain.states],
+        target=plain.target,
+        feedback=feedback,
+        progress=plain.progress,
+        offers=parts,
+        noise=noise,
+        layout=Layout(sample_axis=1),
+        loss=plain.loss,
+    )
+    expected = in_order(compute_credit(chosen, plain))
+    found = [turned(part) for part in in_order(compute_credit(chosen, other))]
+    assert_same(found, expected, 1e-9)
+    assert_same_feedback(chosen.learn(other), chosen.learn(plain))

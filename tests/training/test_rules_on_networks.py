@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 from training.small_runs import Run, Setting, run_config, train_cohort
 
+from depthgauge.cli.new_rule import rule_text
 from depthgauge.config import NetConfig, Recipe
 from depthgauge.errors import UserError
 from depthgauge.nets.architectures.choice import choose_net
@@ -100,3 +101,12 @@ def test_a_rule_trains_the_network_or_says_why_not(network, rule):
         changed = {name for name, value in after.items() if not torch.equal(value, before[name])}
         assert any(name.startswith("blocks.2.") for name in changed) == (k == 1)
         assert any(not name.startswith("blocks.") for name in changed)
+
+
+@pytest.mark.parametrize("network", ["vit", "gpt"])
+def test_a_rule_as_new_rule_writes_it_trains_positions_too(network, tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(rule_text("mine", "Mine"), encoding="utf-8")
+    before, after = trained(Run(f"{path}:Mine", 1, 3), setting_of(network))
+    assert all(value.isfinite().all() for value in after.values())
+    assert not torch.equal(before["blocks.0.fc1.weight"], after["blocks.0.fc1.weight"])

@@ -13,9 +13,7 @@ from depthgauge.registry import LOSSES
 def validate_loss(candidate: object, reference: str) -> type[Loss]:
     """Return the candidate if it is a valid loss; `reference` is how the user named it."""
     if not (isinstance(candidate, type) and issubclass(candidate, Loss)):
-        raise UserError(
-            f"{reference} is not a loss: it must be a subclass of depthgauge.losses.contract.Loss"
-        )
+        raise UserError(f"{reference} is not a loss: it must be a subclass of depthgauge.Loss")
     for attribute in ("name", "summary"):
         if not isinstance(getattr(candidate, attribute, None), str):
             raise UserError(

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from depthgauge.published.compare import PublishedComparison
 from depthgauge.report.result_files import audit_tables, comparison_name
-from depthgauge.report.score_words import words_of
+from depthgauge.report.score_words import reworder, words_of
 from depthgauge.report.sparkline import BLOCKS, DIGITS
 from depthgauge.report.tables import comparison as compared_tables
 from depthgauge.report.tables.ladder import ladder_table, with_curves
@@ -102,6 +102,7 @@ def print_published(study: StudyResult, comparison: PublishedComparison) -> None
 def print_comparison(compared: Comparison) -> None:
     """Print the studies, three tables with their sentences, and a guide to reading the tables."""
     console, texts, tables = output(), compared_texts, compared_tables
+    reword = reworder(compared.score)
     for sentence in texts.study_sentences(compared):
         console.print(sentence, markup=False)
     console.print()
@@ -114,8 +115,9 @@ def print_comparison(compared: Comparison) -> None:
             texts.nothing_against(compared),
         ),
     ):
-        _print_parts(console, table, sentences, otherwise)
-    console.print(texts.HOW_TO_READ, markup=False)
+        own = {heading: list(map(reword, said)) for heading, said in sentences.items()}
+        _print_parts(console, table.reworded(reword), own, otherwise)
+    console.print(reword(texts.HOW_TO_READ), markup=False)
 
 
 def _print_parts(

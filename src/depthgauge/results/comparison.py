@@ -144,6 +144,11 @@ class Comparison:
     against: Sequence[AgainstRule]
     results: Sequence[StudyResult]
 
+    @property
+    def score(self) -> str:
+        """Return the word for the studies' scores: accuracy, R², or both."""
+        return " or ".join(dict.fromkeys(study.score for study in self.results)) or "accuracy"
+
     def to_dict(self) -> dict[str, JsonValue]:
         """Return the comparison as one JSON document, without `results`."""
         return plain_object(

@@ -42,5 +42,5 @@ def _check(rule: Rule, credit: Credit, context: Context) -> None:
         raise ValueError(
             f"the rule {rule.name} returned credit of the shapes {shapes}; return one tensor for "
             f"the embedding and one for each of {len(wanted) - 1} blocks, of the shapes of the "
-            f"states: {wanted}"
+            f"states: {wanted} (context.project gives a projection the shape of a state)"
         )

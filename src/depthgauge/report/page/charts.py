@@ -11,7 +11,7 @@ from depthgauge.diagnostics.registry import diagnostics
 from depthgauge.report.charts import audit, ladder, layers, null, training
 from depthgauge.report.charts.panel import Panel
 from depthgauge.report.charts.rule_styles import RuleScales, RuleStyle
-from depthgauge.report.score_words import words_of
+from depthgauge.report.score_words import Reword, reworder, words_of
 from depthgauge.results.comparison import Comparison
 from depthgauge.results.ladder import Ladder
 from depthgauge.results.study import StudyResult
@@ -51,20 +51,20 @@ def page_charts(study: StudyResult) -> PageCharts:
     read = audit.panels(rules, study.thresholds, scales)
     known = {panel.title for panel in read}
     reword = words_of(study)
-
-    def own(panels: Section) -> Section:
-        return [panel.reworded(reword) for panel in panels]
-
     charted = [one.name for one in diagnostics() if one.chart is not None]
     return PageCharts(
         styles=scales.styles,
-        ladder=own([ladder.panel(study.ladder(), scales)] if has_ladder else []),
-        audit=own(read),
-        layers=own(layers.panels(study, scales)),
-        training=own(training.panels(study, scales)),
-        null=own(null.panels(rules, scales)),
+        ladder=_reworded([ladder.panel(study.ladder(), scales)] if has_ladder else [], reword),
+        audit=_reworded(read, reword),
+        layers=_reworded(layers.panels(study, scales), reword),
+        training=_reworded(training.panels(study, scales), reword),
+        null=_reworded(null.panels(rules, scales), reword),
         unread=[name for name in charted if name not in known],
     )
+
+
+def _reworded(panels: Section, reword: Reword) -> Section:
+    return [panel.reworded(reword) for panel in panels]
 
 
 def compared_charts(compared: Comparison, used: Thresholds) -> PageCharts:
@@ -82,11 +82,11 @@ def compared_charts(compared: Comparison, used: Thresholds) -> PageCharts:
         for study, result in zip(compared.studies, compared.results, strict=True)
         for rule in result.rules.values()
     ]
-    scales = RuleScales([rule.label for rule in rules])
+    scales, reword = RuleScales([rule.label for rule in rules]), reworder(compared.score)
     return PageCharts(
         styles=scales.styles,
-        ladder=[ladder.panel(_one_ladder(compared), scales)],
-        audit=audit.panels(rules, used, scales),
+        ladder=_reworded([ladder.panel(_one_ladder(compared), scales)], reword),
+        audit=_reworded(audit.panels(rules, used, scales), reword),
     )
 
 

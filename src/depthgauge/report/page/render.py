@@ -33,7 +33,7 @@ def render_page(template: str, data: Any, context: Mapping[str, Any]) -> str:
     library, own = chart_library(), _joined(SCRIPTS)
     return render(
         f"page/{template}",
-        **context,
+        **{"reword": str, **context},
         policy=_policy((library, own)),
         style=Markup(_style()),  # noqa: S704
         library=Markup(library),  # noqa: S704
