@@ -82,6 +82,15 @@ def test_the_score_of_a_run_is_the_mean_of_its_samples(audited):
         assert float(scores.mean()) == pytest.approx(study_run.accuracy, abs=1e-5)
 
 
+def test_diagnose_reads_a_run_with_its_own_loss(audited):
+    folder, _ = audited
+    study_run = next(r for r in load(folder).runs if r.label == "dfa" and r.is_full)
+    data = ("--task", folder.parent / "real.npz")
+    done = run("diagnose", study_run.folder, *data, "--json")
+    assert done.status == 0, done.err
+    assert json.loads(done.out)["readings"]["accuracy"]["name"] == "R²"
+
+
 def test_readings_of_blocks_lose_r_squared(audited):
     folder, _ = audited
     (network, *_) = read(folder / "audit.json")["networks"]

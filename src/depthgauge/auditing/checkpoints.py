@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -18,7 +19,6 @@ from depthgauge.auditing.trained_network import (
 )
 from depthgauge.diagnosis.precision import in_float32
 from depthgauge.errors import UserError
-from depthgauge.gauges.accuracy import count_correct
 from depthgauge.nets.batch import ForwardError
 from depthgauge.nets.stream_reader import StreamReader
 from depthgauge.results.audit_parts import Source
@@ -28,9 +28,6 @@ from depthgauge.tasks.inputs import evaluation_inputs
 
 CHUNK = 1000
 """The number of samples that are evaluated at once."""
-
-PER_CLASS = 2
-"""The number of dimensions of logits: samples and classes."""
 
 
 def find_checkpoints(
@@ -91,8 +88,8 @@ def _trained(
     path: Path, seed: int, task: Task, factory: str | None, blocks: str | None
 ) -> TrainedNetwork:
     if factory is not None:
-        return load_module(path, factory, blocks, seed)
-    trained = load_residual_mlp(path)
+        return replace(load_module(path, factory, blocks, seed), loss=task.loss)
+    trained = replace(load_residual_mlp(path), loss=task.loss)
     check_fits(trained, task)
     return trained
 
@@ -113,24 +110,30 @@ def _under_audit(
 
 @torch.no_grad()
 def accuracy_of(trained: TrainedNetwork, task: Task) -> float:
-    """Return the accuracy on the whole evaluation split."""
-    net, _ = in_float32(StreamReader(trained.net, trained.blocks))
-    split, right = evaluation_inputs(task, torch.float32), 0
+    """Return the accuracy on the whole evaluation split, or R² if targets are real numbers."""
+    net, _ = in_float32(StreamReader(trained.net, trained.blocks, loss=trained.loss))
+    split, total = evaluation_inputs(task, torch.float32), 0.0
+    score = net.loss.score(split.y)
     for x, y in zip(torch.split(split.x, CHUNK), torch.split(split.y, CHUNK), strict=True):
-        right += count_correct(_logits(net, x, trained.origin, task), y)[0]
-    return right / len(split)
+        outputs = _outputs(net, x, y.shape, trained.origin, task)
+        total += float(score(outputs, y).sum(dtype=torch.float64))
+    return total / len(split)
 
 
-def _logits(net: StreamReader, x: Tensor, origin: str, task: Task) -> Tensor:
-    """Return the network's logits; refuse them if their shape does not fit the task."""
+def _outputs(
+    net: StreamReader, x: Tensor, targets: Sequence[int], origin: str, task: Task
+) -> Tensor:
+    """Return the network's outputs; refuse them if their shape does not fit the targets' shape."""
     try:
         logits = net.logits(x)
     except ForwardError as error:
         raise UserError(f"{origin}: {error} ({task.shape})") from error
-    if logits.dim() != PER_CLASS or len(logits) != len(x) or logits.shape[1] < task.num_classes:
+    expected = tuple(targets) if task.is_regression else (*targets, task.num_classes)
+    shape = tuple(logits.shape)
+    if shape[:-1] != expected[:-1] or shape[-1:] < expected[-1:]:
+        axes = "samples by targets" if task.is_regression else "samples by classes"
         raise UserError(
             f"{origin}: for {len(x)} samples of the task {task.name}, the logits have the shape "
-            f"{tuple(logits.shape)}; the shape must be ({len(x)}, {task.num_classes}), samples by "
-            "classes"
+            f"{shape}; the shape must be {expected}, {axes}"
         )
     return logits

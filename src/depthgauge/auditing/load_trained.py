@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from depthgauge.auditing.trained_network import (
@@ -39,7 +40,7 @@ def load_trained(
         )
     if not is_run(path):
         task = load_named_task(path, task_name, validation)
-        trained = load_residual_mlp(path, rule)
+        trained = replace(load_residual_mlp(path, rule), loss=task.loss)
         check_fits(trained, task)
         return trained, task
     folder = open_run(path)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from depthgauge.rules.credit_function import CreditFunction
     from depthgauge.tasks.base import Task
 
-USED = ("validation", "thresholds", "strict")
+USED = ("validation", "thresholds", "strict", "loss")
 """The options of a study that `diagnose` takes."""
 
 
@@ -96,6 +96,7 @@ def _run(args: argparse.Namespace) -> int:
             blocks=args.blocks,
             thresholds=thresholds,
             plain=subject.plain,
+            loss=config.loss or subject.loss,
             initial=_initial(args, subject),
         )
     except ForwardError as error:
@@ -117,11 +118,12 @@ class _Subject:
     credit: CreditFunction | None = None
     plain: nn.Module | None = None
     initial: nn.Module | None = None
+    loss: str = "cross_entropy"
 
 
 def _load(args: argparse.Namespace, config: StudyConfig) -> _Subject:
     from depthgauge.auditing.load_trained import load_named_task, load_trained
-    from depthgauge.nets.user_network import build_network, load_weights
+    from depthgauge.nets.user.network import build_network, load_weights
     from depthgauge.rules.credit_function import rule_credit
     from depthgauge.store.plain_checkpoint import read_plain_checkpoint
 
@@ -136,7 +138,7 @@ def _load(args: argparse.Namespace, config: StudyConfig) -> _Subject:
         net = load_weights(build_network(args.net), weights, str(path))
         plain = build_network(args.plain, "--plain") if args.plain is not None else None
         task = load_named_task(path, task_named, config.validation)
-        return _Subject(net, task, path.name, plain=plain)
+        return _Subject(net, task, path.name, plain=plain, loss=task.loss)
     if args.plain is not None:
         raise UserError(
             "--plain needs --net; leave out --plain, since the networks of this package have an "
@@ -146,7 +148,8 @@ def _load(args: argparse.Namespace, config: StudyConfig) -> _Subject:
     credit = None
     if trained.rule is not None and trained.feedback is not None:
         credit = rule_credit(trained.rule, trained.feedback)
-    return _Subject(trained.net, task, trained.name, credit, initial=trained.initial(task))
+    initial, loss = trained.initial(task), trained.loss
+    return _Subject(trained.net, task, trained.name, credit, initial=initial, loss=loss)
 
 
 def _initial(args: argparse.Namespace, subject: _Subject) -> Initial | None:
