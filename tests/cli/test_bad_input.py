@@ -63,7 +63,7 @@ def test_the_ladder_refuses(tmp_path):
         (("--task", "mnist"), ["'mnist'", "digits"]),
         (("--task", "nothing.npz"), ["nothing.npz"]),
         (("--task", "cifar10"), ["cifar10", "depthgauge data fetch cifar10"]),
-        (("--learning-rate", 1), ["--learning-rate"]),
+        (("--learning-speed", 1), ["--learning-speed"]),
         (("stray",), ["stray"]),
     ]:
         assert_bad_input(refused(tmp_path, *options), *words)
