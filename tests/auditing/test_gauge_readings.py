@@ -16,6 +16,7 @@ from depthgauge.auditing.networks import networks_of_runs
 from depthgauge.auditing.null import calibrate_null
 from depthgauge.auditing.trained_network import TrainedNetwork, first_samples, load_run
 from depthgauge.nets.registry import initial_net
+from depthgauge.nets.user_net_config import user_net_config
 from depthgauge.results.load import load
 from depthgauge.training.threads import use_threads
 from depthgauge.verdict.thresholds import Thresholds
@@ -193,3 +194,37 @@ def test_only_large_networks_are_read_with_several_threads():
     small, large = torch.nn.Linear(SMALL // 100, 99), torch.nn.Linear(SMALL // 100, 100)
     with use_threads(8):
         assert (reading_threads(small), reading_threads(large)) == (1, 8)
+
+
+SAMPLES_SECOND = """
+import torch
+from torch import nn
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.turn = nn.Linear(4, 4)
+
+    def forward(self, h):
+        return h + torch.tanh(self.turn(h)) + h.mean(0)
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed, self.head = nn.Linear(1, 4), nn.Linear(4, 5)
+        self.blocks = nn.ModuleList(Block() for _ in range(2))
+
+    def forward(self, x):
+        h = self.embed(x.unsqueeze(-1)).transpose(0, 1)
+        for block in self.blocks:
+            h = block(h)
+        return self.head(h.mean(0))
+"""
+
+
+def test_an_untrained_network_whose_samples_come_second_is_read(tmp_path):
+    path = tmp_path / "second.py"
+    path.write_text(SAMPLES_SECOND, encoding="utf-8")
+    net = user_net_config(f"{path}:Net", None, TASK)
+    (report,) = read_untrained(net, TASK, [1], Thresholds()).values()
+    assert len(report.scale.residual_norms) == 3

@@ -25,6 +25,7 @@ from depthgauge.gauges.measure import measure
 from depthgauge.gauges.norms import BATCH_READ, BATCHES_READ
 from depthgauge.gauges.numerics import NumericsGauge, NumericsReading
 from depthgauge.gauges.perturbation_published import PublishedPerturbation
+from depthgauge.nets.probed import shape_of
 from depthgauge.nets.registry import initial_net
 from depthgauge.rules.credit_function import formed_credit, rule_credit
 from depthgauge.tasks.base import Task
@@ -184,6 +185,7 @@ def read_untrained(
                 untrained,
                 batches,
                 blocks=net.block_path,
+                layout=shape_of(untrained, net, task).layout,
                 loss=task.loss,
                 method_name="untrained",
                 notes="at initialisation",
