@@ -26,7 +26,7 @@ from torch.nn.functional import cross_entropy
 from depthgauge.config import NetConfig, RuleConfig, RunConfig
 from depthgauge.nets.architectures.choice import choose_net
 from depthgauge.nets.registry import initial_net
-from depthgauge.nets.user_net_config import user_net_config
+from depthgauge.nets.user.net_config import user_net_config
 from depthgauge.recipe import Recipe
 from depthgauge.rules.choice import choose_rule
 from depthgauge.tasks.base import Split, Task

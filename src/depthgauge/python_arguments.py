@@ -16,7 +16,7 @@ from torch import nn
 
 from depthgauge.errors import OptionError, UserError
 from depthgauge.losses.contract import Loss
-from depthgauge.nets.user_sources import remember_source
+from depthgauge.nets.user.sources import remember_source
 from depthgauge.registry import LOSSES, NETS, RULES, file_of
 from depthgauge.rules.choice import with_options
 from depthgauge.rules.contract import Rule

@@ -16,7 +16,7 @@ from depthgauge.auditing.networks import networks_of_runs
 from depthgauge.auditing.null import calibrate_null
 from depthgauge.auditing.trained_network import TrainedNetwork, first_samples, load_run
 from depthgauge.nets.registry import initial_net
-from depthgauge.nets.user_net_config import user_net_config
+from depthgauge.nets.user.net_config import user_net_config
 from depthgauge.results.load import load
 from depthgauge.training.threads import use_threads
 from depthgauge.verdict.thresholds import Thresholds

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+from nets.cut.stage_net import CLASSES, image_batch, stage_net
 from rules import stream_nets
 from rules.rule_contexts import assert_same, in_order
 from rules.stream_nets import TokenNet, context_on, drawn, gradients_of, make, shape_of
@@ -15,6 +16,7 @@ from depthgauge.gauges.alignment import AlignmentGauge
 from depthgauge.gauges.nudging import NudgingGauge
 from depthgauge.gauges.perturbation import PerturbationGauge
 from depthgauge.nets.batch_view import BatchView
+from depthgauge.nets.net_shape import NetShape
 from depthgauge.nets.stream_reader import StreamReader
 from depthgauge.rules.choice import choose_rule
 from depthgauge.rules.contract import Rule
@@ -107,3 +109,19 @@ def test_the_null_is_that_of_fresh_feedback_draw_by_draw(name, rule):
     own = in_order(chosen.credit(context_on(chosen, net, trained.feedback)))
     observed = [layer.observed for layer in reading.per_layer]
     assert observed == pytest.approx(mean_cosines(own, gradients_of(net)), abs=1e-6)
+
+
+def test_by_the_published_convention_a_stage_has_no_cosine_at_its_input():
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(1)
+        net = stage_net().float()
+    x, y = image_batch()
+    batch = StreamReader(net, "blocks").see(x.float(), y)
+    rule = choose_rule("dfa").build()
+    shape = NetShape.of_pass(batch.states, batch.logits, CLASSES)
+    feedback = rule.feedback(shape, torch.Generator().manual_seed(3))
+    gauge = AlignmentGauge(rule_credit(rule, feedback), "published")
+    gauge.see(batch)
+    reading = gauge.reading()
+    assert [cosine is None for cosine in reading.per_layer] == [False, True, False, False, False]
+    assert reading.note == "undefined at the input of a block that changes the stream's shape"

@@ -11,7 +11,7 @@ from gauges.small_networks import make_net
 from torch import nn
 
 from depthgauge.errors import UserError
-from depthgauge.nets.user_network import build_network, load_weights
+from depthgauge.nets.user.network import build_network, load_weights
 
 CODE = """
 from torch import nn

@@ -78,6 +78,23 @@ def test_a_real_process_holds_no_more_than_the_estimate(tmp_path, data, rule, si
     assert MARGIN * held <= planned_bytes(cohort, load_task(str(data))) <= LOOSE * held
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("net", ["vit[patch=2]", "resnet"])
+def test_a_real_process_of_a_network_that_is_not_stacked_holds_about_the_estimate(tmp_path, net):
+    folder = tmp_path / "study"
+    typed = ("ladder", "--task", "digits", "--net", net, "--width", 64, "--depth", 3, "--k", 3)
+    typed += ("--rules", "dfa", "--seeds", 1, "--epochs", 1, "--batch-size", 512)
+    command = start(
+        "-m", "depthgauge.cli.main", *typed, "--no-twins", "--no-floors", "--out", folder
+    )
+    command.communicate(timeout=600)
+    assert command.returncode == 0
+    study = StudyFolder(folder)
+    (cohort,) = study.plan_files.read().current
+    held = next(study.all_runs()).result["provenance"]["peak_memory_bytes"]
+    assert held <= planned_bytes(cohort, load_task("digits")) <= 2 * held
+
+
 def test_it_grows_with_everything_that_takes_memory(data):
     task, net, recipe = load_task(str(data)), NetConfig(width=256, blocks=4), Recipe(epochs=1)
     rule = choose_rule("dfa").rule_class

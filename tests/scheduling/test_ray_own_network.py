@@ -12,7 +12,7 @@ from scheduling.small_grids import outcome
 from scheduling.small_jobs import work
 
 from depthgauge.api import plan
-from depthgauge.nets import user_sources
+from depthgauge.nets.user import sources as user_sources
 from depthgauge.scheduling.execution import prepare
 from depthgauge.scheduling.grid import build_grid, load_task_of
 from depthgauge.scheduling.on_ray.file_transfer import deliver, pack, unpack

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from training.small_runs import make_task
 
 from depthgauge.config import NetConfig, Recipe, RunConfig
-from depthgauge.nets.user_net_config import user_net_config
+from depthgauge.nets.user.net_config import user_net_config
 from depthgauge.rules.choice import choose_rule
 from depthgauge.tasks.base import Task
 from depthgauge.training.local.runs import LocalRuns

@@ -22,7 +22,7 @@ from depthgauge.nets.probed import shape_of
 from depthgauge.nets.registry import initial_net
 from depthgauge.nets.residual_mlp import ResidualMLP
 from depthgauge.nets.stream_reader import StreamReader
-from depthgauge.nets.user_network import build_network, load_weights
+from depthgauge.nets.user.network import build_network, load_weights
 from depthgauge.registry import RULES
 from depthgauge.rules.choice import choose_rule
 from depthgauge.rules.contract import Rule

@@ -123,7 +123,7 @@ class _Subject:
 
 def _load(args: argparse.Namespace, config: StudyConfig) -> _Subject:
     from depthgauge.auditing.load_trained import load_named_task, load_trained
-    from depthgauge.nets.user_network import build_network, load_weights
+    from depthgauge.nets.user.network import build_network, load_weights
     from depthgauge.rules.credit_function import rule_credit
     from depthgauge.store.plain_checkpoint import read_plain_checkpoint
 

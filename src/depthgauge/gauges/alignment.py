@@ -37,20 +37,22 @@ class AlignmentGauge:
     def __init__(self, credit: CreditFunction, convention: Convention = "depthgauge") -> None:
         self._credit, self._convention = credit, convention
         self._cosines: list[torch.Tensor] = []
-        self._count = SampleCount()
+        self._count, self._shapes_agree = SampleCount(), True
 
     def see(self, batch: BatchView) -> None:
         """Store the cosines of the batch, a tensor (layers, samples)."""
         self._count.add(batch)
         arrange = batch.net.layout.arrange
         credit = pair_with_gradients(checked_credit(self._credit, batch), self._convention)
+        pairs = list(zip(credit, batch.unit_gradients, strict=True))
+        self._shapes_agree = all(a.shape == g.shape for a, g in pairs)
         self._cosines.append(
             torch.stack(
                 [
                     cosines(arrange(a).flatten(1), arrange(g).flatten(1))
                     if a.shape == g.shape
                     else batch.losses.new_full((len(batch),), torch.nan)
-                    for a, g in zip(credit, batch.unit_gradients, strict=True)
+                    for a, g in pairs
                 ]
             )
         )
@@ -66,7 +68,12 @@ class AlignmentGauge:
             unit="cosine",
             convention=f"{self._convention}; mean over samples, embedding first, then the blocks",
             measured_on=str(self._count),
-            note="" if bool(layers.isfinite().all()) else "undefined where a vector is zero",
+            note="" if bool(layers.isfinite().all()) else self._why_undefined(),
             over_all=none_if_nan(float(layers.mean())),
             undefined=tuple(per_sample.isnan().sum(-1).tolist()),
         )
+
+    def _why_undefined(self) -> str:
+        if self._shapes_agree:
+            return "undefined where a vector is zero"
+        return "undefined at the input of a block that changes the stream's shape"

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from depthgauge.errors import UserError
 from depthgauge.nets.residual_mlp import ResidualMLP
-from depthgauge.nets.user_network import load_weights
+from depthgauge.nets.user.network import load_weights
 
 LINEARS = 2
 

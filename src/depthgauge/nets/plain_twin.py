@@ -9,7 +9,7 @@ from torch import nn
 from depthgauge.errors import UserError, one_line
 from depthgauge.nets.preserve_state import device_of, dtype_of
 from depthgauge.nets.stream_reader import StreamReader
-from depthgauge.nets.user_network import first_misfit
+from depthgauge.nets.user.network import first_misfit
 
 
 def make_plain_twin(net: StreamReader, plain: nn.Module) -> StreamReader:

@@ -12,7 +12,7 @@ from depthgauge.errors import UserError
 from depthgauge.nets.architectures.contract import Network
 from depthgauge.nets.find_blocks import find_blocks
 from depthgauge.nets.residual_mlp import ResidualMLP
-from depthgauge.nets.user_sources import build_from_source
+from depthgauge.nets.user.sources import build_from_source
 from depthgauge.registry import NETS
 from depthgauge.tasks.base import Task
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Sequence
 from itertools import islice
 
 from depthgauge.config import NetConfig
-from depthgauge.nets.user_sources import reference_of
+from depthgauge.nets.user.sources import reference_of
 from depthgauge.registry import file_of, in_file
 from depthgauge.scheduling.grid import Grid, PlannedRun, RunList
 from depthgauge.store.plan_files import CohortPlan, Plan, PlanFile, PlannedRule

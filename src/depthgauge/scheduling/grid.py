@@ -29,7 +29,7 @@ from depthgauge.losses.registry import find_loss
 from depthgauge.losses.user_losses import name_loss
 from depthgauge.nets.architectures.choice import choose_net
 from depthgauge.nets.registry import check_net
-from depthgauge.nets.user_net_config import count_user_blocks, user_net_config
+from depthgauge.nets.user.net_config import count_user_blocks, user_net_config
 from depthgauge.rules.choice import RuleChoice, choose_rule
 from depthgauge.rules.fitting import check_fit, check_fit_of_residual_mlp
 from depthgauge.scheduling.variations import at_all_settings, with_controls, with_floor

@@ -28,7 +28,10 @@ PROCESS = 4.0e8
 """Bytes of a process that has imported its modules, but holds no data and no networks."""
 
 COMPILER = 1e8
-"""Bytes of PyTorch's compiler, which the first gradient of `torch.func` loads."""
+"""Bytes of PyTorch's compiler, which the first gradient of `torch.func` loads.
+
+The probe of a network of another kind than ResidualMLP takes such gradients.
+"""
 
 MARGIN = 1.15
 """A factor on the estimate, for gaps between tensors and temporary memory of operations."""
@@ -45,7 +48,7 @@ ACTIVATIONS_PER_BLOCK = 7
 DIFFERENTIATED_PER_BLOCK = 9
 """Further arrays of (samples, width) that a block holds if the rule differentiates it."""
 
-PASSES, DIFFERENTIATED_PASSES = 2.0, 2.0
+PASSES, DIFFERENTIATED_PASSES = 3.0, 2.0
 """Activations of a network of any kind, in units of those of one forward pass.
 
 Besides the pass itself there are the gradients on their way back, the states and their credit. A
@@ -95,7 +98,8 @@ def process_bytes(
     data = sum(
         array.nbytes for split in (task.train, task.evaluation) for array in (split.x, split.y)
     )
-    compiler = COMPILER * (rule is None or bool(rule.needs & {"readout", "blocks"}))
+    differentiates = rule is None or bool(rule.needs & {"readout", "blocks"})
+    compiler = COMPILER * (differentiates or not net.is_residual_mlp)
     return PROCESS + compiler + 2 * data + cohort_bytes(net, recipe, rule, task, runs)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from depthgauge.config import NetConfig, Recipe
 from depthgauge.losses.user_losses import file_of_loss, remember_losses
-from depthgauge.nets.user_sources import file_of_source, remember_files, remember_if_same
+from depthgauge.nets.user.sources import file_of_source, remember_files, remember_if_same
 from depthgauge.store.files import make_folder, write_bytes
 from depthgauge.store.relative_paths import SOURCES
 

@@ -10,7 +10,7 @@ from torch import nn
 from depthgauge.errors import UserError, one_line
 from depthgauge.nets.architectures.choice import choose_net
 from depthgauge.nets.registry import build_net
-from depthgauge.nets.user_network import build_network
+from depthgauge.nets.user.network import build_network
 from depthgauge.tasks.base import Task
 
 Network = nn.Module | Callable[[], nn.Module] | str

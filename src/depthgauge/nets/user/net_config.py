@@ -11,7 +11,7 @@ from depthgauge.config import NetConfig
 from depthgauge.errors import UserError
 from depthgauge.nets.find_blocks import find_blocks
 from depthgauge.nets.probed import probe_of, probed_shape
-from depthgauge.nets.user_sources import build_from_source, remember_source
+from depthgauge.nets.user.sources import build_from_source, remember_source
 from depthgauge.tasks.base import Task
 
 SAVED = re.compile(r"[0-9a-f]{16}")

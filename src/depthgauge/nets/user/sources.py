@@ -17,7 +17,7 @@ import torch
 from torch import nn
 
 from depthgauge.errors import UserError
-from depthgauge.nets.user_network import build_network
+from depthgauge.nets.user.network import build_network
 
 _MODULES: dict[str, str] = {}
 """The file or module from which a network is imported, by the SHA-256 of the file."""

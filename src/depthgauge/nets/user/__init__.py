@@ -1,0 +1,1 @@
+"""Networks of users: built by their functions, known by the hash of their files."""
