@@ -42,7 +42,7 @@ def test_a_run_of_dfa_against_the_plain_script(trained, convention):
     folder = find_run(trained, "dfa")
     document = null(folder, "--draws", 20, "--samples", 64, "--convention", convention)
     found, split = document["null"], load_digits().evaluation
-    net, batch = network(folder), (split.x[:64], split.y[:64])
+    net, batch = network(folder), (split.x[:64].flatten(1), split.y[:64])
     expected = np.array(null_loop(net, batch, "dfa", 20, convention))
     assert found["fresh_deep"] == pytest.approx(expected[:, 1:].mean(1), abs=1e-6)
     assert found["deep"]["spread"] == pytest.approx(expected[:, 1:].mean(1).std(ddof=1), abs=1e-6)
@@ -96,7 +96,7 @@ def test_somebodys_own_rule_must_be_named(tmp_path):
     assert "--rule" in null(folder)["reason"]
     found = null(folder, "--rule", rule, "--draws", 20, "--samples", 32)
     split = load_digits().evaluation
-    expected = null_loop(network(folder), (split.x[:32], split.y[:32]), "dfa", 20)
+    expected = null_loop(network(folder), (split.x[:32].flatten(1), split.y[:32]), "dfa", 20)
     deep = np.array(expected)[:, 1:].mean(1)
     assert found["null"]["fresh_deep"] == pytest.approx(deep, abs=1e-6)
 
