@@ -55,7 +55,7 @@ def test_options(tmp_path):
         (("audit", "--thresholds", "growth=-1"), ("growth",)),
         (("audit", "--thresholds", "speed=1"), ("speed",)),
         (("audit", "--task", "nothing"), ("nothing", "digits")),
-        (("audit", "--rules", "bp", "bp"), ("--rules", "twice")),
+        (("audit", "--rules", "bp", "bp"), ("--rules", "more than once")),
         (("audit", "--rules", "nothing"), ("nothing", "dfa")),
         (("null", "run", "--draws", 0), ("--draws", "'0'")),
         (("null", "run", "--samples", 0), ("--samples", "'0'")),

@@ -265,10 +265,10 @@ def test_what_cannot_be_is_refused_before_anything_is_trained(tmp_path):
         (("--vary", "penalty=0,-1"), ("penalty",)),
         (("--vary", "normalise=often,never"), ("normalise", "'sample'")),
         (("--vary", "learning_rate=fast"), ("learning_rate", "number")),
-        (("--vary", "penalty=0,1", "penalty=2"), ("penalty twice",)),
+        (("--vary", "penalty=0,1", "penalty=2"), ("penalty more than once",)),
         (("--vary", "penalty=1,1.0"), ("--vary", "twice", "bp[penalty=1.0]")),
         (("--controls", "deep"), ("'deep'", "shallow", "no_skip")),
-        (("--controls", "shallow", "shallow"), ("--controls", "shallow twice")),
+        (("--controls", "shallow", "shallow"), ("--controls", "shallow more than once")),
         (
             ("--vary", "penalty=0,1", "--select", "validation", "--validation", 72),
             ("--validation",),

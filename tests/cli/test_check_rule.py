@@ -37,8 +37,8 @@ def test_a_broken_rule_is_told_what_is_wrong_and_what_was_not_checked():
     assert (done.status, done.err) == (1, "")
     lines = done.out.splitlines()
     assert len(lines) == len(CHECKS)
-    assert [line.split()[0] for line in lines] == ["ok"] * 7 + ["WRONG"] + ["-"] * 14
-    assert "(5, 4); give it the shape of context.states[0], (samples, d) = (5, 8)" in lines[7]
+    assert [line.split()[0] for line in lines] == ["ok"] * 6 + ["WRONG"] + ["-"] * 14
+    assert "(5, 4); give it the shape of context.states[0], (samples, d) = (5, 8)" in lines[6]
     assert "not checked" in lines[8]
 
 
@@ -56,7 +56,7 @@ def test_json_is_one_list_of_checks():
     assert all(entry.keys() == {"check", "passed", "message"} for entry in done.document)
     (wrong,) = [entry for entry in done.document if entry["passed"] is False]
     assert "context.gradient" in wrong["message"]
-    assert [entry["passed"] for entry in done.document] == [True] * 6 + [False] + [None] * 15
+    assert [entry["passed"] for entry in done.document] == [True] * 5 + [False] + [None] * 15
 
 
 def test_what_a_rule_prints_does_not_disturb_the_document(tmp_path):

@@ -67,9 +67,9 @@ def test_an_unknown_command_is_answered_with_those_there_are():
 def test_an_unknown_option_is_bad_input():
     for arguments in [
         ("rules", "--jsn"),
-        ("ladder", "--learning-rate", "1"),
+        ("ladder", "--learning-speed", "1"),
         ("--quiet", "rules"),
-        ("nets", "x"),
+        ("nets", "vit", "x"),
     ]:
         assert_bad_input(run(*arguments), "--help")
 

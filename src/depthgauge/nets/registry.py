@@ -43,11 +43,7 @@ def build_net(config: NetConfig, task: Task) -> nn.Module:
     if issubclass(net_class, Network):
         options = net_class.Options.model_validate(config.options)
         return net_class.build(task.shape, config.width, config.blocks, options)
-    if task.symbols is not None:
-        raise UserError(
-            f"the net {config.name} takes numbers, and {task.shape}; use --net gpt, or a network "
-            "of your own"
-        )
+    _refuse_tokens(config, task)
     return net_class(
         task.input_dim,
         config.width,
@@ -62,8 +58,20 @@ def build_net(config: NetConfig, task: Task) -> nn.Module:
 
 def check_net(config: NetConfig, task: Task) -> None:
     """Refuse a network of the package that does not fit a task; this allocates no weights."""
+    if issubclass(NETS.find(config.name)[0], ResidualMLP):
+        _refuse_tokens(config, task)
+        return
     with torch.device("meta"):
         build_net(config, task)
+
+
+def _refuse_tokens(config: NetConfig, task: Task) -> None:
+    """Refuse a task of tokens for `ResidualMLP`."""
+    if task.symbols is not None:
+        raise UserError(
+            f"the net {config.name} takes numbers, and {task.shape}; use --net gpt, or a network "
+            "of your own"
+        )
 
 
 def initial_net(config: NetConfig, task: Task, seed: int) -> nn.Module:
