@@ -113,6 +113,15 @@ def test_a_network_whose_weights_become_infinite_is_marked(tmp_path):
     assert [line["diverged"] for line in train(runs).of_run(0)] == [True] * (RECIPE.epochs + 1)
 
 
+def test_a_mask_of_infinities_is_no_divergence_but_a_statistic_that_is_no_number_is(tmp_path):
+    masked, lost = (make_run("tokens", tmp_path, "bp", 3) for _ in range(2))
+    masked.runs[0].net.register_buffer("mask", torch.full((4, 4), -math.inf).triu(1))
+    lost.runs[0].net.register_buffer("statistic", torch.tensor(math.nan))
+    assert not any(line["diverged"] for line in train(masked).of_run(0))
+    assert all(math.isfinite(h) for h in train(masked).of_run(0)[-1]["h_norm"])
+    assert all(line["diverged"] for line in train(lost).of_run(0))
+
+
 def test_training_leaves_the_global_random_state_alone(tmp_path):
     runs = make_run("tokens", tmp_path, "dfa", 3)
     before = torch.get_rng_state()

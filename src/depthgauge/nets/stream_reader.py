@@ -21,6 +21,7 @@ from depthgauge.nets.cut.passage import Passage
 from depthgauge.nets.cut.recording import Recording
 from depthgauge.nets.cut.stream_argument import guess_stream_argument
 from depthgauge.nets.find_blocks import Blocks, find_blocks
+from depthgauge.nets.finite import name_not_finite
 from depthgauge.nets.layout import Layout
 from depthgauge.nets.preserve_state import device_of, dtype_of, preserve_state
 from depthgauge.nets.residual_mlp import ResidualMLP
@@ -228,7 +229,6 @@ def _check_tensors(model: nn.Module) -> None:
                 f"the network's {name} was made inside torch.inference_mode(), so it has no "
                 "gradient; make the network outside torch.inference_mode()"
             )
-        if tensor.is_floating_point() and not bool(tensor.isfinite().all()):
-            raise NotFiniteError(
-                f"the network's {name} has values that are not finite (NaN or Inf)"
-            )
+    bad = name_not_finite(model)
+    if bad is not None:
+        raise NotFiniteError(f"the network's {bad} has values that are not finite (NaN or Inf)")

@@ -138,14 +138,13 @@ def _lines(
     """Return each run's metrics; a run with an infinite or NaN loss or weight has diverged."""
     readings = [observer(cohort, split) for observer in observers]
     lines: list[EpochMetrics] = []
-    for run, own in enumerate(cohort.tensors(with_moments=False)):
+    for run, finite in enumerate(cohort.have_finite_weights()):
         read: RunReadings = {}
         for reading in readings:
             read |= reading[run]
         loss = losses[run] if losses else None
-        finite = loss is None or math.isfinite(loss)
-        finite = finite and all(bool(p.isfinite().all()) for p in own.parameters.values())
-        lines.append({"epoch": epoch, "train_loss": loss, **read, "diverged": not finite})
+        diverged = not finite or not (loss is None or math.isfinite(loss))
+        lines.append({"epoch": epoch, "train_loss": loss, **read, "diverged": diverged})
     return lines
 
 

@@ -93,6 +93,10 @@ class Trainee(Protocol):
         """Return the tensors of every run, not copied; moments only if they are asked for."""
         ...
 
+    def have_finite_weights(self) -> Sequence[bool]:
+        """Return for each run whether all of its weights are finite."""
+        ...
+
     def restore(self, states: Sequence[RunState], steps: int) -> None:
         """Copy saved states into the runs; `steps` is the number of steps they were trained for.
 

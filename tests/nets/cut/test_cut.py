@@ -191,6 +191,30 @@ def test_a_skipped_block_passes_the_stream_on_and_the_others_keep_their_credit(
     assert_same(found, gradients_by_hand(net, pieces, x, lambda o: mean_loss(o, y), own))
 
 
+class ReturnsItsInput(nn.Module):
+    """A block that hands the very same tensor on, though it has a weight."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(1))
+
+    def forward(self, h: Tensor) -> Tensor:
+        return h
+
+
+def test_below_a_frozen_block_a_block_that_returns_its_input_does_not_stop_the_credit() -> None:
+    blocks = [nn.Linear(3, 3), ReturnsItsInput(), nn.Linear(3, 3)]
+    net = nn.Sequential(nn.Linear(3, 3), *blocks, nn.Linear(3, 3)).double()
+    x = torch.randn(5, 3, dtype=torch.float64)
+    recording = Cut(net, blocks, frozen={2}).record(lambda: net(x))
+    credit = random_credit(recording.states)
+    recording.backward(recording.output.square().sum(), credit)
+    assert blocks[0].weight.grad is not None
+    torch.testing.assert_close(blocks[0].weight.grad, credit[1].T @ recording.states[0])
+    assert net[0].weight.grad is not None
+    torch.testing.assert_close(net[0].weight.grad, credit[0].T @ x)
+
+
 def test_where_no_block_runs_the_loss_trains_alone() -> None:
     net = SkippingStack({0, 1, 2, 3})
     x, y = batch()

@@ -125,13 +125,15 @@ class Recording:
             )
         self._check_versions()
         self._check_edges()
-        places: dict[tuple[int, int], Boundary] = {}
+        first: dict[tuple[int, int], Boundary] = {}
+        last: dict[tuple[int, int], Boundary] = {}
         for boundary in self._boundaries:
             if boundary.place is not None:
-                places.setdefault(boundary.place, boundary)
-        cuts = list(places.values())
+                first.setdefault(boundary.place, boundary)
+                last[boundary.place] = boundary
+        cuts = list(first.values())
         values = [cut.fit(credit[cut.block + 1]) for cut in cuts]
-        started = [i for i, cut in enumerate(cuts) if not self._is_reached(cut)]
+        started = [i for i, above in enumerate(last.values()) if not self._is_reached(above)]
         roots: list[Any] = [cuts[i].edge for i in started]
         starts: list[Tensor | None] = [values[i] for i in started]
         if loss.requires_grad:

@@ -11,6 +11,7 @@ from torch import Tensor
 from depthgauge.config import RunConfig
 from depthgauge.gauges.epoch_metrics import RunReadings
 from depthgauge.gauges.network_metrics import norms_of_network, scores_of_network
+from depthgauge.nets.finite import name_not_finite
 from depthgauge.nets.stream_reader import NotFiniteError, StreamReader
 from depthgauge.rules.contract import Rule
 from depthgauge.tasks.base import Split, Task
@@ -64,6 +65,10 @@ class LocalRuns:
     def tensors(self, *, with_moments: bool = True) -> list[RunTensors]:
         """Return the tensors of every run, not copied; moments only if they are asked for."""
         return [run.tensors(with_moments=with_moments) for run in self.runs]
+
+    def have_finite_weights(self) -> list[bool]:
+        """Return for each run whether its weights are finite, and its buffers have no NaN."""
+        return [name_not_finite(run.net) is None for run in self.runs]
 
     def restore(self, states: Sequence[RunState], steps: int) -> None:
         """Copy saved states into the runs, which were trained for so many steps."""

@@ -125,6 +125,11 @@ class Cohort:
             for run, (feedback, noise) in enumerate(zip(self.feedback, self.noise, strict=True))
         ]
 
+    def have_finite_weights(self) -> list[bool]:
+        """Return for each run whether all of its weights are finite."""
+        states = [self.net.state_of_run(run) for run in range(len(self.configs))]
+        return [all(bool(p.isfinite().all()) for p in state.values()) for state in states]
+
     @torch.no_grad()
     def restore(self, states: Sequence[RunState], steps: int) -> None:
         """Copy saved states into the runs, which were trained for so many steps."""
