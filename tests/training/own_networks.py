@@ -99,7 +99,53 @@ def make():
     return Seldom()
 '''
 
-FILES = {"tokens": (TOKENS, "layers"), "stages": (STAGES, "stages"), "seldom": (SELDOM, "blocks")}
+RESTLESS = '''
+import random
+
+import numpy as np
+import torch
+from torch import nn
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(8, 8)
+        self.register_buffer("mean", torch.zeros(8))
+
+    def forward(self, h):
+        if self.training:
+            self.mean = 0.9 * self.mean + 0.1 * h.detach().mean(0)
+        shift = np.random.rand() + random.random() if self.training else 1.0
+        return h + shift * self.linear(torch.tanh(h - self.mean))
+
+
+class Restless(nn.Module):
+    """Draws random numbers of numpy and Python, and makes new buffers in every step."""
+
+    def __init__(self):
+        super().__init__()
+        self.embed, self.head = nn.Linear(12, 8), nn.Linear(8, 5)
+        self.embed.weight.data += torch.tensor(0.1 * np.random.randn(8, 12))
+        self.blocks = nn.ModuleList(Block() for _ in range(3))
+
+    def forward(self, x):
+        h = self.embed(x)
+        for block in self.blocks:
+            h = block(h)
+        return self.head(h)
+
+
+def make():
+    return Restless()
+'''
+
+FILES = {
+    "tokens": (TOKENS, "layers"),
+    "stages": (STAGES, "stages"),
+    "seldom": (SELDOM, "blocks"),
+    "restless": (RESTLESS, "blocks"),
+}
 """For each network its file, and the path to its blocks."""
 
 RECIPE = Recipe(epochs=3, batch_size=16, learning_rate=5e-3, dtype="float64")

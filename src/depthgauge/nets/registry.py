@@ -12,6 +12,7 @@ from depthgauge.errors import UserError
 from depthgauge.nets.architectures.contract import Network
 from depthgauge.nets.find_blocks import find_blocks
 from depthgauge.nets.residual_mlp import ResidualMLP
+from depthgauge.nets.seeded import seeded
 from depthgauge.nets.user.sources import build_from_source
 from depthgauge.registry import NETS
 from depthgauge.tasks.base import Task
@@ -36,7 +37,7 @@ def validate_net(candidate: object, reference: str) -> NetClass:
 
 
 def build_net(config: NetConfig, task: Task) -> nn.Module:
-    """Build a network for `task`; its weights are drawn from torch's global random state."""
+    """Build a network for `task`; its weights are drawn from the global random states."""
     if config.source:
         return build_from_source(config.source)
     net_class = NETS.find(config.name)[0]
@@ -75,9 +76,8 @@ def _refuse_tokens(config: NetConfig, task: Task) -> None:
 
 
 def initial_net(config: NetConfig, task: Task, seed: int) -> nn.Module:
-    """Build the network that this seed gives, and restore torch's global random state."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+    """Build the network that this seed gives, and restore the global random states."""
+    with seeded(seed):
         return build_net(config, task)
 
 

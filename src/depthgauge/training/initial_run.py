@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from depthgauge.config import RunConfig
 from depthgauge.nets.probed import shape_of
 from depthgauge.nets.registry import build_net
+from depthgauge.nets.seeded import seeded
 from depthgauge.rules.contract import Rule
 from depthgauge.rules.feedback import draw_feedback
 from depthgauge.tasks.base import Task
@@ -16,11 +17,10 @@ from depthgauge.tasks.base import Task
 def initialise(config: RunConfig, task: Task, rule: Rule) -> tuple[nn.Module, dict[str, Tensor]]:
     """Draw a run's network and then its feedback, with the run's seed.
 
-    Both come from torch's global random state, as in the published initialisation; the state is
-    restored afterwards.
+    Both come from torch's global random state, as in the published initialisation. A user's network
+    may also draw from the states of numpy and Python. All states are restored afterwards.
     """
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(config.seed)
+    with seeded(config.seed):
         net = build_net(config.net, task)
         with torch.random.fork_rng(devices=[]):
             shape = shape_of(net, config.net, task)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
 from depthgauge.nets.batch import call_network, copy_inputs
 from depthgauge.nets.preserve_state import device_of, dtype_of, save_buffers
+from depthgauge.nets.seeded import seed_all
 
 SampleLosses = Callable[[Tensor, Tensor], Tensor]
 SMALL = 0.02
@@ -46,9 +45,7 @@ class Trial:
 
     def rerun(self) -> Tensor:
         """Run the forward pass with the trial's random numbers, and return the output."""
-        torch.manual_seed(self.seed)
-        np.random.seed(self.seed)  # the network's own calls use this state
-        random.seed(self.seed)
+        seed_all(self.seed)
         return call_network(self.model, copy_inputs(self._inputs, *self._place))
 
     @property

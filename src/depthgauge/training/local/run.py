@@ -17,6 +17,7 @@ from depthgauge.nets.cut.passage import first_tensor
 from depthgauge.nets.cut.replay import Replay
 from depthgauge.nets.probed import owners_of, passage_of, shape_of
 from depthgauge.nets.registry import boundary_blocks
+from depthgauge.nets.seeded import seeded
 from depthgauge.rules.contract import Context, Rule
 from depthgauge.rules.normalisation import compute_credit
 from depthgauge.rules.offered_context import offer_context
@@ -136,9 +137,8 @@ class LocalRun:
     @contextmanager
     def _random_numbers_of_step(self) -> Iterator[None]:
         """Let dropout draw the same numbers in this step, whatever was drawn before."""
-        is_cuda = torch.device(self.device).type == "cuda"
-        with torch.random.fork_rng([self.device] if is_cuda else []):
-            torch.manual_seed(stream_seed("forward", self.config.seed, self._epoch, self._step))
+        seed = stream_seed("forward", self.config.seed, self._epoch, self._step)
+        with seeded(seed, self.device):
             yield
 
     def _backpropagate(self, seen: Pass) -> None:

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _NormBase
 
 from depthgauge.nets.batch import call_network
+from depthgauge.nets.preserve_state import save_buffers
 
 FEWEST_SAMPLES = 2
 """The fewest samples whose statistics a normalisation over the batch can take."""
@@ -25,7 +26,7 @@ class FrozenBuffers:
     def __init__(self, net: nn.Module, frozen: Sequence[nn.Module]) -> None:
         self._net, self._frozen = net, list(frozen)
         self._norms = [norm for block in frozen for norm in _norms_with_statistics(block)]
-        self._kept = self._copy()
+        self.keep()
 
     @torch.no_grad()
     def average(self, batches: Iterable[Tensor]) -> None:
@@ -62,18 +63,12 @@ class FrozenBuffers:
 
     def keep(self) -> None:
         """Take the present values as the values to keep."""
-        self._kept = self._copy()
+        self._restore = [save_buffers(block) for block in self._frozen]
 
-    @torch.no_grad()
     def put_back(self) -> None:
-        """Undo what a forward pass wrote into the buffers of frozen blocks."""
-        for tensor, value, version in self._kept:
-            if tensor._version != version and not torch.equal(tensor, value):
-                tensor.copy_(value)
-
-    def _copy(self) -> list[tuple[Tensor, Tensor, int]]:
-        buffers = [buffer for block in self._frozen for buffer in block.buffers()]
-        return [(buffer, buffer.clone(), buffer._version) for buffer in buffers]
+        """Undo what a forward pass did to the buffers of frozen blocks."""
+        for restore in self._restore:
+            restore()
 
 
 def _norms_with_statistics(module: nn.Module) -> list[_NormBase]:
