@@ -127,12 +127,10 @@ def test_the_file_of_a_reference_can_be_exchanged(tmp_path):
     assert in_file("there/mine.py:Mine[a=1]", tmp_path) == f"{tmp_path}:Mine[a=1]"
 
 
-def test_a_net_that_training_does_not_know_is_refused(tmp_path):
+def test_a_class_that_is_not_a_network_of_the_package_is_refused(tmp_path):
     path = tmp_path / "mine.py"
-    path.write_text(
-        "from depthgauge.nets.residual_mlp import ResidualMLP as Base\nclass Mine(Base): pass\n"
-    )
-    with pytest.raises(UserError, match="cannot be trained: only residual_mlp can"):
+    path.write_text("from torch import nn\nclass Mine(nn.Module): pass\n")
+    with pytest.raises(UserError, match="is not a network of the package; write a network of your"):
         NETS.find(f"{path}:Mine")
 
 
