@@ -9,15 +9,10 @@ from functools import cached_property
 from typing import ClassVar, Literal
 
 import torch
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    SerializerFunctionWrapHandler,
-    model_serializer,
-)
+from pydantic import Field
 from torch import Tensor
 
+from depthgauge.config_part import ConfigPart
 from depthgauge.losses.contract import Loss
 from depthgauge.losses.cross_entropy import CrossEntropy
 from depthgauge.nets.layout import Layout
@@ -159,7 +154,7 @@ class Context:
         return self._declared("gradient")  # type: ignore[return-value]
 
 
-class RuleOptions(BaseModel):
+class RuleOptions(ConfigPart):
     """Options of a rule: validated, documented, and part of a run's identity.
 
     Options in `fixed` are part of a run's configuration, but users cannot choose them. Options in
@@ -169,9 +164,7 @@ class RuleOptions(BaseModel):
     (`NormalisedOptions`).
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
     fixed: ClassVar[frozenset[str]] = frozenset()
-    added: ClassVar[frozenset[str]] = frozenset()
 
     normalise: Normalise = Field(
         default="none",
@@ -183,15 +176,6 @@ class RuleOptions(BaseModel):
         allow_inf_nan=False,
         description="added to the RMS of the credit before dividing",
     )
-
-    @model_serializer(mode="wrap")
-    def _without_added_defaults(
-        self, serialise: SerializerFunctionWrapHandler
-    ) -> dict[str, object]:
-        written: dict[str, object] = serialise(self)
-        fields = type(self).model_fields
-        unchanged = {name for name in self.added if getattr(self, name) == fields[name].default}
-        return {name: value for name, value in written.items() if name not in unchanged}
 
 
 class NormalisedOptions(RuleOptions):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -13,6 +12,7 @@ from torch import Tensor
 
 from depthgauge.tasks.base import Split, Task
 from depthgauge.training.classifier_rows import Rows, count_features
+from depthgauge.training.linear_model import LinearModel, mean_and_std
 
 MOST_SAMPLES, MOST_FEATURES = 50_000, 4096
 """The most samples that a fit uses, and the most features for which a classifier is fitted.
@@ -41,24 +41,8 @@ CONVERGED = {
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class LinearClassifier:
-    """A classifier softmax(inputs @ weights + bias) on standardised inputs.
-
-    Attributes:
-        mean, std: mean and standard deviation of each feature over the training samples; the
-            standard deviation of a constant feature is set to 1.
-        weights, bias: (features, classes) and (classes,), float64.
-        penalty: λ of the penalty λ/2 · ‖weights‖², chosen on held-out training samples.
-        samples: how many training samples were fitted.
-    """
-
-    mean: Tensor
-    std: Tensor
-    weights: Tensor
-    bias: Tensor
-    penalty: float
-    samples: int
+class LinearClassifier(LinearModel):
+    """A classifier softmax(inputs @ weights + bias) on standardised inputs."""
 
     def right_answers(self, split: Split, task: Task) -> NDArray[np.bool_] | NDArray[np.float64]:
         """Return for each sample of a split whether the classifier answers it correctly.
@@ -98,8 +82,7 @@ def fit_linear_classifier(
     rows = rows.chosen(order[:most_samples])
     dtype = torch.float64 if len(rows) * features <= exact else torch.float32
     x, y = rows.features(dtype), rows.labels
-    mean, std = x.mean(0), x.std(0, correction=0)
-    std = torch.where(std > 0, std, torch.ones_like(std))
+    mean, std = mean_and_std(x)
     x.sub_(mean).div_(std)
     held = max(1, round(HELD_OUT * len(y)))
     fitted = _Fit(x[held:], y[held:], task.num_classes)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor
 
@@ -11,26 +9,11 @@ from depthgauge.losses.scores import RSquared
 from depthgauge.tasks.base import Split, Task
 from depthgauge.tasks.inputs import as_inputs
 from depthgauge.training.linear_classifier import HELD_OUT, MOST_SAMPLES, PENALTIES
+from depthgauge.training.linear_model import LinearModel, mean_and_std
 
 
-@dataclass(frozen=True)
-class LinearRegression:
-    """A regression inputs @ weights + bias on standardised inputs.
-
-    Attributes:
-        mean, std: mean and standard deviation of each feature over the training samples; the
-            standard deviation of a constant feature is set to 1.
-        weights, bias: (features, targets) and (targets,), float64.
-        penalty: λ of the penalty λ/2 · ‖weights‖², chosen on held-out training samples.
-        samples: how many training samples were fitted.
-    """
-
-    mean: Tensor
-    std: Tensor
-    weights: Tensor
-    bias: Tensor
-    penalty: float
-    samples: int
+class LinearRegression(LinearModel):
+    """A regression inputs @ weights + bias on standardised inputs."""
 
     def scores(self, split: Split, task: Task) -> Tensor:
         """Return a number for each sample of a split; their mean is R²."""
@@ -48,8 +31,7 @@ def fit_linear_regression(task: Task, *, most_samples: int = MOST_SAMPLES) -> Li
     order = order[:most_samples]
     x = as_inputs(task.train.x[order], task, torch.float64).flatten(1)
     y = task.train.y[order].double()
-    mean, std = x.mean(0), x.std(0, correction=0)
-    std = torch.where(std > 0, std, torch.ones_like(std))
+    mean, std = mean_and_std(x)
     x = (x - mean) / std
     held = max(1, round(HELD_OUT * len(y)))
     tried = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pydantic import Field
-from torch import Tensor, nn
+from torch import nn
 from typing_extensions import Self
 
 from depthgauge.errors import UserError
@@ -73,14 +73,6 @@ class CNN(Network):
         """Build the network for a task whose samples are images."""
         image, outputs = shape.image_for(cls.name), shape.outputs
         return cls(image, outputs, width=width, depth=depth, options=options)
-
-    def forward(self, images: Tensor) -> Tensor:
-        """Return the logits for images (samples, channels, height, width)."""
-        stream = self.embed(images)
-        for block in self.blocks:
-            stream = block(stream)
-        logits: Tensor = self.readout(stream)
-        return logits
 
 
 def _conv_block(channels: int) -> nn.Sequential:

@@ -5,17 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict
-from torch import nn
+from torch import Tensor, nn
 from typing_extensions import Self
 
+from depthgauge.config_part import ConfigPart
 from depthgauge.tasks.shape import TaskShape
 
 
-class NetOptions(BaseModel):
+class NetOptions(ConfigPart):
     """Options of a network: validated, documented, and part of a run's identity."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Network(nn.Module, ABC):
@@ -53,6 +51,14 @@ class Network(nn.Module, ABC):
         Raises:
             UserError: the samples of the task, or the options, do not fit the network.
         """
+
+    def forward(self, samples: Tensor) -> Tensor:
+        """Return the logits for a batch of images or tokens."""
+        stream = self.embed(samples)
+        for block in self.blocks:
+            stream = block(stream)
+        logits: Tensor = self.readout(stream)
+        return logits
 
     @property
     def num_blocks(self) -> int:

@@ -101,11 +101,3 @@ class GPT(Network):
             per_position=shape.per_position,
             options=options,
         )
-
-    def forward(self, tokens: Tensor) -> Tensor:
-        """Return the logits for tokens (samples, positions)."""
-        stream = self.embed(tokens)
-        for block in self.blocks:
-            stream = block(stream)
-        logits: Tensor = self.readout(stream)
-        return logits

@@ -115,14 +115,6 @@ class ResNet(Network):
         channels = shape.image_for(cls.name)[0]
         return cls(channels, shape.outputs, width=width, depth=depth, options=options)
 
-    def forward(self, images: Tensor) -> Tensor:
-        """Return the logits for images (samples, channels, height, width)."""
-        stream = self.embed(images)
-        for block in self.blocks:
-            stream = block(stream)
-        logits: Tensor = self.readout(stream)
-        return logits
-
 
 def stages_of_blocks(depth: int, stages: int) -> list[int]:
     """Return the stage of each block; with fewer blocks than stages, every stage has one block."""

@@ -109,14 +109,6 @@ class ViT(Network):
         image, outputs = shape.image_for(cls.name), shape.outputs
         return cls(image, outputs, width=width, depth=depth, options=options)
 
-    def forward(self, images: Tensor) -> Tensor:
-        """Return the logits for images (samples, channels, height, width)."""
-        stream = self.embed(images)
-        for block in self.blocks:
-            stream = block(stream)
-        logits: Tensor = self.readout(stream)
-        return logits
-
 
 def _check_patch(image: tuple[int, int, int], patch: int) -> None:
     _, height, width = image
